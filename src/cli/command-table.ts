@@ -6,6 +6,7 @@ export const commandSummaries = {
   shuffle: 'Puts the records of many files into one uniformly random order.',
   append: 'Adds inputs to a pile store, all of them or none.',
   'cluster plan': 'Plans a shuffle as tasks for several machines.',
+  'cluster slurm': 'Runs a shuffle as tasks on a Slurm cluster.',
   'cluster status': 'Shows which tasks of a planned shuffle are done, run or failed.',
   'cluster task': 'Does one task of a planned shuffle on this machine.',
   expire: 'Removes old generations from a pile store.',

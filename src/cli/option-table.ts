@@ -25,6 +25,8 @@ import {
   parsePrefix,
   parseRange,
   parseShards,
+  parseSbatchArgs,
+  parseSlurmMemory,
   parseSourcePath,
   parseSplits,
   parseStandardOutput,
@@ -34,6 +36,7 @@ import {
   parseTogether,
   parseWeight,
   parseWhole,
+  parseWord,
 } from './option-values.js';
 
 export interface OptionEntry {
@@ -71,6 +74,7 @@ export type OptionGroup =
   | 'Records'
   | 'Input'
   | 'Tasks'
+  | 'Slurm'
   | 'Machine'
   | 'Resume'
   | 'Progress';
@@ -79,19 +83,21 @@ const SHUFFLE = ['shuffle'] as const;
 const STREAM = ['stream'] as const;
 const EXPIRE = ['expire'] as const;
 const INSPECT = ['inspect'] as const;
-const JSON_PRINTERS = ['inspect', 'cluster plan', 'cluster status', 'cluster task'] as const;
+const JSON_PRINTERS = ['inspect', 'cluster plan', 'cluster slurm', 'cluster status', 'cluster task'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
 const PLAN = ['cluster plan'] as const;
+const SLURM = ['cluster slurm'] as const;
+const PLANNERS = ['cluster plan', 'cluster slurm'] as const;
 const TASK = ['cluster task'] as const;
-const CLUSTER = ['cluster plan', 'cluster status', 'cluster task'] as const;
-const SHUFFLERS = ['shuffle', 'cluster plan'] as const;
+const CLUSTER = [...PLANNERS, 'cluster status', 'cluster task'] as const;
+const SHUFFLERS = ['shuffle', ...PLANNERS] as const;
 const TEMP_WRITERS = ['shuffle', 'shuffle-store'] as const;
 const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
-const LIST_READERS = ['shuffle', 'append', 'cluster plan'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'cluster plan', 'pile'] as const;
-const FRAMERS = ['shuffle', 'append', 'cluster plan', 'index', 'pile'] as const;
+const LIST_READERS = ['shuffle', 'append', ...PLANNERS] as const;
+const INPUT_READERS = ['shuffle', 'append', ...PLANNERS, 'pile'] as const;
+const FRAMERS = ['shuffle', 'append', ...PLANNERS, 'index', 'pile'] as const;
 const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const;
-const LIMITED = [...WORKERS, 'cluster plan'] as const;
+const LIMITED = [...WORKERS, ...PLANNERS] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
@@ -108,6 +114,11 @@ export const optionTable = [
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath, isRequired: true,
     help: 'output file, or directory for shards, on storage that all machines share',
     group: 'Output', commands: PLAN,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
+    help: 'output file, or directory for shards, on storage that all machines share; not with --resume',
+    group: 'Output', commands: SLURM,
   },
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
@@ -461,9 +472,14 @@ export const optionTable = [
     group: 'Tasks', commands: PLAN,
   },
   {
+    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount,
+    help: 'at most N tasks of each pass; fewer if they would be too small; not with --resume',
+    group: 'Tasks', commands: SLURM,
+  },
+  {
     name: 'cpus-per-task', value: 'N', sets: 'cpusPerTask', parse: parseCount,
     help: 'threads of each task', default: '4',
-    group: 'Tasks', commands: PLAN,
+    group: 'Tasks', commands: PLANNERS,
   },
   {
     name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseBytes,
@@ -490,6 +506,78 @@ export const optionTable = [
     name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
     help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
     group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+    help: 'directory on each node, for piles that do not fit in memory',
+    default: '$SLURM_TMPDIR, $TMPDIR or /tmp of the node',
+    group: 'Tasks', commands: SLURM,
+  },
+
+  {
+    name: 'partition', value: 'NAME', sets: 'partition', parse: parseWord,
+    help: 'where Slurm runs the tasks', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'time', value: 'TIME', sets: 'time', parse: parseWord,
+    help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'mem', value: 'SIZE', sets: 'taskMemoryBytes', parse: parseSlurmMemory,
+    help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB', default: '2G for each of its CPUs',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'account', value: 'NAME', sets: 'account', parse: parseWord,
+    help: 'whom Slurm charges', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'qos', value: 'NAME', sets: 'qos', parse: parseWord,
+    help: 'quality of service', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'constraint', value: 'FEATURES', sets: 'constraint', parse: parseWord,
+    help: 'what nodes must have', default: 'nothing',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'job-name', value: 'NAME', sets: 'jobName', parse: parseWord,
+    help: 'name of the jobs; the kind of the tasks is added', default: 'pileshuf',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'max-parallel', value: 'W', sets: 'maxParallel', parse: parseCount,
+    help: 'at most W tasks at once', default: 'as many as Slurm allows',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'sbatch-args', value: 'WORDS', sets: 'sbatchArgs', parse: parseSbatchArgs, isRepeatable: true,
+    help: "further options of sbatch, as in --sbatch-args='--exclude=n7 --nice'; repeat it for more",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'log-dir', value: 'DIR', sets: 'logDir', parse: parsePath,
+    help: 'directory for a log of each task', default: 'logs in the job directory; it stays',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'wait', sets: 'wait',
+    help: 'follow the tasks to the end, and exit with 0 only if the output is there',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'dry-run', sets: 'dryRun',
+    help: 'print the calls of sbatch and the scripts; submit, plan and write nothing',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'resume', sets: 'resume',
+    help: 'submit the tasks of the job in --job-dir that are not done',
+    group: 'Slurm', commands: SLURM,
   },
 
   {

@@ -23,6 +23,7 @@ type Loader<Name extends CommandName> = () => Promise<{ readonly command: Comman
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
   append: () => import('./commands/append.js'),
   'cluster plan': () => import('./commands/cluster-plan.js'),
+  'cluster slurm': () => import('./commands/cluster-slurm.js'),
   'cluster status': () => import('./commands/cluster-status.js'),
   'cluster task': () => import('./commands/cluster-task.js'),
   expire: () => import('./commands/expire.js'),

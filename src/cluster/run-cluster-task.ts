@@ -8,6 +8,7 @@ import { AttemptLog, type TaskKind } from './attempt-log.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { readCommittedNote, removeRest } from './committed-job.js';
 import { openClusterJob } from './open-job.js';
+import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { Patience } from './until-visible.js';
@@ -118,6 +119,7 @@ async function runOne(
   const { plan, directory } = job;
   const count = { scatter: plan.scatterTasks.length, shuffle: plan.shuffleTaskCount, commit: 1 }[kind];
   if (task >= count) return { count };
+  await requireStaging(job);
   const log = new AttemptLog(directory, kind, task);
   log.begin();
   const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
