@@ -298,5 +298,7 @@ export function parseSlurmMemory(text: string, flag: string): number {
   const [, digits, letter] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
   const bytes = Number(digits) * (SLURM_UNITS.get((letter ?? '').toUpperCase()) ?? 0);
   if (bytes > 0) return requireSafe(bytes, text, flag);
-  throw new UsageError(`${flag} ${text}: expected what sbatch takes for more than 0: 16G, 900M, or 900 for as many MiB`);
+  throw new UsageError(
+    `${flag} ${text}: expected what sbatch takes for more than 0: 16G, 900M, or 900 for as many MiB`,
+  );
 }

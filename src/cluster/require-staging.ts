@@ -11,7 +11,8 @@ import { type ClusterJob, isCommitted } from './open-job.js';
 /** @throws UsageError ERR_OUTPUT_PLACE */
 export async function requireStaging({ directory, plan, patience }: ClusterJob): Promise<void> {
   const { stagingDirectory, output } = plan;
-  const isThere = () => statPath(stagingDirectory, 'output')?.isDirectory() === true || isCommitted(directory) || undefined;
+  const isThere = () =>
+    statPath(stagingDirectory, 'output')?.isDirectory() === true || isCommitted(directory) || undefined;
   if ((await patience.untilFound(dirname(stagingDirectory), isThere)) === true) return;
   throw new UsageError(
     `${hostname()} does not see ${stagingDirectory}, which the plan made for the output ${output.path}; put the output on storage that all machines share`,

@@ -68,8 +68,7 @@ export async function readQueue(token: string): Promise<QueuedTask[]> {
 
 const KINDS: readonly TaskKind[] = ['scatter', 'shuffle', 'commit'];
 
-const ENDED =
-  /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
+const ENDED = /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
 
 /** Whether it waits or runs, or may do so again. */
 export function isActive({ state }: QueuedTask): boolean {

@@ -143,7 +143,10 @@ function failureOf(status: ClusterStatus, tasks: readonly QueuedTask[], { jobDir
     failures.length > 0
       ? `${failures.slice(0, MOST_FAILURES).join('; ')}${failures.length > MOST_FAILURES ? `; and ${failures.length - MOST_FAILURES} more` : ''}`
       : `Slurm has no job ${ids} any more, and ${describeLeft(status)}`;
-  return new SystemError('ERR_SLURM', `${what}; logs are in ${logDir}; ${resumeWords(jobDir)} submits what is not done`);
+  return new SystemError(
+    'ERR_SLURM',
+    `${what}; logs are in ${logDir}; ${resumeWords(jobDir)} submits what is not done`,
+  );
 }
 
 const MOST_FAILURES = 3;
@@ -164,7 +167,9 @@ function describeEnd(state: string, reason: string, logDir: string): string {
 
 function describeLeft({ scatter, shuffle }: ClusterStatus): string {
   const left = (name: string, pass: PassStatus | undefined) =>
-    pass === undefined || pass.unfinished.length === 0 ? [] : [`${name} tasks ${nameSome(pass.unfinished.map(String))}`];
+    pass === undefined || pass.unfinished.length === 0
+      ? []
+      : [`${name} tasks ${nameSome(pass.unfinished.map(String))}`];
   const passes = [...left('scatter', scatter), ...left('shuffle', shuffle)];
   return passes.length === 0 ? 'the commit is not done' : `${passes.join(' and ')} are not done`;
 }

@@ -136,7 +136,13 @@ export async function resumeOnSlurm(
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
-    return { jobDir: directory, logDir: logDirectoryOf(options, directory), jobs: [], wereQueued: false, plan: undefined };
+    return {
+      jobDir: directory,
+      logDir: logDirectoryOf(options, directory),
+      jobs: [],
+      wereQueued: false,
+      plan: undefined,
+    };
   }
   const { directory, plan } = found;
   requireSlurm();
@@ -167,7 +173,8 @@ export async function describeSlurm(
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const place = placeOf(directory, settings, program);
   const tasks = 'tasks' in options ? Array.from({ length: options.tasks }, (_, task) => task) : [];
-  const jobs = found === undefined ? jobsOf(tasks, tasks.length, tasks, tasks.length, arraySize) : jobsLeft(found, arraySize);
+  const jobs =
+    found === undefined ? jobsOf(tasks, tasks.length, tasks, tasks.length, arraySize) : jobsLeft(found, arraySize);
   const described = jobs.map((job, i) => {
     const after = jobs[i - 1]?.kind.toUpperCase();
     const words = submissionWords(asSlurmRequest(settings), place, job, after, settings.maxParallel);
@@ -191,7 +198,10 @@ function settle(
   const cpusPerTask = asked.cpusPerTask ?? noted?.cpusPerTask ?? planned.cpusPerTask ?? DEFAULT_CPUS;
   requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
   const taskMemoryBytes =
-    asked.taskMemoryBytes ?? noted?.taskMemoryBytes ?? planned.taskMemoryBytes ?? cpusPerTask * DEFAULT_MEMORY_OF_THREAD;
+    asked.taskMemoryBytes ??
+    noted?.taskMemoryBytes ??
+    planned.taskMemoryBytes ??
+    cpusPerTask * DEFAULT_MEMORY_OF_THREAD;
   requireWhole('`taskMemoryBytes`', taskMemoryBytes, 1);
   const maxParallel = asked.maxParallel ?? noted?.maxParallel;
   if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
@@ -234,8 +244,10 @@ function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote): number {
   const bytes = taskMemoryBytes - programBytes(cpusPerTask);
   if (bytes >= LEAST_RECORD_BYTES) return bytes;
   const mib = (size: number) => Math.ceil(size / MIB);
+  const threads = cpusPerTask === 1 ? '1 thread takes' : `${cpusPerTask} threads take`;
+  const beside = programBytes(cpusPerTask);
   throw new UsageError(
-    `\`taskMemoryBytes\` is ${mib(taskMemoryBytes)} MiB, and ${cpusPerTask} threads take ${mib(programBytes(cpusPerTask))} MiB beside the records; give at least ${mib(programBytes(cpusPerTask) + LEAST_RECORD_BYTES)} MiB`,
+    `\`taskMemoryBytes\` is ${mib(taskMemoryBytes)} MiB, and ${threads} ${mib(beside)} MiB beside the records; give at least ${mib(beside + LEAST_RECORD_BYTES)} MiB`,
   );
 }
 
@@ -252,7 +264,11 @@ function ownProgram(): string[] {
   return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];
 }
 
-function placeOf(jobDirectory: string, { logDirectory, scratchDir, token }: SlurmNote, program: readonly string[]): SlurmPlace {
+function placeOf(
+  jobDirectory: string,
+  { logDirectory, scratchDir, token }: SlurmNote,
+  program: readonly string[],
+): SlurmPlace {
   return { jobDirectory, logDirectory, scratchDir, program, token };
 }
 
@@ -326,7 +342,8 @@ async function takenBack(
   const problem = error instanceof Error ? error.message : String(error);
   const left = isCancelled ? 'nothing of it stays in the queue' : `jobs ${ids.join(', ')} may still be in the queue`;
   const message = `${left}; the plan is kept: ${resumeWords(directory)} submits it again`;
-  if (signal?.aborted === true) return new PileshufError('aborted', 'ABORT_ERR', `stopped before all was submitted; ${message}`);
+  if (signal?.aborted === true)
+    return new PileshufError('aborted', 'ABORT_ERR', `stopped before all was submitted; ${message}`);
   return new SystemError('ERR_SLURM', `${problem}; ${message}`, { cause: error });
 }
 

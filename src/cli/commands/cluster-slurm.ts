@@ -71,7 +71,16 @@ async function submitNew(call: Call): Promise<SlurmSubmission> {
 
 /** @throws UsageError */
 function newJobOf({ operands, values }: Call) {
-  const { inputLists = [], json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
+  const {
+    inputLists = [],
+    json: _,
+    wait: __,
+    dryRun: ___,
+    resume: ____,
+    progress: _____,
+    quiet: ______,
+    ...rest
+  } = values;
   const { output, jobDir, tasks, ...options } = rest;
   if (operands.length === 0 && inputLists.length === 0)
     throw new UsageError('name the inputs: tasks cannot share standard input');
