@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 const FLOORS: readonly (readonly string[])[] = [
   ['src/cli'],
   ['src/index.ts'],
+  ['src/cluster'],
   ['src/jobs', 'src/loader'],
   ['src/passes'],
   ['workers'],

@@ -489,7 +489,7 @@ export const optionTable = [
   {
     name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
     help: 'which task of its kind, from 0 on',
-    default: '$SLURM_ARRAY_TASK_ID, $JOB_COMPLETION_INDEX or $AWS_BATCH_JOB_ARRAY_INDEX',
+    default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',
     group: 'Tasks', commands: TASK,
   },
   {

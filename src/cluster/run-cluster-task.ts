@@ -149,7 +149,7 @@ function removeLeftRest(jobDir: string, { warn }: JobScope): void {
 function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
   if (!['scatter', 'shuffle', 'commit'].includes(kind))
-    throw new UsageError(`\`kind\` ${String(kind)}: expected scatter, shuffle or commit`);
+    throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${String(kind)}`);
   if (kind === 'commit' && (taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
   if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
   if (kind !== 'commit' && taskIndex === undefined)

@@ -62,7 +62,7 @@ export async function scatterPart(
     onWarning,
   };
   log.count(bytes, () => control.counted('scatteredBytes'));
-  const committed = new Set<number>();
+  const mayBeCommitted = new Set<number>();
   const commits = new GroupCommit<{ readonly slice: number; readonly result: ScatterResult }>(
     async (done) => {
       await syncPileSets(
@@ -71,8 +71,9 @@ export async function scatterPart(
         control,
       );
       for (const { slice, result } of done) {
+        // A link that fails may have been made all the same: its files must stay.
+        mayBeCommitted.add(slice);
         await commitOrYield(job, work, slice, result);
-        committed.add(slice);
       }
       await syncDirectory(directory, 'temp');
     },
@@ -88,7 +89,7 @@ export async function scatterPart(
   } catch (error) {
     // No thread may make a file of this attempt behind the removal.
     await threads.pool.destroy();
-    for (const slice of left) if (!committed.has(slice)) removeOwn(job, work, slice, scope);
+    for (const slice of left) if (!mayBeCommitted.has(slice)) removeOwn(job, work, slice, scope);
     throw error;
   }
   return bytes;

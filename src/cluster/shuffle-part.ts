@@ -55,6 +55,7 @@ export async function shufflePart(
   const removeOwn = () => {
     if (own !== undefined) removeDirectory(stagingDirectory);
   };
+  let mayBeNoted = false;
   try {
     if (own !== undefined) ensurePrivateDirectory(stagingDirectory, 'output');
     const staged = new StagedOutput(plan.output, { stagingDirectory, jobDirectory: directory }, gate);
@@ -71,11 +72,14 @@ export async function shufflePart(
       own: own ?? null,
       ranges: ranges.toSorted((a, b) => a.first - b.first),
     };
+    mayBeNoted = true;
     if (!(await noteFirst(directory, record))) removeOwn();
     return recordBytesOf(ranges.flatMap(({ regions }) => regions));
   } catch (error) {
     // No thread may make a file of this attempt behind the removal.
     await threads.pool.destroy();
+    // A link that fails may have been made all the same: then the commit takes these files.
+    if (mayBeNoted) throw error;
     try {
       removeOwn();
     } catch (failure) {
@@ -94,7 +98,7 @@ function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
   return target.kind === 'appended' ? { ...target, own } : target;
 }
 
-/** @returns whether this attempt was the first. @throws VerificationError if another one wrote other records. */
+/** @returns whether this attempt was the first, or may have been. @throws VerificationError if another one wrote other records. */
 async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
   try {
     await writeShuffleRecord(directory, record);
@@ -103,7 +107,9 @@ async function noteFirst(directory: string, record: ShuffleRecord): Promise<bool
     if (!(error instanceof NameTakenError)) throw error;
   }
   const first = readShuffleRecord(directory, record.task);
-  if (first === undefined || contentOf(first) === contentOf(record)) return false;
+  // It is this very record, or it is not visible yet, and nobody knows.
+  if (first === undefined || (first.own !== null && first.own === record.own)) return true;
+  if (contentOf(first) === contentOf(record)) return false;
   throw new VerificationError(
     `two attempts at shuffle task ${record.task} of ${directory} wrote different bytes; check the memory of both machines`,
   );

@@ -15,10 +15,23 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 
-const KINDS: readonly { readonly name: string; readonly options: Partial<ClusterPlanOptions> }[] = [
+interface Kind {
+  readonly name: string;
+  readonly options: Partial<ClusterPlanOptions>;
+  /** Whether former shards exist. */
+  readonly former?: boolean;
+}
+
+const GZIP_SHARDS: Kind = {
+  name: 'gzip shards',
+  options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 3 } },
+};
+
+const KINDS: readonly Kind[] = [
   { name: 'one file', options: {} },
   { name: 'shards', options: { shards: { by: 'count', shardCount: 3 } } },
-  { name: 'gzip shards', options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 3 } } },
+  { name: 'shards in place of others', options: { force: true, shards: { by: 'count', shardCount: 2 } }, former: true },
+  GZIP_SHARDS,
 ];
 const FAULTS: readonly (readonly [string, Fault])[] = [
   ['is killed before a call', { kind: 'kills', part: 'nothing' }],
@@ -28,7 +41,12 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['meets an error', { kind: 'fails', errno: 'ESTALE' }],
 ];
 
-async function planJob(options: Partial<ClusterPlanOptions>): Promise<readonly TaskOptions[]> {
+async function planJob({ options, former = false }: Kind): Promise<readonly TaskOptions[]> {
+  for (const output of former ? ['out', 'local'] : []) {
+    mkdirSync(directory.path(output));
+    for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'other'])
+      writeFileSync(directory.path(output, name), 'former');
+  }
   for (const [i, count] of [120, 30].entries()) {
     const lines = Array.from({ length: count }, (_, line) => `${i}-${line} ${'y'.repeat(line % 25)}\n`);
     writeFileSync(directory.path(`in-${i}`), lines.join(''));
@@ -76,11 +94,11 @@ async function strike(task: TaskOptions, fault: Fault, nth: number): Promise<boo
   return faulty.struck !== undefined;
 }
 
-describe.each(KINDS)('a task of $name', ({ options }) => {
+describe.each(KINDS)('a task of $name', (kind) => {
   it.each(FAULTS)('is run again when it %s', async (name, fault) => {
     const draw = drawsFor(`calls: ${name}`);
     const step = atScale(60, 15, 3);
-    for (const task of await planJob(options)) {
+    for (const task of await planJob(kind)) {
       // Each attempt gets further than the one before, or has less to do.
       for (let nth = 1 + Math.floor(draw() * step); ; nth += 1 + Math.floor(2 * draw() * step)) {
         if (!(await strike(task, fault, nth))) break;
@@ -92,8 +110,8 @@ describe.each(KINDS)('a task of $name', ({ options }) => {
 });
 
 describe('two attempts at the same time', () => {
-  it.each(KINDS)('end with the same bytes: $name', async ({ options }) => {
-    for (const task of await planJob(options)) {
+  it.each(KINDS)('end with the same bytes: $name', async (kind) => {
+    for (const task of await planJob(kind)) {
       const outcomes = await Promise.allSettled([
         runNow({ ...task, waitSeconds: 20 }),
         runNow({ ...task, waitSeconds: 20 }),
@@ -109,7 +127,7 @@ describe('two attempts at the same time', () => {
 
 describe('a commit', () => {
   it('takes the shards of the attempt that was first', async () => {
-    const tasks = await planJob(KINDS[2]?.options ?? {});
+    const tasks = await planJob(GZIP_SHARDS);
     for (const task of tasks.filter(({ kind }) => kind !== 'commit')) {
       await runNow(task);
       const again = await runNow(task);

@@ -1,5 +1,5 @@
 /** Tasks write the bytes of the local job, whatever is read and written, and whatever the order of the tasks. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ClusterPlanOptions } from '#src/index.js';
@@ -8,6 +8,7 @@ import { drawsFor } from '../fixtures/draws.js';
 import { contentOf, type LocalCluster, runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { FORMAT_SAMPLES } from '../laws/format-samples.js';
 
 const directory = useMemoryDirectory();
 
@@ -148,6 +149,12 @@ const CASES: readonly Case[] = [
   { name: 'threads', tuning: { ...SMALL_TASKS, inline: false }, options: { cpusPerTask: 2 } },
 ];
 
+const OUTPUTS: readonly Asked[] = [
+  {},
+  { shards: { by: 'count', shardCount: 3 } },
+  { shards: { by: 'count', shardCount: 3 }, compress: { codec: 'gzip' } },
+];
+
 function writeInputs({ inputs = LINES }: Case): string[] {
   return inputs.map((content, i) => {
     writeFileSync(directory.path(`in-${i}`), content);
@@ -189,6 +196,15 @@ describe('the bytes of the local job', () => {
       return drawn.sort((a, b) => a.at - b.at).map(({ task }) => task);
     };
     await expectSameBytes(each, { order });
+  });
+
+  it.each(sampled(FORMAT_SAMPLES, 4))('come out of tasks: $name', async ({ name, around, bodies }) => {
+    const inputs = bodies.map((body) => Buffer.concat([around.header(body.byteLength), body, around.trailer]));
+    const tuning = { ...SMALL_TASKS, sliceBytes: 60 };
+    for (const [i, options] of OUTPUTS.entries()) {
+      for (const path of ['out', 'local', 'job']) rmSync(directory.path(path), { recursive: true, force: true });
+      await expectSameBytes({ name: `${name} ${i}`, inputs, tuning, options: { ...around.options, ...options } });
+    }
   });
 
   it('come out in a directory that exists, beside other files', async () => {

@@ -15,9 +15,9 @@ Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
 tasks, then the commit. The output has the same bytes as that of the same
 command on one machine, without "cluster plan" and the options of tasks.
 
-All machines must see the inputs, the output and the job directory under the same
-paths, and have the same version of pileshuf. Until the commit, the job directory
-holds temp data of about the size of the records.
+All machines must see the inputs, the output and the job directory under the
+same paths, and have the same version of pileshuf. Until the commit, the job
+directory holds temp data of about the size of the records: docs/CLUSTER.md.
 
 Examples:
   pileshuf cluster plan corpus/ -o out --shards 512 --job-dir job --tasks 64

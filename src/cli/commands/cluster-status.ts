@@ -5,7 +5,6 @@ import {
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
-import { nameSome } from '../../errors.js';
 import type { CommandDefinition } from '../command.js';
 import { formatBytes, formatCount, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
@@ -47,10 +46,17 @@ function describeStatus({ jobDir, state, scatter, shuffle, running, failed, outp
 }
 
 function describePass(name: string, { tasks, done, unfinished, bytesPerSecond, secondsLeft }: PassStatus): string {
-  const left = unfinished.length === 0 ? '' : `, left ${nameSome(unfinished.map(String))}`;
+  const left = unfinished.length === 0 ? '' : `, left ${nameTasks(unfinished)}`;
   const rate = bytesPerSecond === undefined ? '' : `, ${formatBytes(bytesPerSecond)}/s`;
   const time = secondsLeft === undefined ? '' : `, about ${formatSeconds(secondsLeft)} left`;
   return `${name}  ${done} of ${tasks} tasks done${left}${rate}${time}`;
+}
+
+const MOST_NAMED_TASKS = 8;
+
+function nameTasks(tasks: readonly number[]): string {
+  const more = tasks.length - MOST_NAMED_TASKS;
+  return `${tasks.slice(0, MOST_NAMED_TASKS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function describeRunning({ kind, index, host, pid, startedAt, toldAt, bytesDone, bytesTotal }: RunningAttempt): string {

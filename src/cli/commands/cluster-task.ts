@@ -8,11 +8,10 @@ import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
 
 const notes = `
-KIND is scatter, shuffle or commit. Scatter tasks run in any order, on any
-machine. Shuffle tasks need all scatter tasks, the commit needs all shuffle
-tasks; each says which are missing. A task that failed, was killed or was lost is
-run again. One that was done already says so and exits 0. It does no harm if a
-task runs twice at the same time.
+Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
+tasks, the commit needs all shuffle tasks; each says which are missing. A task
+that failed, was killed or was lost is run again. One that was done already says
+so and exits 0. It does no harm if a task runs twice at the same time.
 
 Examples:
   pileshuf cluster task scatter --job-dir job --index 7
