@@ -15,6 +15,7 @@ export {
 } from './cluster/cluster-status.js';
 export type { ClusterOutput } from './cluster/commit-job.js';
 export { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
+export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
 export { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from './cluster/slurm-follow.js';
 export {
   describeSlurm,
@@ -26,7 +27,6 @@ export {
   type SubmittedJob,
   submitToSlurm,
 } from './cluster/slurm-job.js';
-export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

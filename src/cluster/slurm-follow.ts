@@ -91,8 +91,11 @@ class OwnQueue {
     try {
       const tasks = (await readQueue(this.#token)).filter(({ jobId }) => this.#ids.has(jobId));
       this.#looksWithoutJobs = tasks.some(isActive) ? 0 : this.#looksWithoutJobs + 1;
-      for (const { kind, jobId, reason } of tasks.filter(isActive))
-        if (/held/i.test(reason)) this.#tellOnce(`Slurm holds the ${kind} job ${jobId}: ${reason}`);
+      for (const { kind, jobId, index, reason } of tasks.filter(isActive)) {
+        const id = index === undefined ? jobId : `${jobId}_${index}`;
+        if (/held/i.test(reason))
+          this.#tellOnce(`Slurm holds ${nameOf(kind, index)} (${reason}); scontrol release ${id} lets it run`);
+      }
       return tasks;
     } catch (error) {
       this.#tellOnce(`${error instanceof Error ? error.message : String(error)}; the jobs may go on, and this waits`);

@@ -77,8 +77,8 @@ export interface SlurmResumeOptions extends SlurmTaskOptions {
 export interface SubmittedJob {
   readonly kind: TaskKind;
   readonly id: string;
-  /** Indexes of the array; 1 for a commit. */
-  readonly tasks: number;
+  /** Indexes of the array; 1 for a commit. Undefined: an earlier call submitted it. */
+  readonly tasks: number | undefined;
 }
 
 export interface SlurmSubmission {
@@ -151,7 +151,7 @@ export async function resumeOnSlurm(
   const queued = (await readQueue(settings.token)).filter(isActive);
   if (noted !== undefined && queued.length > 0) {
     const ids = new Map(queued.map(({ jobId, kind }) => [jobId, kind]));
-    const jobs = [...ids].map(([id, kind]) => ({ kind, id, tasks: queued.filter(({ jobId }) => jobId === id).length }));
+    const jobs = [...ids].map(([id, kind]) => ({ kind, id, tasks: undefined }));
     return { jobDir: directory, logDir: settings.logDirectory, jobs, wereQueued: true, plan: undefined };
   }
   return submitRest(directory, settings, await readArraySize(), program, signal);
@@ -165,11 +165,13 @@ export async function describeSlurm(
   options: SlurmOptions | SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
-  const found = 'output' in options ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
+  const isNew = 'output' in options;
+  const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
+  if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
   const noted = found === undefined ? undefined : readSlurmNote(directory);
   const settings = settle(options, noted, found === undefined ? {} : plannedNeed(found.plan), directory);
-  if ('output' in options) recordMemoryOf(settings);
+  if (isNew) recordMemoryOf(settings);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const place = placeOf(directory, settings, program);
   const tasks = 'tasks' in options ? Array.from({ length: options.tasks }, (_, task) => task) : [];

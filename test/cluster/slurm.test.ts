@@ -218,6 +218,18 @@ describe('who waits', () => {
     giveUp();
   });
 
+  it('hears of a task that Slurm holds', async () => {
+    const submission = await submit();
+    slurm.showQueue(
+      queueOf(submission, (kind) => (kind === 'scatter' ? '2 PENDING  JobHeldAdmin' : '0-2 PENDING  Dependency')),
+    );
+    const warnings: string[] = [];
+    const leaving = AbortSignal.timeout(2500);
+    await messageOf(followSlurm(submission, { signal: leaving, onWarning: (line) => warnings.push(line) }));
+    expect(warnings).toEqual(['Slurm holds scatter task 2 (JobHeldAdmin); scontrol release 11_2 lets it run']);
+    giveUp();
+  });
+
   it('goes on when Slurm does not answer, and hears how to end the jobs when he leaves', async () => {
     const submission = await submit();
     slurm.showQueue('', 1);

@@ -127,7 +127,7 @@ function describeSubmission({ jobDir, logDir, jobs, wereQueued, plan }: SlurmSub
     ...(plan === undefined ? [] : [`inputs         ${inputs}, seed ${JSON.stringify(plan.seed)}`]),
     ...(each === undefined ? [] : [`each task      ${each}`]),
     ...jobs.map(({ kind, id, tasks }, i) => {
-      const size = kind === 'commit' ? '' : `, array of ${formatCount(tasks)}`;
+      const size = kind === 'commit' || tasks === undefined ? '' : `, array of ${formatCount(tasks)}`;
       const before = jobs[i - 1];
       const after = before === undefined || wereQueued ? '' : `, after ${before.id}`;
       return `${kind.padEnd(15)}job ${id}${size}${after}${wereQueued ? ', queued before' : ''}`;
