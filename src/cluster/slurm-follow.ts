@@ -126,7 +126,7 @@ function stillRunning(ids: readonly string[]): PileshufError {
   return new PileshufError(
     'aborted',
     'ABORT_ERR',
-    `no longer waiting, and Slurm goes on with jobs ${ids.join(', ')}; scancel ${ids.join(' ')} ends them`,
+    `no longer waiting; jobs ${ids.join(', ')} stay in Slurm, and scancel ${ids.join(' ')} ends them`,
   );
 }
 

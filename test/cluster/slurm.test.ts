@@ -97,7 +97,7 @@ describe('a submission', () => {
 
   it('is done by its scripts', async () => {
     const submission = await submit();
-    for (const { kind, id, tasks } of submission.jobs) {
+    for (const { kind, id, tasks = 0 } of submission.jobs) {
       for (let index = 0; index < tasks; index++) {
         const { exitCode, log } = slurm.runTask(id, kind === 'commit' ? undefined : index);
         expect(log).toContain(kind === 'commit' ? 'committed 400 records' : `did ${kind} task ${index}`);
@@ -241,7 +241,7 @@ describe('who waits', () => {
     };
     const following = followSlurm(submission, { signal: leaving.signal, onWarning });
     expect(await messageOf(following)).toBe(
-      'no longer waiting, and Slurm goes on with jobs 11, 12, 13; scancel 11 12 13 ends them',
+      'no longer waiting; jobs 11, 12, 13 stay in Slurm, and scancel 11 12 13 ends them',
     );
     await expect(following).rejects.toMatchObject({ kind: 'aborted', code: 'ABORT_ERR' });
     expect(warnings).toEqual(['squeue: ended with exit code 1; the jobs may go on, and this waits']);

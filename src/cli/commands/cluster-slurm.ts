@@ -23,8 +23,8 @@ it fails again, nothing more of the job runs: mend what is wrong and give
 status" shows how far the job is.
 
 Examples:
-  pileshuf cluster slurm /data/corpus -o /data/out --shards 512 --job-dir /data/job \\
-    --tasks 64 --partition cpu --time 2:00:00 --cpus-per-task 8 --mem 32G --wait
+  pileshuf cluster slurm /data/corpus -o /data/out --job-dir /data/job \\
+    --shards 512 --tasks 64 --partition cpu --time 2:00:00 --mem 32G --wait
   pileshuf cluster slurm --resume --job-dir /data/job
 `;
 
