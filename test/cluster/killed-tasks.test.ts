@@ -2,7 +2,7 @@
  * Tasks are killed at calls on files, fail at them, and run twice at the same time. Run again, they make the right bytes, and
  * nothing is left behind but the marker of the job.
  */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { PileshufError, planCluster, shuffle } from '#src/index.js';
@@ -79,8 +79,8 @@ function expectAllIsDone(): void {
 const watches = (path: string) => /\/(job|out|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
 
 /** @returns whether the task came to its N-th call. */
-async function strike(task: TaskOptions, fault: Fault, nth: number): Promise<boolean> {
-  const faulty = new FaultyFileCalls(fault, nth, watches);
+async function strike(task: TaskOptions, fault: Fault, nth: number, watched = watches): Promise<boolean> {
+  const faulty = new FaultyFileCalls(fault, nth, watched);
   const former = replaceFileCalls(faulty.calls);
   try {
     await runNow(task);
@@ -97,7 +97,7 @@ async function strike(task: TaskOptions, fault: Fault, nth: number): Promise<boo
 describe.each(KINDS)('a task of $name', (kind) => {
   it.each(FAULTS)('is run again when it %s', async (name, fault) => {
     const draw = drawsFor(`calls: ${name}`);
-    const step = atScale(60, 15, 3);
+    const step = atScale(60, 15, 2);
     for (const task of await planJob(kind)) {
       // Each attempt gets further than the one before, or has less to do.
       for (let nth = 1 + Math.floor(draw() * step); ; nth += 1 + Math.floor(2 * draw() * step)) {
@@ -106,6 +106,42 @@ describe.each(KINDS)('a task of $name', (kind) => {
       await runNow(task);
     }
     expectAllIsDone();
+  });
+});
+
+describe('a record', () => {
+  it.each(KINDS)('counts though its link was reported as failed: $name', async (kind) => {
+    const fault: Fault = { kind: 'is done and reported as failed', errno: 'EIO' };
+    const isRecord = (path: string) => /\/job\/(set-\d+\.index|shuffle-\d+)$/.test(path);
+    for (const task of await planJob(kind)) {
+      for (let nth = 1; nth < 4; nth++) await strike(task, fault, nth, isRecord);
+      await runNow(task);
+    }
+    expectAllIsDone();
+  });
+});
+
+describe('a staged file', () => {
+  it('has its length before the first byte, so that no machine writes behind the end of it', async () => {
+    const [first, second, third] = await planJob({ name: 'one file', options: {} });
+    for (const task of [first, second]) await runNow(task ?? expect.fail());
+    const staged = () => readdirSync(directory.path('.')).find((name) => name.startsWith('.pileshuf-')) ?? '';
+    const lengths: number[] = [];
+    const around = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, Number.POSITIVE_INFINITY, watches);
+    const former = replaceFileCalls({
+      ...around.calls,
+      write: (fd, ...rest) => {
+        if (around.calls.openFiles.get(fd)?.path.endsWith('0.part') === true)
+          lengths.push(around.calls.statOpen(fd).size === 0n ? 0 : 1);
+        return around.calls.write(fd, ...rest);
+      },
+    });
+    await runNow(third ?? expect.fail()).finally(() => replaceFileCalls(former));
+    const whole = statSync(directory.path('local')).size;
+    expect(statSync(directory.path(staged(), '0.part')).size).toBe(whole);
+    expect(lengths.length).toBeGreaterThan(0);
+    expect(lengths).not.toContain(0);
+    for (const name of ['job', staged()]) rmSync(directory.path(name), { recursive: true });
   });
 });
 
@@ -133,6 +169,14 @@ describe('a commit', () => {
       const again = await runNow(task);
       expect({ done: again.done, wereDone: again.wereDone }).toEqual({ done: [], wereDone: [task.taskIndex] });
     }
+    const staging = readdirSync(directory.path('.')).find((name) => name.startsWith('.pileshuf-')) ?? '';
+    const written = readdirSync(directory.path(staging), { recursive: true }).map(String);
+    // Each task has written its own shards alone.
+    expect(written.flatMap((name) => /\/(\d+\.part)$/.exec(name)?.[1] ?? []).sort()).toEqual([
+      '0.part',
+      '1.part',
+      '2.part',
+    ]);
     const commit = tasks.at(-1);
     expect((await runNow(commit as TaskOptions)).wasCommitted).toBe(false);
     expect((await runNow(commit as TaskOptions)).wasCommitted).toBe(true);

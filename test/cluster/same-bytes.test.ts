@@ -185,18 +185,21 @@ async function expectSameBytes(each: Case, how: LocalCluster = {}): Promise<void
 }
 
 describe('the bytes of the local job', () => {
-  it.each(CASES)('come out of tasks: $name', async (each) => {
+  it.each(sampled(CASES, 3))('come out of tasks: $name', async (each) => {
     await expectSameBytes(each);
   });
 
-  it.each(sampled(CASES.slice(0, 24), 5))('come out of tasks in any order, some of them twice: $name', async (each) => {
-    const draw = drawsFor(`order of tasks: ${each.name}`);
-    const order = (tasks: readonly number[]) => {
-      const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));
-      return drawn.sort((a, b) => a.at - b.at).map(({ task }) => task);
-    };
-    await expectSameBytes(each, { order });
-  });
+  it.each(sampled(CASES.slice(0, 24), 8, 1))(
+    'come out of tasks in any order, some of them twice: $name',
+    async (each) => {
+      const draw = drawsFor(`order of tasks: ${each.name}`);
+      const order = (tasks: readonly number[]) => {
+        const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));
+        return drawn.sort((a, b) => a.at - b.at).map(({ task }) => task);
+      };
+      await expectSameBytes(each, { order });
+    },
+  );
 
   it.each(sampled(FORMAT_SAMPLES, 4))('come out of tasks: $name', async ({ name, around, bodies }) => {
     const inputs = bodies.map((body) => Buffer.concat([around.header(body.byteLength), body, around.trailer]));
