@@ -149,6 +149,14 @@ describe('what Slurm refuses', () => {
     giveUp();
   });
 
+  it('and yet has taken is cancelled, too', async () => {
+    slurm.refuse(12, 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation\n');
+    expect(await messageOf(submit())).toContain('Socket timed out on send/recv operation; nothing of it stays');
+    expect(slurm.calls().at(-1)).toBe('scancel 11 12');
+    slurm.showQueue('');
+    giveUp();
+  });
+
   it('is said of a Slurm that is not there', async () => {
     const former = process.env['PATH'];
     process.env['PATH'] = directory.temp;
@@ -195,9 +203,10 @@ describe('who waits', () => {
     const submission = await submit();
     await messageOf(runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 1 }));
     writeFileSync(directory.path('job', 'logs', 'scatter-000002.log'), 'begins\nKilled\n');
-    slurm.showQueue(
-      `${queueOf(submission, (kind) => (kind === 'scatter' ? '2 OUT_OF_MEMORY n3 OutOfMemory' : '0-2 CANCELLED  DependencyNeverSatisfied'))}`,
+    const ended = queueOf(submission, (kind) =>
+      kind === 'scatter' ? '2 OUT_OF_MEMORY n3 OutOfMemory' : '0-2 CANCELLED  DependencyNeverSatisfied',
     );
+    slurm.showQueue(`${ended}${ended.split('\n')[0]?.replace('|2|OUT_OF_MEMORY|', '|0|COMPLETED|')}\n`);
     expect(await messageOf(followSlurm(submission))).toMatch(
       /^shuffle task 1 on \S+: scatter tasks 0, 1, 2 of .* run them first; scatter task 2 on n3: OUT_OF_MEMORY \(OutOfMemory\), "Killed"; logs are in .*job\/logs; pileshuf cluster slurm --resume --job-dir \S+job submits what is not done$/,
     );
