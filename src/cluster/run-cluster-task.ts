@@ -119,10 +119,10 @@ async function runOne(
   const { plan, directory } = job;
   const count = { scatter: plan.scatterTasks.length, shuffle: plan.shuffleTaskCount, commit: 1 }[kind];
   if (task >= count) return { count };
-  await requireStaging(job);
   const log = new AttemptLog(directory, kind, task);
   log.begin();
   const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
+    await requireStaging(job);
     if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
     if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
     const output = await commitJob(job, log, scratchDir, scope);
