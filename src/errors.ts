@@ -50,7 +50,8 @@ type SystemCode =
   | 'ERR_OUT_OF_MEMORY'
   | 'ERR_WORKER'
   | 'ERR_BUNDLED'
-  | 'ERR_NOT_READY';
+  | 'ERR_NOT_READY'
+  | 'ERR_SLURM';
 
 export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';
 

@@ -16,6 +16,17 @@ export {
 export type { ClusterOutput } from './cluster/commit-job.js';
 export { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
 export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
+export { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from './cluster/slurm-follow.js';
+export {
+  describeSlurm,
+  resumeOnSlurm,
+  type SlurmOptions,
+  type SlurmResumeOptions,
+  type SlurmSubmission,
+  type SlurmTaskOptions,
+  type SubmittedJob,
+  submitToSlurm,
+} from './cluster/slurm-job.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

@@ -8,6 +8,7 @@ export const commandSummaries = {
   completion: 'Prints the script for completion in bash, zsh or fish.',
   'check-shuffled': 'Looks whether the records of files are in random order.',
   'cluster plan': 'Plans a shuffle as tasks for several machines.',
+  'cluster slurm': 'Runs a shuffle as tasks on a Slurm cluster.',
   'cluster status': 'Shows which tasks of a planned shuffle are done, run or failed.',
   'cluster task': 'Does one task of a planned shuffle on this machine.',
   expire: 'Removes old generations from a pile store.',

@@ -24,7 +24,9 @@ import {
   parsePath,
   parsePrefix,
   parseRange,
+  parseSbatchArgs,
   parseShards,
+  parseSlurmMemory,
   parseSourcePath,
   parseSplits,
   parseStandardOutput,
@@ -34,6 +36,7 @@ import {
   parseTogether,
   parseWeight,
   parseWhole,
+  parseWord,
 } from './option-values.js';
 
 export interface OptionEntry {
@@ -73,6 +76,7 @@ export type OptionGroup =
   | 'Records'
   | 'Input'
   | 'Tasks'
+  | 'Slurm'
   | 'Machine'
   | 'Resume'
   | 'Progress';
@@ -86,16 +90,18 @@ const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
 const CHECKERS = ['check-shuffled', 'verify'] as const;
 const CLUSTER_PLAN = ['cluster plan'] as const;
+const SLURM = ['cluster slurm'] as const;
+const PLANNERS = [...CLUSTER_PLAN, ...SLURM] as const;
 const TASK = ['cluster task'] as const;
-const CLUSTER = [...CLUSTER_PLAN, 'cluster status', ...TASK] as const;
-const SHUFFLERS = [...SHUFFLE, ...CLUSTER_PLAN] as const;
+const CLUSTER = [...PLANNERS, 'cluster status', ...TASK] as const;
+const SHUFFLERS = [...SHUFFLE, ...PLANNERS] as const;
 const TEMP_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
 const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
 const LIST_READERS = [...SHUFFLERS, 'append'] as const;
 const INPUT_READERS = [...SHUFFLERS, 'append', 'pile', ...CHECKERS] as const;
 const FRAMERS = [...SHUFFLERS, 'append', 'index', 'pile', ...CHECKERS] as const;
 const WORKERS = [...SHUFFLE, 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
-const LIMITED = [...WORKERS, ...CLUSTER_PLAN] as const;
+const LIMITED = [...WORKERS, ...PLANNERS] as const;
 const JSON_PRINTERS = ['inspect', ...PLAN, ...CHECKERS, ...CLUSTER] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
@@ -114,6 +120,11 @@ export const optionTable = [
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath, isRequired: true,
     help: 'output file, or directory for shards, on storage that all machines share',
     group: 'Output', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
+    help: 'output file, or directory for shards, on storage that all machines share; not with --resume',
+    group: 'Output', commands: SLURM,
   },
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
@@ -497,9 +508,14 @@ export const optionTable = [
     group: 'Tasks', commands: CLUSTER_PLAN,
   },
   {
+    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount,
+    help: 'at most N tasks of each pass; fewer if they would be too small; not with --resume',
+    group: 'Tasks', commands: SLURM,
+  },
+  {
     name: 'cpus-per-task', value: 'N', sets: 'cpusPerTask', parse: parseCount,
     help: 'threads of each task', default: '4',
-    group: 'Tasks', commands: CLUSTER_PLAN,
+    group: 'Tasks', commands: PLANNERS,
   },
   {
     name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseBytes,
@@ -526,6 +542,78 @@ export const optionTable = [
     name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
     help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
     group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+    help: 'directory on each node, for piles that do not fit in memory',
+    default: '$SLURM_TMPDIR, $TMPDIR or /tmp of the node',
+    group: 'Tasks', commands: SLURM,
+  },
+
+  {
+    name: 'partition', value: 'NAME', sets: 'partition', parse: parseWord,
+    help: 'where Slurm runs the tasks', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'time', value: 'TIME', sets: 'time', parse: parseWord,
+    help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'mem', value: 'SIZE', sets: 'taskMemoryBytes', parse: parseSlurmMemory,
+    help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB', default: '2G for each of its CPUs',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'account', value: 'NAME', sets: 'account', parse: parseWord,
+    help: 'whom Slurm charges', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'qos', value: 'NAME', sets: 'qos', parse: parseWord,
+    help: 'quality of service', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'constraint', value: 'FEATURES', sets: 'constraint', parse: parseWord,
+    help: 'what nodes must have', default: 'nothing',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'job-name', value: 'NAME', sets: 'jobName', parse: parseWord,
+    help: 'name of the jobs; the kind of the tasks is added', default: 'pileshuf',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'max-parallel', value: 'W', sets: 'maxParallel', parse: parseCount,
+    help: 'at most W tasks at once', default: 'as many as Slurm allows',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'sbatch-args', value: 'WORDS', sets: 'sbatchArgs', parse: parseSbatchArgs, isRepeatable: true,
+    help: "further options of sbatch, as in --sbatch-args='--exclude=n7 --nice'; repeat it for more",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'log-dir', value: 'DIR', sets: 'logDir', parse: parsePath,
+    help: 'directory for a log of each task', default: 'logs in the job directory; it stays',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'wait', sets: 'wait',
+    help: 'follow the tasks to the end, and exit with 0 only if the output is there',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'dry-run', sets: 'dryRun',
+    help: 'print the calls of sbatch and the scripts; submit, plan and write nothing',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'resume', sets: 'resume',
+    help: 'submit the tasks of the job in --job-dir that are not done',
+    group: 'Slurm', commands: SLURM,
   },
 
   {

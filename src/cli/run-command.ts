@@ -26,6 +26,7 @@ const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name
   completion: () => import('./commands/completion.js'),
   'check-shuffled': () => import('./commands/check-shuffled.js'),
   'cluster plan': () => import('./commands/cluster-plan.js'),
+  'cluster slurm': () => import('./commands/cluster-slurm.js'),
   'cluster status': () => import('./commands/cluster-status.js'),
   'cluster task': () => import('./commands/cluster-task.js'),
   expire: () => import('./commands/expire.js'),
@@ -73,7 +74,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       stderr,
     );
     await reporter.ready();
-    const running = dryRun === true ? (await loaders.plan()).command : command;
+    const running = dryRun === true && command === shuffleCommand ? (await loaders.plan()).command : command;
     await running.run({ ...parsed, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {

@@ -10,6 +10,8 @@
  *     committing        which process commits
  *     committed         the outputs have their names; all else goes
  *     attempts/         who works, or worked, on what; decides nothing
+ *     slurm             what tasks ask of Slurm, if it runs them
+ *     logs/             what they wrote there; stays
  *
  * The plan is sealed, and belongs to one version of pileshuf: every task must be of the version that planned.
  */
@@ -96,6 +98,7 @@ export const PLAN_NAME = 'plan';
 export const COMMITTED_NAME = 'committed';
 export const COMMITTING_NAME = 'committing';
 export const ATTEMPTS_NAME = 'attempts';
+export const SLURM_NAME = 'slurm';
 
 /** For the files of a job directory of tasks. */
 export const CLUSTER_REMEDY: Remedy = {

@@ -8,6 +8,7 @@ import { unfinishedShuffleTasks } from './commit-job.js';
 import { readCommittedNote } from './committed-job.js';
 import { findPlan } from './open-job.js';
 import { unfinishedScatterTasks } from './scattered.js';
+import { readSlurmNote } from './slurm-note.js';
 import { Patience } from './until-visible.js';
 
 /** The tasks of one pass. */
@@ -45,6 +46,8 @@ export interface ClusterStatus {
   readonly shuffle: PassStatus | undefined;
   readonly running: readonly RunningAttempt[];
   readonly failed: readonly FailedTask[];
+  /** Of the tasks that Slurm runs; undefined: it runs none, or the job is committed. */
+  readonly logDir: string | undefined;
   /** Undefined until the job is committed. */
   readonly output:
     | { readonly records: number; readonly bytes: number; readonly seed: string; readonly checksum: string }
@@ -71,6 +74,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
       shuffle: undefined,
       running: [],
       failed: [],
+      logDir: undefined,
       output,
     };
   }
@@ -98,6 +102,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
       failedAt: timeOf(toldAt),
       error: error ?? '',
     })),
+    logDir: readSlurmNote(directory)?.logDirectory,
     output: undefined,
   };
 }

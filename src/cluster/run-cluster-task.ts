@@ -8,6 +8,7 @@ import { AttemptLog, type TaskKind } from './attempt-log.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { readCommittedNote, removeRest } from './committed-job.js';
 import { openClusterJob } from './open-job.js';
+import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { Patience } from './until-visible.js';
@@ -121,6 +122,7 @@ async function runOne(
   const log = new AttemptLog(directory, kind, task);
   log.begin();
   const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
+    await requireStaging(job);
     if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
     if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
     const output = await commitJob(job, log, scratchDir, scope);

@@ -27,7 +27,7 @@ export const command: CommandDefinition<'cluster status'> = {
   },
 };
 
-function describeStatus({ jobDir, state, scatter, shuffle, running, failed, output }: ClusterStatus): string[] {
+function describeStatus({ jobDir, state, scatter, shuffle, running, failed, logDir, output }: ClusterStatus): string[] {
   if (output !== undefined) {
     return [
       `job      ${jobDir}: committed`,
@@ -42,6 +42,7 @@ function describeStatus({ jobDir, state, scatter, shuffle, running, failed, outp
     ...failed.map(
       ({ kind, index, host, failedAt, error }) => `failed   ${kind} ${index} on ${host} at ${failedAt}: ${error}`,
     ),
+    ...(logDir === undefined ? [] : [`logs     ${logDir}`]),
   ];
 }
 
