@@ -101,6 +101,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'unique ordinals',
   'unique ids',
   'uniqueBy splitBy',
+  'uniqueBy expression',
   'uniqueBy weights',
   'uniqueBy lighter',
   'uniqueBy mix',
