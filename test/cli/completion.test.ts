@@ -7,6 +7,7 @@ import { completedCommands } from '#src/cli/completion/completed-words.js';
 import { completionForFish } from '#src/cli/completion/fish.js';
 import { completionForZsh } from '#src/cli/completion/zsh.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -64,7 +65,7 @@ describe.skipIf(!isOnPath('bash'))('bash', () => {
 });
 
 describe.skipIf(!isOnPath('fish'))('fish', () => {
-  it.each(cases)('completes %s', (line, words) => {
+  it.each(sampled(cases, 4))('completes %s', (line, words) => {
     writeFileSync(directory.path('pileshuf.fish'), completionForFish(completedCommands()));
     const output = outputOf('fish', ['--no-config', '-c', `source ../pileshuf.fish; complete -C '${line}'`]);
     const found = sortedLines(output).map((each) => each.replace(/\t.*$|\/$/g, '').replace(/^--[a-z-]+=/, ''));
@@ -73,7 +74,7 @@ describe.skipIf(!isOnPath('fish'))('fish', () => {
 });
 
 describe.skipIf(!isOnPath('zsh'))('zsh', () => {
-  it('reads the script', () => {
+  it.runIf(fromCi)('reads the script', () => {
     writeFileSync(directory.path('_pileshuf'), completionForZsh(completedCommands()));
     expect(outputOf('zsh', ['-f', '-n', '../_pileshuf'])).toBe('');
     const load = `autoload -Uz compinit; compinit -u -D; source ../_pileshuf; print -r -- $_comps[pileshuf]`;

@@ -97,7 +97,7 @@ async function strike(task: TaskOptions, fault: Fault, nth: number, watched = wa
 describe.each(KINDS)('a task of $name', (kind) => {
   it.each(FAULTS)('is run again when it %s', async (name, fault) => {
     const draw = drawsFor(`calls: ${name}`);
-    const step = atScale(60, 15, 2);
+    const step = atScale(500, 20, 2);
     for (const task of await planJob(kind)) {
       // Each attempt gets further than the one before, or has less to do.
       for (let nth = 1 + Math.floor(draw() * step); ; nth += 1 + Math.floor(2 * draw() * step)) {

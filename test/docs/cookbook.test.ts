@@ -220,7 +220,7 @@ describe('the recipe', () => {
   const missing = (text: string) =>
     (/zst/.test(text) && !(canWriteZstd && isOnPath('zstd'))) || (/python3/.test(text) && !isOnPath('python3'));
 
-  it.each(sampled(recipes, 3).filter(([, text]) => !missing(text)))('%s', async (title, text) => {
+  it.each(sampled(recipes, 5).filter(([, text]) => !missing(text)))('%s', async (title, text) => {
     makeFiles();
     makePrograms();
     // Disks of the reader's are directories here.

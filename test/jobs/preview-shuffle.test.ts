@@ -18,6 +18,7 @@ import {
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -109,7 +110,7 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tu
 ];
 
 describe('a preview', () => {
-  it.each(MODES.filter(([name]) => canWriteZstd || name !== 'compressed temp data'))(
+  it.each(sampled(MODES.filter(([name]) => canWriteZstd || name !== 'compressed temp data'), 4))(
     'of %s fits the schema, and writes nothing',
     async (name, { tuning, ...options }) => {
       const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;

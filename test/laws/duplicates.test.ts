@@ -103,7 +103,7 @@ describe('duplicates', () => {
   it('of whole records are listed, whatever the bytes and the settings', async () => {
     const inputs = anyInputs.map((each) => [...each, ...each.slice(0, 2)]);
     const job = fc.record({ inputs, settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectListed), { numRuns: atScale(15, 100, 3000) });
+    await fc.assert(fc.asyncProperty(job, expectListed), { numRuns: atScale(5, 100, 3000) });
   });
 
   it('of a field are listed where piles are too large, with very many of one value, and on worker threads', async () => {
@@ -126,7 +126,7 @@ describe('duplicates', () => {
           identityOf: fieldOf,
         }),
       ),
-      { numRuns: atScale(4, 20, 600) },
+      { numRuns: atScale(1, 20, 600) },
     );
   });
 

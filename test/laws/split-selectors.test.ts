@@ -123,7 +123,7 @@ describe('splits', () => {
     ['the key of a sample', tarCase],
   ])('by %s keep records of one value together, whatever the settings', async (_, cases) => {
     const property = fc.asyncProperty(cases, fc.string(), anySettings, expectSplits);
-    await fc.assert(property, { numRuns: atScale(6, 40, 2000) });
+    await fc.assert(property, { numRuns: atScale(3, 40, 2000) });
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {

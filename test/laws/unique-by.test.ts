@@ -81,7 +81,7 @@ describe('records unique by a field', () => {
     const job = fc.record({ inputs: jsonInputs, seed: fc.string(), headCount, settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, (each) => expectFirst({ ...each, missing: 'null' })),
-      { numRuns: atScale(20, 100, 3000) },
+      { numRuns: atScale(8, 100, 3000) },
     );
   });
 
@@ -98,7 +98,7 @@ describe('records unique by a field', () => {
       fc.asyncProperty(skewed, fc.string(), settings, ({ lines, values, often }, seed, ofJob) =>
         expectFirst({ inputs: makeSkewed(lines, values, often), seed, settings: ofJob }),
       ),
-      { numRuns: atScale(3, 20, 600) },
+      { numRuns: atScale(1, 20, 600) },
     );
   });
 
