@@ -10,7 +10,7 @@ import { replaceFileCalls } from '#src/io/file-calls.js';
 import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { contentOf, runNow, SMALL_TASKS, type TaskOptions } from '../fixtures/run-cluster.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -95,7 +95,7 @@ async function strike(task: TaskOptions, fault: Fault, nth: number, watched = wa
 }
 
 describe.each(KINDS)('a task of $name', (kind) => {
-  it.each(FAULTS)('is run again when it %s', async (name, fault) => {
+  it.each(sampled(FAULTS, 2))('is run again when it %s', async (name, fault) => {
     const draw = drawsFor(`calls: ${name}`);
     const step = atScale(500, 20, 2);
     for (const task of await planJob(kind)) {

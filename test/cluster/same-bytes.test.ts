@@ -185,11 +185,11 @@ async function expectSameBytes(each: Case, how: LocalCluster = {}): Promise<void
 }
 
 describe('the bytes of the local job', () => {
-  it.each(sampled(CASES, 3))('come out of tasks: $name', async (each) => {
+  it.each(sampled(CASES, 6))('come out of tasks: $name', async (each) => {
     await expectSameBytes(each);
   });
 
-  it.each(sampled(CASES.slice(0, 24), 8, 1))(
+  it.each(sampled(CASES.slice(0, 24), 24, 1))(
     'come out of tasks in any order, some of them twice: $name',
     async (each) => {
       const draw = drawsFor(`order of tasks: ${each.name}`);
@@ -201,7 +201,7 @@ describe('the bytes of the local job', () => {
     },
   );
 
-  it.each(sampled(FORMAT_SAMPLES, 4))('come out of tasks: $name', async ({ name, around, bodies }) => {
+  it.each(sampled(FORMAT_SAMPLES, 10))('come out of tasks: $name', async ({ name, around, bodies }) => {
     const inputs = bodies.map((body) => Buffer.concat([around.header(body.byteLength), body, around.trailer]));
     const tuning = { ...SMALL_TASKS, sliceBytes: 60 };
     for (const [i, options] of OUTPUTS.entries()) {

@@ -6,6 +6,7 @@ import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.j
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
 import { contentOf, runNow, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -198,7 +199,7 @@ describe('a later submission', () => {
   });
 });
 
-describe('who waits', () => {
+describe.runIf(fromCi)('who waits', () => {
   it('hears of tasks that failed, and of those that could not tell', async () => {
     const submission = await submit();
     await messageOf(runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 1 }));

@@ -82,7 +82,7 @@ describe('an example', () => {
   const isPossible = (line: string) => canWriteZstd || !/\.zst|zstd/.test(line);
   it.skip.each(examples.filter((line) => !isPossible(line)))('%s, which takes what is not here', () => {});
 
-  it.each(sampled(examples.filter(isPossible), 2))('%s', async (line) => {
+  it.each(sampled(examples.filter(isPossible), 4))('%s', async (line) => {
     for (const name of ['corpus', 'texts', 'disk1', 'disk2', 'disk3'])
       mkdirSync(directory.path('site', name), { recursive: true });
     for (const name of ['disk1/tmp', 'disk2/tmp']) mkdirSync(directory.path('site', name));

@@ -59,7 +59,7 @@ it('there are the usual number of examples', () => {
 
 describe('an example', () => {
   const possible = examples.filter((line) => !line.includes('zstd') || isOnPath('zstd'));
-  it.each(sampled(possible, 2))('%s', async (line) => {
+  it.each(sampled(possible, 4))('%s', async (line) => {
     makeCorpus();
     makeTables();
     const script = `node=$1 command=$2; pileshuf() { "$node" "$command" -q "$@"; }; cd "$SITE" && ${line}`;

@@ -27,7 +27,7 @@ type SealedKind = keyof typeof VERSION_OF_KIND;
 
 const KINDS = RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined);
 
-describe.each(sampled(KINDS, 4))('$name', (kind) => {
+describe.each(sampled(KINDS, 8))('$name', (kind) => {
   let job: TinyJob;
   let expected: Content;
   let record: string;

@@ -61,7 +61,7 @@ const totals = { faults: 0, jobsThatEndedWell: 0 };
 /** Of the faults that are much like others, only every so many-th call is tried. */
 const step = atScale(240, 120, 1);
 
-describe.each([...sampled(TINY_JOBS, 9, 1), ...sampled(SPECIAL_JOBS, 6)])('$name', (kind) => {
+describe.each([...sampled(TINY_JOBS, 18, 1), ...sampled(SPECIAL_JOBS, 6)])('$name', (kind) => {
   const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
   const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);

@@ -76,7 +76,7 @@ describe('a compressed output', () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, compression, (each, compress) => expectLaws(each, compress)),
-      { numRuns: atScale(4, 30, 60) },
+      { numRuns: atScale(2, 30, 60) },
     );
   });
 
@@ -108,7 +108,7 @@ describe('a compressed output', () => {
         const { bytes } = await shuffleToFile(directory, { ...each, compress });
         expect(decoded(compress, bytes).equals(plain.bytes)).toBe(true);
       }),
-      { numRuns: atScale(4, 30, 60) },
+      { numRuns: atScale(2, 30, 60) },
     );
   });
 

@@ -57,7 +57,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         expect(bytes.toString('latin1')).toBe(Buffer.concat([...expected, trailer]).toString('latin1'));
         expect(report.records).toBe(expected.length);
       }),
-      { numRuns: atScale(4, 30, 60) },
+      { numRuns: atScale(2, 30, 60) },
     );
   });
 
@@ -110,7 +110,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: atScale(4, 30, 60) },
+      { numRuns: atScale(2, 30, 60) },
     );
   });
 });

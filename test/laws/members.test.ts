@@ -70,7 +70,7 @@ const formats = [
 
 describe.each(
   formats.flatMap(([format, write]) =>
-    sampled(contents, 3).map(([spec, bytes]) => [format, spec, bytes, write] as const),
+    sampled(contents, 6).map(([spec, bytes]) => [format, spec, bytes, write] as const),
   ),
 )('in members of %s, records of %j', (_, spec, bytes, write) => {
   const expected = inOrder(spec, bytes);
@@ -174,7 +174,7 @@ describe('members that do not hold what they say', () => {
         },
       ),
       {
-        numRuns: atScale(20, 120, 200),
+        numRuns: atScale(8, 120, 200),
         // An extra field that reaches into the members behind it, up to the content of one.
         examples: [[[{ at: 10, value: 219 }], 1]],
       },

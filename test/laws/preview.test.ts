@@ -17,10 +17,11 @@ import {
   shuffle,
   type Tuning,
 } from '#src/index.js';
+import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
-const JOBS = 20;
+const JOBS = atScale(6, 20);
 const MIB = 2 ** 20;
 
 interface AnyJob {
