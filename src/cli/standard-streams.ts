@@ -21,11 +21,13 @@ const STANDARD_ERROR_FD = 2;
 
 const dropError = (): void => {};
 
+function ignoreErrorsOf(stream: NodeJS.WriteStream): void {
+  if (!stream.listeners('error').includes(dropError)) stream.on('error', dropError);
+}
+
 /** Standard error, on which writing never fails. */
 export function openStandardError(): NodeJS.WriteStream {
-  if (!process.stderr.listeners('error').includes(dropError)) {
-    process.stderr.on('error', dropError);
-  }
+  ignoreErrorsOf(process.stderr);
   return process.stderr;
 }
 
@@ -57,7 +59,7 @@ function statOf<Stat>(read: () => Stat): Stat | undefined {
 
 /** Prints the help, the version or a report. Throws ClosedPipeError, SystemError (ERR_IO). */
 export async function printToStandardOutput(text: string): Promise<void> {
-  process.stdout.on('error', dropError); // The callback reports it as well.
+  ignoreErrorsOf(process.stdout); // The callback reports them as well.
   const error = await new Promise<Error | null | undefined>((resolve) => {
     process.stdout.write(text, resolve);
   });
