@@ -110,15 +110,17 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tu
 ];
 
 describe('a preview', () => {
-  it.each(sampled(MODES.filter(([name]) => canWriteZstd || name !== 'compressed temp data'), 4))(
-    'of %s fits the schema, and writes nothing',
-    async (name, { tuning, ...options }) => {
-      const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;
-      const report = await preview({ ...options, ...(inputs && { inputs }) }, tuning);
-      expect(report.time?.isProbed).toBe(false);
-      expect(report.time?.total.most).toBeGreaterThan(report.time?.total.least ?? Number.POSITIVE_INFINITY);
-    },
-  );
+  it.each(
+    sampled(
+      MODES.filter(([name]) => canWriteZstd || name !== 'compressed temp data'),
+      4,
+    ),
+  )('of %s fits the schema, and writes nothing', async (name, { tuning, ...options }) => {
+    const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;
+    const report = await preview({ ...options, ...(inputs && { inputs }) }, tuning);
+    expect(report.time?.isProbed).toBe(false);
+    expect(report.time?.total.most).toBeGreaterThan(report.time?.total.least ?? Number.POSITIVE_INFINITY);
+  });
 
   it('of streams and endless outputs says what is unknown', async () => {
     const ofStream = await preview({ inputs: ['-'], tempDirs: [directory.temp], output: '/dev/null' });
