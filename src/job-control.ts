@@ -148,6 +148,11 @@ export class JobControl {
     return await this.#whilePermitted(gate, (acquire) => acquire(), call);
   }
 
+  /** How many more calls the gate lets through now. */
+  freePermits(gate: GateNumber): number {
+    return Atomics.load(this.#words, PERMITS_WORD + gate);
+  }
+
   async #whilePermitted<T>(
     gate: GateNumber,
     wait: (acquire: () => Promise<void>) => Promise<void>,

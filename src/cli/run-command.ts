@@ -64,7 +64,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       { style, quiet, adviseResume, sharesTerminal: writesRecords(command.name) && mayReachTerminal(output) },
       stderr,
     );
-    await command.run({ ...parsed, reporter, signal, tuning });
+    await command.run({ ...parsed, argv, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
     reporter.failure(thrown, interruption.receivedSignal());

@@ -19,6 +19,7 @@ import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
+import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
@@ -44,6 +45,8 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly control: JobControl;
   /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
   readonly spaceWatch: SpaceWatch | undefined;
+  /** Undefined: the job has no report. */
+  readonly reportLog: ReportLog | undefined;
 }
 
 /** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
@@ -63,6 +66,9 @@ export async function prepareShuffle(
   const grouped = await groupJob(asked, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
+  // Loaded only for a report.
+  const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
+  reports?.requireReportPlace(asked, listed, chosen);
   if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
@@ -130,6 +136,8 @@ export async function prepareShuffle(
     onWarning,
   });
   const spaceWatch = earlier === undefined ? watch : undefined;
+  const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
+  releases.push(() => reportLog?.close());
   return {
     request,
     inputs,
@@ -146,6 +154,7 @@ export async function prepareShuffle(
     plan,
     control,
     spaceWatch,
+    reportLog,
   };
 }
 

@@ -34,7 +34,8 @@ export function scatterSettings(
     igzip,
     maxRecordBytes,
     unique,
-  }: InputRequest & Pick<ScatterSettings, 'unique'>,
+    isSampled,
+  }: InputRequest & Pick<ScatterSettings, 'unique' | 'isSampled'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -46,6 +47,7 @@ export function scatterSettings(
     control: control.buffer,
     arenaBytes,
     isProfiled,
+    isSampled,
     framing,
     header,
     linesAssumed,
@@ -65,9 +67,10 @@ export function shuffleSettings(
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   held: HeldPiles | undefined,
-  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled'> & {
-    readonly rescatterTo: RescatterTarget;
-  },
+  rest: Pick<
+    ShuffleSettings,
+    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled' | 'sampledKeys'
+  > & { readonly rescatterTo: RescatterTarget },
 ): ShuffleSettings {
   const { bufferBytes, readBytes } = memory;
   const outputBytes = held === undefined ? memory.outputBytes : (memory.hold ?? memory).outputBytes;
@@ -80,9 +83,7 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo };
-  return { ...piles, ...order, readBytes, outputBytes };
+  return { ...piles, ...rest, readBytes, outputBytes };
 }
 
 /** Piles of entries in memory: no stripe of them is deleted early. */

@@ -11,6 +11,8 @@ import { type Device, describeDevice, isAnonymousDevice } from './devices.js';
 
 export class DeviceGates {
   readonly permits: number[] = [];
+  /** Of each gate. */
+  readonly devices: Device[] = [];
   readonly #gateOfDevice = new Map<string, GateNumber>();
   readonly #limitOfDevice = new Map<string, number>();
   readonly #deviceOfPlace = new Map<string, Device>();
@@ -38,6 +40,7 @@ export class DeviceGates {
     if (gate === undefined) {
       const permits = this.#limitOfDevice.get(device.id) ?? device.ioLimit;
       gate = Number.isFinite(permits) ? this.permits.push(permits) - 1 : UNGATED;
+      if (gate !== UNGATED) this.devices.push(device);
       this.#gateOfDevice.set(device.id, gate);
     }
     return gate;

@@ -30,7 +30,7 @@ export {
   storeWalked,
   takeHeld,
 } from './held';
-export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
+export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
 export { splitByField, splitFieldPlace, missingRecord, splitByNone } from './split-keys';
 export {
