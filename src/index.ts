@@ -47,7 +47,14 @@ export type {
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
-export type { Expected, Moment, ReportFacts, SampledRecord, SelfCheck, WatchedDevice } from './jobs/report/report-facts.js';
+export type {
+  Expected,
+  Moment,
+  ReportFacts,
+  SampledRecord,
+  SelfCheck,
+  WatchedDevice,
+} from './jobs/report/report-facts.js';
 export { shuffle } from './jobs/shuffle.js';
 export { shuffleRange } from './jobs/shuffle-range.js';
 export { shuffleStore } from './jobs/shuffle-store.js';

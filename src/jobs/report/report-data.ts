@@ -128,8 +128,7 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
       fromPart: ((before[inputOrdinal] ?? 0) + position) / totalBytes,
       rank: written.rank,
       shard: shardAt(cuts, cuts.by === 'rank' ? written.rank : Math.floor(written.rank * byteOfRank)),
-      keepsNeighbour:
-        nextKey === undefined || written.nextKey === undefined ? undefined : nextKey === written.nextKey,
+      keepsNeighbour: nextKey === undefined || written.nextKey === undefined ? undefined : nextKey === written.nextKey,
     }))
     .sort((a, b) => a.rank - b.rank);
 }
@@ -144,7 +143,8 @@ function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): Repor
   const exactly = (mean: number): Expected => ({ mean, standardDeviation: 0, lowest: mean - 1, highest: mean + 1 });
   return rules.map((rule) => {
     const share = 'share' in rule ? rule.share : 1 - shares;
-    if ('records' in rule) return { name: rule.name, asked: `${rule.records} records`, expected: exactly(rule.records) };
+    if ('records' in rule)
+      return { name: rule.name, asked: `${rule.records} records`, expected: exactly(rule.records) };
     const asked = 'share' in rule ? `${rule.share * 100} %` : 'the rest';
     if (counted > 0 && 'rest' in rule) return { name: rule.name, asked, expected: exactly(records - counted) };
     if (splitField !== undefined) return { name: rule.name, asked, expected: undefined };

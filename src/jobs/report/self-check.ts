@@ -19,7 +19,8 @@ export function selfChecks(
   piles: PileSizes | undefined,
   isOrdered: boolean,
 ): SelfCheck[] {
-  const ofPlaces = sample.length < FEWEST_RECORDS || isOrdered ? [] : placeChecks(sample, recordCount);
+  if (sample.length < FEWEST_RECORDS) return pileChecks(piles);
+  const ofPlaces = isOrdered ? [] : placeChecks(sample, recordCount);
   return [...ofPlaces, ...neighbourChecks(sample, recordCount), ...pileChecks(piles)];
 }
 
@@ -73,7 +74,7 @@ function evenness(sample: readonly SampledRecord[], recordCount: number): SelfCh
 
 function neighbourChecks(sample: readonly SampledRecord[], recordCount: number): SelfCheck[] {
   const known = sample.filter(({ keepsNeighbour }) => keepsNeighbour !== undefined);
-  if (known.length === 0 || recordCount < 2) return [];
+  if (known.length === 0) return [];
   const mean = known.length / recordCount;
   const question = `Of ${known.length} sampled records, how many are followed in the output by the record that followed them in their input.`;
   const kept = known.filter(({ keepsNeighbour }) => keepsNeighbour === true).length;

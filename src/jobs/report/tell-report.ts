@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { fstatSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../../errors.js';
-import { identityOf, type Input } from '../../inputs/list-inputs.js';
+import { type Input, identityOf } from '../../inputs/list-inputs.js';
 import { addName, moveIntoPlace } from '../../io/durable.js';
 import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
 import { requireOutside } from '../../output/output-place.js';
