@@ -6,7 +6,7 @@
  * A thread works on one task of a profiled job at a time, so the notes are those of that task.
  */
 import type { InputPart } from '../../src/inputs/input-part.js';
-import type { RecordTaker } from './record-reader.js';
+import type { Kernel } from '../kernel/kernel.js';
 
 /** A record of the sample. */
 export interface TakenRecord {
@@ -29,7 +29,7 @@ interface TakenMarks {
   readonly ordinal: number | undefined;
 }
 
-/** The records of one sample, at most. */
+/** A sample has at most so many. */
 export const SAMPLE_RECORDS = 3000;
 
 let noted: TakenRecord[] | undefined;
@@ -38,7 +38,7 @@ let limit = 0xffffffff;
 
 /** Notes those of the taken records that belong to the sample. */
 export function noteTaken(
-  { kernel, table }: Pick<RecordTaker, 'kernel' | 'table'>,
+  { kernel, table }: { readonly kernel: Kernel; readonly table: number },
   { count, base, basePosition, ordinal }: TakenMarks,
   { inputOrdinal, inputKey }: Pick<InputPart, 'inputOrdinal' | 'inputKey'>,
 ): void {
