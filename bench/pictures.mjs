@@ -25,6 +25,8 @@ const STYLE = `
 svg { --ink: #1b1f24; --soft: #57606a; --first: #0b63b5; --second: #b3470b; --quiet: #e4e8ec; color: var(--ink); font-family: system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) { svg { --ink: #e6e9ec; --soft: #a3adb8; --first: #6cb4ff; --second: #ffa163; --quiet: #303842; } }`;
 
+/** @param {string} svg
+ * @param {string} title */
 function withStyle(svg, title) {
   return svg.replace(
     /^<svg ([^>]*)>/,
@@ -35,8 +37,8 @@ function withStyle(svg, title) {
 /** The records of the input in the order of the output. */
 function orderOfPileshuf() {
   const directory = mkdtempSync(join(tmpdir(), 'pictures-'));
+  const [input, output] = [join(directory, 'in'), join(directory, 'out')];
   try {
-    const [input, output] = ['in', 'out'].map((name) => join(directory, name));
     writeFileSync(input, Array.from({ length: COUNT }, (_, i) => `${i}\n`).join(''));
     execFileSync(process.execPath, [command, '-q', input, '-o', output, '--seed', SEED, '-T', directory]);
     return readFileSync(output, 'utf8').trimEnd().split('\n').map(Number);
@@ -45,13 +47,16 @@ function orderOfPileshuf() {
   }
 }
 
-/** As loaders do it: each draw from the buffer makes room for the next record of the input. */
+/**
+ * As loaders do it: each draw from the buffer makes room for the next record of the input.
+ * @param {number} size
+ */
 function orderOfBuffer(size) {
   const draw = seedrandom(SEED);
   const buffer = Array.from({ length: size }, (_, i) => i);
   return Array.from({ length: COUNT }, (_, i) => {
     const at = Math.floor(draw() * buffer.length);
-    const taken = buffer[at];
+    const taken = buffer[at] ?? 0;
     if (i + size < COUNT) buffer[at] = i + size;
     else buffer.splice(at, 1);
     return taken;
@@ -67,8 +72,7 @@ function heatMap() {
   const cells = Object.values(orders).flatMap((order, panel) => {
     const counts = new Map();
     for (const [to, from] of order.entries()) {
-      const [column, row] = [from, to].map((place) => Math.floor((place * SIDE) / COUNT));
-      const key = row * SIDE + column;
+      const key = Math.floor((to * SIDE) / COUNT) * SIDE + Math.floor((from * SIDE) / COUNT);
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
     const first = panel * (SIDE + gap);
@@ -122,69 +126,77 @@ function heatMap() {
   return withStyle(inPaths(String(chart)), title);
 }
 
-/** Cells of one strength become one path, which takes a third of the bytes. */
+/**
+ * Cells of one strength become one path, which takes a third of the bytes.
+ * @param {string} svg
+ */
 function inPaths(svg) {
   return svg.replace(/(?:<rect [^>]*fill-opacity[^>]*><\/rect>)+/g, (rects) => {
+    /** @type {Map<number, string>} */
     const paths = new Map();
     for (const [rect] of rects.matchAll(/<rect [^>]*>/g)) {
-      const number = (name) => Number(new RegExp(` ${name}="([^"]*)"`).exec(rect)[1]);
+      const number = (/** @type {string} */ name) => Number(new RegExp(` ${name}="([^"]*)"`).exec(rect)?.[1]);
       const opacity = Math.round(20 * number('fill-opacity')) / 20;
-      const [x, y, width, height] = ['x', 'y', 'width', 'height'].map(number);
-      paths.set(opacity, `${paths.get(opacity) ?? ''}M${x},${y}h${width}v${height}h${-width}z`);
+      const cellPath = `M${number('x')},${number('y')}h${number('width')}v${number('height')}h${-number('width')}z`;
+      paths.set(opacity, (paths.get(opacity) ?? '') + cellPath);
     }
     return [...paths].map(([opacity, d]) => `<path fill-opacity="${opacity}" d="${d}"></path>`).join('');
   });
 }
 
+/** @param {{ x: number, y: number, width: number, colour: string, label: string }} box */
+function boxOf({ x, y, width, colour, label }) {
+  const shape = `<rect x="${x}" y="${y - 18}" width="${width}" height="36" rx="4" fill="${colour}" fill-opacity="0.22" stroke="${colour}"/>`;
+  return `${shape}<text x="${x + width / 2}" y="${y + 4}" text-anchor="middle" fill="var(--ink)">${label}</text>`;
+}
+
+/** @param {{ from: readonly [number, number], to: readonly [number, number], colour: string, label?: string }} line */
+function lineOf({ from: [x1, y1], to: [x2, y2], colour, label = '' }) {
+  const middle = (x1 + x2) / 2;
+  const path = `<path d="M${x1},${y1}C${middle},${y1} ${middle},${y2} ${x2},${y2}" fill="none" stroke="${colour}" stroke-opacity="0.55"/>`;
+  if (label === '') return path;
+  return `${path}<text x="${middle}" y="${y1 - 8}" text-anchor="middle" font-size="11" fill="var(--soft)">${label}</text>`;
+}
+
 /** Inputs, pile sets p^k with their piles, merged piles and shards, in columns from the left to the right. */
 function twoPasses() {
-  const [inputs, piles, shards] = [3, 4, 4];
-  const middle = 170;
-  const box = (x, y, width, height, fill, label, tone = 'var(--ink)') =>
-    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="4" fill="${fill}" fill-opacity="0.22" stroke="${fill}"/><text x="${x + width / 2}" y="${y + height / 2 + 4}" text-anchor="middle" fill="${tone}">${label}</text>`;
-  const line = (x1, y1, x2, y2, stroke) =>
-    `<path d="M${x1},${y1}C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2} ${x2},${y2}" fill="none" stroke="${stroke}" stroke-opacity="0.55"/>`;
-  const heading = (x, words, under) =>
-    `<text x="${x}" y="26" text-anchor="middle" font-weight="600" fill="currentColor">${words}</text><text x="${x}" y="44" text-anchor="middle" font-size="12" fill="var(--soft)">${under}</text>`;
-  const sub = (k, j) => `p<tspan font-size="9" dy="-5">${k}</tspan><tspan font-size="9" dy="8">${j}</tspan>`;
-  const at = (i, count, gap) => middle + 20 + (i - (count - 1) / 2) * gap;
-  const parts = [
-    heading(60, 'inputs', 'cut into slices'),
-    heading(282, 'pass 1: scatter', 'a pile set for each slice'),
-    heading(505, 'merge', 'pile j of all sets'),
-    heading(700, 'pass 2: shuffle', 'shards of the output'),
+  const piles = 4;
+  const [yOfSlice, yOfPile] = [
+    [102, 190, 278],
+    [91, 157, 223, 289],
   ];
-  for (let k = 0; k < inputs; k++) {
-    const y = at(k, inputs, 88);
-    parts.push(box(20, y - 18, 80, 36, 'var(--soft)', `slice ${k + 1}`));
-    parts.push(
-      line(100, y, 186, y, 'var(--first)'),
-      `<text x="143" y="${y - 8}" text-anchor="middle" font-size="11" fill="var(--soft)">worker</text>`,
-    );
+  const headings = [
+    { x: 60, words: 'inputs', under: 'cut into slices' },
+    { x: 282, words: 'pass 1: scatter', under: 'a pile set for each slice' },
+    { x: 505, words: 'merge', under: 'pile j of all sets' },
+    { x: 700, words: 'pass 2: shuffle', under: 'shards of the output' },
+  ];
+  const parts = headings.map(
+    ({ x, words, under }) =>
+      `<text x="${x}" y="26" text-anchor="middle" font-weight="600" fill="currentColor">${words}</text><text x="${x}" y="44" text-anchor="middle" font-size="12" fill="var(--soft)">${under}</text>`,
+  );
+  const [first, second, soft] = ['var(--first)', 'var(--second)', 'var(--soft)'];
+  for (const [k, y] of yOfSlice.entries()) {
+    parts.push(boxOf({ x: 20, y, width: 80, colour: soft, label: `slice ${k + 1}` }));
+    parts.push(lineOf({ from: [100, y], to: [186, y], colour: first, label: 'worker' }));
     for (let j = 0; j < piles; j++) {
-      const x = 188 + j * 48;
-      parts.push(box(x, y - 18, 44, 36, 'var(--first)', sub(k + 1, j + 1)));
+      const label = `p<tspan font-size="9" dy="-5">${k + 1}</tspan><tspan font-size="9" dy="8">${j + 1}</tspan>`;
+      parts.push(boxOf({ x: 188 + j * 48, y, width: 44, colour: first, label }));
     }
   }
-  for (let j = 0; j < piles; j++) {
-    const y = at(j, piles, 66);
-    for (let k = 0; k < inputs; k++) parts.push(line(380, at(k, inputs, 88), 458, y, 'var(--first)'));
-    parts.push(box(460, y - 18, 90, 36, 'var(--second)', `pile ${j + 1}`));
-    parts.push(
-      line(550, y, 648, y, 'var(--second)'),
-      `<text x="599" y="${y - 8}" text-anchor="middle" font-size="11" fill="var(--soft)">by key</text>`,
-    );
+  for (const [j, y] of yOfPile.entries()) {
+    for (const from of yOfSlice) parts.push(lineOf({ from: [380, from], to: [458, y], colour: first }));
+    parts.push(boxOf({ x: 460, y, width: 90, colour: second, label: `pile ${j + 1}` }));
+    parts.push(lineOf({ from: [550, y], to: [648, y], colour: second, label: 'by key' }));
+    parts.push(boxOf({ x: 650, y, width: 100, colour: soft, label: `shard ${j + 1}` }));
   }
-  for (let i = 0; i < shards; i++)
-    parts.push(box(650, at(i, shards, 66) - 18, 100, 36, 'var(--soft)', `shard ${i + 1}`));
   const foot =
     'Each record has a random key. Pile j holds one range of keys; in the order of their keys the records are shuffled.';
-  parts.push(`<text x="390" y="350" text-anchor="middle" font-size="13" fill="var(--soft)">${foot}</text>`);
+  parts.push(`<text x="390" y="350" text-anchor="middle" font-size="13" fill="${soft}">${foot}</text>`);
   const size = 'width="780" height="370" viewBox="0 0 780 370" font-size="14"';
-  return withStyle(
-    `<svg ${size}>${parts.join('\n')}</svg>`,
-    'The two passes: slices are scattered on piles, the piles of all slices are merged, shuffled and written as shards',
-  );
+  const title =
+    'The two passes: slices are scattered on piles, the piles of all slices are merged, shuffled and written as shards';
+  return withStyle(`<svg ${size}>${parts.join('\n')}</svg>`, title);
 }
 
 mkdirSync(pictures, { recursive: true });
