@@ -77,7 +77,7 @@ export {
   type VerifyReport,
   verifyPermutation,
 } from './jobs/verify-permutation.js';
-export { type MarkedShards, type ShardsReport, verifyShards } from './jobs/verify-shards.js';
+export { type ShardSet, type ShardsReport, verifyShards } from './jobs/verify-shards.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
 export type { LoaderState } from './loader/loader-state.js';

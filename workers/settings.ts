@@ -5,6 +5,7 @@
 import type { DecompressProgram } from '../src/formats/codec-table.js';
 import type { FramingSpec } from '../src/formats/framing-table.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
+import type { Selector } from '../src/formats/selector.js';
 import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
 import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
@@ -22,24 +23,27 @@ export interface TaskSettings {
   readonly isProfiled?: boolean | undefined;
 }
 
-/** How the values of a field choose the splits of records. */
-export interface SplitField {
-  /** For messages. */
-  readonly field: string;
-  /** As the kernel takes it. */
-  readonly path: Uint8Array;
+/** How the value of a record is found. */
+export interface ValueRule {
+  readonly selector: Selector;
+  /** The value of records without one; absent: there must be none. */
+  readonly missing?: string | undefined;
+  /** Of the records; undefined: their header declares it. */
+  readonly framing: FramingSpec | undefined;
+}
+
+/** How the values of records choose their splits. */
+export interface SplitValues extends ValueRule {
   /** Keys at which all splits but the first begin. */
   readonly bounds: BigUint64Array;
   /** The key of the draws that choose splits. */
   readonly key: bigint;
-  /** The value of records without the field; absent: there must be none. */
-  readonly missing?: string | undefined;
 }
 
 /** The settings of tasks that read inputs. */
 export interface ReadSettings extends TaskSettings, RecordFormat {
-  /** Absent: the key of a record does not depend on its content. */
-  readonly splitField?: SplitField | undefined;
+  /** Absent: no value of a record chooses its split. */
+  readonly splitBy?: SplitValues | undefined;
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */

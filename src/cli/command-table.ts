@@ -5,7 +5,7 @@
 export const commandSummaries = {
   shuffle: 'Puts the records of many files into one uniformly random order.',
   append: 'Adds inputs to a pile store, all of them or none.',
-  completion: 'Prints what lets a shell complete the words of pileshuf.',
+  completion: 'Prints the script for completion in bash, zsh or fish.',
   expire: 'Removes old generations from a pile store.',
   gc: 'Deletes files that a pile store no longer needs.',
   index: 'Writes an index, to read the records of a file in any order.',

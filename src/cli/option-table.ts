@@ -132,13 +132,13 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'split-by', value: 'FIELD', sets: 'splitBy',
-    help: 'keep records with equal values of a JSON field in one split: .site, .metadata.site',
+    name: 'split-by', value: 'SELECTOR', sets: 'splitBy',
+    help: 'keep records with equal values in one split: of .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
     group: 'Output', commands: SHUFFLE,
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
-    help: 'the value of records without the field of --split-by', default: 'such a record is an error',
+    help: 'the value of records in which --split-by finds none', default: 'such a record is an error',
     group: 'Output', commands: SHUFFLE,
   },
   {

@@ -1,42 +1,150 @@
 /**
- * Selects a value in a record: a field of a JSON object, by the keys that lead to it, as in `.metadata.site`. Two values are
- * equal if they are strings of the same characters, or the same bytes otherwise: `1` and `1.0` are two values.
+ * Selects a value in a record, by one of these. Plain data, which crosses threads. Two values are equal if they are strings
+ * of the same characters, or the same bytes otherwise: of JSON, `1` and `1.0` are two values, and neither is `"1"`. The
+ * values of all other selectors are strings.
+ *
+ *     .metadata.site       a field of a JSON object, by the keys that lead to it
+ *     csv:site  csv:3      a column of comma-separated values, by its name in the header or its number from 1
+ *     tsv:site  tsv:3      a column of values that tabs separate
+ *     key  key:/EXPR/      the key of a sample in a tar file, or the first group of an expression that matches it
+ *     /EXPR/flags          the first group of an expression that matches the record
  */
 import { UsageError } from '../errors.js';
 
 /** The keys from the outermost object in; at least one. */
 export type FieldPath = readonly string[];
 
+/** A regular expression of JavaScript, whose first group is the value. */
+export interface Expression {
+  readonly source: string;
+  readonly flags: string;
+}
+
+export type Selector = {
+  /** As the caller gave it. */
+  readonly text: string;
+} & (
+  | { readonly kind: 'field'; readonly path: FieldPath }
+  | ColumnSelector
+  | { readonly kind: 'key'; readonly expression: Expression | undefined }
+  | { readonly kind: 'expression'; readonly expression: Expression }
+);
+
+export interface ColumnSelector {
+  readonly kind: 'column';
+  /** Its name, or its number from 1. */
+  readonly column: string | number;
+  /** The byte between values. */
+  readonly separator: number;
+}
+
 /** More than data sets nest. */
 const MOST_KEYS = 32;
 /** A key as it is, or in double quotes as JSON writes it. */
 const KEY = /\.(?:([^."[\]\s]+)|("(?:[^"\\]|\\.)*"))/gy;
+const EXPRESSION = /^\/(.+)\/([a-z]*)$/su;
+const COLUMN = /^([ct])sv:(.+)$/su;
+const SEPARATORS: Readonly<Record<string, number>> = { c: 0x2c, t: 0x09 };
+const MOST_COLUMN = 2 ** 20;
+const FLAGS = 'ims';
+
+/** @param what the option, in backquotes. @throws UsageError */
+export function parseSelector(text: string, what: string): Selector {
+  if (text.startsWith('.')) return { text, kind: 'field', path: parseFieldPath(text, what) };
+  const [, letter, name] = COLUMN.exec(text) ?? [];
+  if (letter !== undefined && name !== undefined)
+    return { text, kind: 'column', column: parseColumn(name, text, what), separator: SEPARATORS[letter] ?? 0 };
+  if (text === 'key') return { text, kind: 'key', expression: undefined };
+  if (text.startsWith('key:'))
+    return { text, kind: 'key', expression: parseExpression(text.slice('key:'.length), text, what) };
+  if (text.startsWith('/')) return { text, kind: 'expression', expression: parseExpression(text, text, what) };
+  throw new UsageError(
+    `${what} ${JSON.stringify(text)}: expected a JSON field (.site, .metadata.site), a column (csv:site, csv:3, tsv:site), the key of a sample (key), or an expression with a group (/^(\\w+)/)`,
+  );
+}
 
 /** @param what the option, in backquotes. @throws UsageError */
 export function parseFieldPath(selector: string, what: string): FieldPath {
-  const keys = [...selector.matchAll(KEY)].map(([, bare, quoted = '""']) => bare ?? unquoted(quoted, selector, what));
+  const keys = [...selector.matchAll(KEY)].map(([, bare, quoted = '""']) => bare ?? unquoted(quoted));
   const byteLength = [...selector.matchAll(KEY)].reduce((sum, [text]) => sum + text.length, 0);
-  if (keys.length > 0 && keys.length <= MOST_KEYS && byteLength === selector.length) return keys;
-  throw refused(selector, what);
-}
-
-function unquoted(quoted: string, selector: string, what: string): string {
-  try {
-    return JSON.parse(quoted);
-  } catch {
-    throw refused(selector, what);
-  }
-}
-
-function refused(selector: string, what: string): UsageError {
-  return new UsageError(
+  const path = keys.filter((key) => key !== undefined);
+  if (path.length > 0 && path.length === keys.length && path.length <= MOST_KEYS && byteLength === selector.length)
+    return path;
+  throw new UsageError(
     `${what} ${JSON.stringify(selector)}: expected the keys of a JSON field, such as .site, .metadata.site or ."a key"`,
   );
 }
 
+/** @returns undefined: it is no JSON string. */
+function unquoted(quoted: string): string | undefined {
+  try {
+    return JSON.parse(quoted);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseColumn(name: string, selector: string, what: string): string | number {
+  if (/^\d+$/.test(name)) {
+    const column = Number(name);
+    if (column >= 1 && column <= MOST_COLUMN) return column;
+    throw new UsageError(`${what} ${selector}: expected the number of a column, from 1 to ${MOST_COLUMN}`);
+  }
+  if (!name.startsWith('"')) return name;
+  const column = unquoted(name);
+  if (typeof column === 'string') return column;
+  throw new UsageError(`${what} ${selector}: expected the name of a column in double quotes, as JSON writes it`);
+}
+
+function parseExpression(text: string, selector: string, what: string): Expression {
+  const [, source, given = ''] = EXPRESSION.exec(text) ?? [];
+  if (source === undefined)
+    throw new UsageError(`${what} ${selector}: expected a regular expression between two slashes, such as /^(\\w+)/`);
+  if (![...given].every((flag) => FLAGS.includes(flag)) || new Set(given).size < given.length)
+    throw new UsageError(`${what} ${selector}: expected no flags but i, m and s behind the expression, each once`);
+  const flags = `${given}u`;
+  const groupCount = countGroups(source, flags, `${what} ${selector}`);
+  if (groupCount > 0) return { source, flags };
+  throw new UsageError(
+    `${what} ${selector}: the expression has no group; expected parentheses around the value, as in /^(\\w+)/`,
+  );
+}
+
+/** @param what begins the message. */
+function countGroups(source: string, flags: string, what: string): number {
+  try {
+    new RegExp(source, flags);
+    // With an empty alternative, it matches any text, and the match has a place for each group.
+    return (new RegExp(`${source}|`, flags).exec('')?.length ?? 1) - 1;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error);
+    throw new UsageError(`${what} is no regular expression of JavaScript with the flag u: ${reason}`);
+  }
+}
+
+/** What a record lacks that has no value, and what is expected of it, in words. */
+export function lackOf(selector: Selector): string {
+  const { text } = selector;
+  switch (selector.kind) {
+    case 'field':
+      return `no field ${text}; expected a JSON object that has it`;
+    case 'column':
+      return `no column ${text}; expected a row that has it`;
+    case 'key':
+      return selector.expression === undefined
+        ? 'no key; expected a sample with a file'
+        : `a key without a match of ${text}; expected a key that the expression matches, with a value in its first group`;
+    case 'expression':
+      return `no match of ${text}; expected one with a value in its first group`;
+  }
+}
+
 /** The path in the form that the kernel takes. */
 export function encodeFieldPath(path: FieldPath): Uint8Array {
-  const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
   const keys = path.map((key) => Buffer.from(key));
   return Buffer.concat([u32(keys.length), ...keys.flatMap((key) => [u32(key.byteLength), key])]);
+}
+
+function u32(...values: number[]): Buffer {
+  return Buffer.from(Uint32Array.from(values).buffer);
 }

@@ -55,7 +55,7 @@ const shape = object({
   shardPrefix: text,
   /** The splits of the output, in order: how much each has, and how it is cut. Absent: the output is not split. */
   splits: optional(list(object({ name: text, amount: text, shards: text }))),
-  /** The field whose values choose splits, and the value where it is missing. Absent: none does. */
+  /** The selector of the values that choose splits, and the value of records without one. Absent: none do. */
   splitBy: optional(object({ field: text, missing: optional(text) })),
   /** Null: the output is not compressed. */
   compression: nullable(text),

@@ -45,7 +45,7 @@ export async function describeShuffle(
     ...describeRecords(job),
     shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
     ...describeOutput(request, site),
-    splitBy: describeSplitField(request),
+    splitBy: describeSplitValues(request),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
@@ -119,8 +119,8 @@ function describeOutput(
   };
 }
 
-function describeSplitField({ splitField }: Pick<ShuffleRequest, 'splitField'>): JobManifest['splitBy'] {
-  return splitField === undefined ? undefined : { field: splitField.field, missing: splitField.missing };
+function describeSplitValues({ splitBy }: Pick<ShuffleRequest, 'splitBy'>): JobManifest['splitBy'] {
+  return splitBy === undefined ? undefined : { field: splitBy.selector.text, missing: splitBy.missing };
 }
 
 /** Empty if they follow from the job directory. */
@@ -160,7 +160,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
-    ['field of splits', manifest.splitBy ?? 'none', describeSplitField(request) ?? 'none'],
+    ['selector of splits', manifest.splitBy ?? 'none', describeSplitValues(request) ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

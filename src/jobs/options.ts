@@ -181,11 +181,13 @@ export interface ShuffleOptions {
    */
   readonly splits?: readonly SplitRule[] | undefined;
   /**
-   * Keeps records with equal values of a field in one split, such as all documents of one site: the keys that lead to the
-   * field in a record that is a JSON object, as in `.metadata.site`. Only with shares. Default: each record for itself.
+   * Keeps records with equal values in one split, such as all documents of one site. Selects the value: a field of a JSON
+   * object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar file or a part of it
+   * (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with shares. Default: each record for
+   * itself.
    */
   readonly splitBy?: string | undefined;
-  /** The value of records that have no such field. Default: such a record is an error, ERR_FIELD_MISSING. */
+  /** The value of records that have none. Default: such a record is an error, ERR_FIELD_MISSING. */
   readonly missing?: string | undefined;
   /** Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;

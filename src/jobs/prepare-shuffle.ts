@@ -2,6 +2,7 @@
  * Plans and checks a shuffle before it writes its first byte.
  */
 import { UsageError } from '../errors.js';
+import { withColumnNumber } from '../formats/column-names.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
@@ -103,7 +104,8 @@ export async function prepareShuffle(
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
-  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
+  const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
+  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy };
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 

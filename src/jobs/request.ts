@@ -23,7 +23,7 @@ import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
-import { completeSplitField, type UnkeyedSplitField } from './split-field.js';
+import { completeSplitValues, type UnkeyedSplitValues } from './split-values.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -104,8 +104,8 @@ export interface ShuffleRequest
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
-  /** Undefined: no field chooses the splits of records. */
-  readonly splitField: UnkeyedSplitField | undefined;
+  /** Undefined: no values choose the splits of records. */
+  readonly splitBy: UnkeyedSplitValues | undefined;
   /** Whether of equal records one is kept. */
   readonly unique: boolean;
   /** Whether the caller gave no seed. */
@@ -137,15 +137,16 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
-  const splitField = completeSplitField(options, output);
+  const inputs = completeInputs(options);
+  const splitBy = completeSplitValues(options, inputs, output);
   const mix = completeMix(options);
-  requireNoCopies({ ...output, ...mix, splitField });
+  requireNoCopies({ ...output, ...mix, splitBy });
   if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
     throw new UsageError(
       `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
     );
   return {
-    ...completeInputs(options),
+    ...inputs,
     ...completeResume(options),
     ...output,
     ...completeMachine(options),
@@ -153,7 +154,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     inputIds,
     keys,
     repeat,
-    splitField,
+    splitBy,
     ...mix,
     unique,
     seed: seed ?? drawSeed(),
@@ -165,18 +166,18 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
 }
 
 /** Copies have keys of their own, so they would come into several splits. @throws UsageError */
-function requireNoCopies({ splits, splitField, weights, shares, mixOption }: CopyRequest): void {
-  if (splits === undefined || splitField !== undefined) return;
+function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRequest): void {
+  if (splits === undefined || splitBy !== undefined) return;
   const hasCopies =
     weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
     shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
   if (!hasCopies) return;
   throw new UsageError(
-    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a field that tells records apart, such as an id`,
+    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
   );
 }
 
-type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitField' | 'weights' | 'shares' | 'mixOption'>;
+type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitBy' | 'weights' | 'shares' | 'mixOption'>;
 
 /** @throws UsageError */
 function requireRepeatable({ repeat, headCount, splits, resume, jobDir, keepTemp, records }: ShuffleOptions): void {

@@ -42,8 +42,8 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { keySplitField } from './split-field.js';
 import { reportSplits, summarizeSplits } from './split-report.js';
+import { keySplitValues } from './split-values.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
 import { distinctPiles, inTurns, keyRuleOf, leftOutBy } from './unique-records.js';
 
@@ -139,7 +139,7 @@ async function shuffleAt(
       piling,
       outlivesJob,
       request.isProfiled,
-      keySplitField(request.splitField, request.seed),
+      keySplitValues(request.splitBy, request.seed),
     ),
     attempt,
     onWarning: request.onWarning,

@@ -7,7 +7,7 @@ import type {
   ReadSettings,
   ScatterSettings,
   ShuffleSettings,
-  SplitField,
+  SplitValues,
 } from '../../workers/settings.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
@@ -39,7 +39,7 @@ export function scatterSettings(
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
-  splitField?: SplitField,
+  splitBy?: SplitValues,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   const read: ReadSettings = {
@@ -56,7 +56,7 @@ export function scatterSettings(
     readBytes,
     maxRecordBytes,
     memoryNeed,
-    splitField,
+    splitBy,
   };
   return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
 }

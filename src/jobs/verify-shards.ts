@@ -1,6 +1,7 @@
 /**
  * Verifies finished shards against their completion marker: how many shards and records there are, how many bytes, and their
- * checksum. Where splits lie in one directory, each has a marker.
+ * checksum. Where splits lie in one directory, each has a marker. A directory that appeared with its shards has none: there the
+ * names of the shards tell how many there must be.
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
@@ -19,13 +20,15 @@ import { READ_OPTIONS, type ReadOptions, type VerifiedSide } from './verify-perm
 type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
 
 /** The shards of one prefix. */
-export interface MarkedShards {
+export interface ShardSet {
   readonly prefix: string;
-  /** Path of the marker. */
-  readonly marker: string;
-  readonly isAsMarked: boolean;
+  /** Path of the marker. Undefined: there is none. */
+  readonly marker: string | undefined;
+  /** Whether all shards are there and readable, and as the marker says. */
+  readonly isWhole: boolean;
+  readonly expectedShards: number;
   /** As the marker says. */
-  readonly expected: Totals & { readonly shards: number };
+  readonly expected: Totals | undefined;
   readonly found: Totals & { readonly shards: number };
   /** Numbers of shards, from 0, that are not there, or more than once; the first 10. */
   readonly missingShards: readonly number[];
@@ -35,9 +38,9 @@ export interface MarkedShards {
 
 export interface ShardsReport {
   readonly directory: string;
-  /** Whether all shards are as their markers say. */
-  readonly isAsMarked: boolean;
-  readonly sets: readonly MarkedShards[];
+  /** Whether all sets are whole. */
+  readonly isWhole: boolean;
+  readonly sets: readonly ShardSet[];
   /** Elapsed time. */
   readonly seconds: number;
 }
@@ -45,10 +48,10 @@ export interface ShardsReport {
 const MOST_NAMED = 10;
 
 /**
- * Reads all shards below their markers. `options` must say what a record is, as the shuffle was told.
+ * Reads all shards of a directory. `options` must say what a record is, as the shuffle was told.
  *
  * @param tuning sizes for tests; they do not change the result.
- * @throws UsageError if the directory has no marker; InputError; SystemError; AbortError. A difference is no error: the report
+ * @throws UsageError if the directory has neither a marker nor shards; InputError; SystemError; AbortError. A difference is no error: the report
  *   tells it.
  */
 export async function verifyShards(
@@ -58,7 +61,7 @@ export async function verifyShards(
 ): Promise<ShardsReport> {
   requireKnownOptions('verifyShards()', options, READ_OPTIONS);
   const { value: sets, seconds } = await runJob(options, (scope) => verifySets(directory, options, tuning, scope));
-  return { directory, isAsMarked: sets.every(({ isAsMarked }) => isAsMarked), sets, seconds };
+  return { directory, isWhole: sets.every(({ isWhole }) => isWhole), sets, seconds };
 }
 
 async function verifySets(
@@ -66,49 +69,66 @@ async function verifySets(
   options: ReadOptions,
   tuning: Partial<Tuning>,
   scope: JobScope,
-): Promise<readonly MarkedShards[]> {
-  const marked = findMarked(directory);
+): Promise<readonly ShardSet[]> {
+  const sets = findSets(directory);
   const request = {
     ...completeInputs({ ...options, inputs: [] }),
     ...completeMachine(options),
     ...completeTalk(options),
   };
-  const present = marked.filter(({ shards }) => shards.length > 0);
+  const present = sets.filter(({ shards }) => shards.length > 0);
   const named = present.map(({ shards }) => shards.map((name) => ({ path: join(directory, name) })));
   const opened = await openSets(named, request, tuning);
   const tallied = await passOver(opened, request, drawHashKeys(), scope, tallySets);
-  return marked.map(({ shards, expected, ...set }) => {
+  return sets.map(({ shards, expected, ...set }) => {
     const tally = tallied[present.findIndex(({ prefix }) => prefix === set.prefix)]?.tally;
     const { records = 0, bytes = 0, checksum = '0'.repeat(16) } = tally ?? {};
     const found = { shards: shards.length, records, bytes, checksum };
     const isAsMarked =
-      set.missingShards.length === 0 &&
-      set.otherShards.length === 0 &&
-      records === expected.records &&
-      bytes === expected.bytes &&
-      checksum === expected.checksum;
-    return { ...set, isAsMarked, expected, found };
+      expected === undefined ||
+      (records === expected.records && bytes === expected.bytes && checksum === expected.checksum);
+    const isWhole = set.missingShards.length === 0 && set.otherShards.length === 0 && isAsMarked;
+    return { ...set, isWhole, expected, found };
   });
 }
 
-/** The markers in the directory, and the shards beside each. @throws UsageError if there is none. */
-function findMarked(directory: string) {
+/** The markers in the directory and the shards beside each; without a marker, what is named like shards. @throws UsageError */
+function findSets(directory: string) {
   if (statPath(directory, 'input')?.isDirectory() !== true)
-    throw new UsageError(`${directory} is no directory; expected one with shards and their completion marker`);
+    throw new UsageError(`${directory} is no directory; expected one with shards, or a pile store`);
   const names = listNames(directory, 'input').sort();
   const marked = names.flatMap((name) => {
     if (!name.endsWith(MARKER_ENDING)) return [];
     const marker = join(directory, name);
     const text = readHead(marker, 'input', LONGEST_MARKER_BYTES).toString('latin1');
     if (!MARKER_TEXT.test(text)) return [];
-    const expected: MarkedShards['expected'] = JSON.parse(text);
+    const { shards, ...expected }: Totals & { readonly shards: number } = JSON.parse(text);
     const prefix = name.slice(name.startsWith('.') ? 1 : 0, -MARKER_ENDING.length);
-    return [{ prefix, marker, expected, ...shardsOf(prefix, expected.shards, names) }];
+    return [{ prefix, marker, expected, expectedShards: shards, ...shardsOf(prefix, shards, names) }];
   });
-  if (marked.length > 0) return marked;
+  const sets = marked.length > 0 ? marked : findUnmarked(names);
+  if (sets.length > 0) return sets;
   throw new UsageError(
-    `${directory} has no completion marker (.PREFIX${MARKER_ENDING}), which pileshuf writes beside shards in a directory that existed before; give the inputs with \`inputs\``,
+    `${directory} has no shards and no completion marker (.PREFIX${MARKER_ENDING}); give the inputs with \`inputs\``,
   );
+}
+
+/** The sets that the names of shards tell of, each with the number of shards that its first name says. */
+function findUnmarked(names: readonly string[]) {
+  const shardCounts = new Map<string, number>();
+  for (const name of names) {
+    const [, prefix = '', count = ''] = /^(.+)-\d{5,}-of-(\d{5,})(?:\.|$)/.exec(name) ?? [];
+    if (prefix !== '' && !shardCounts.has(prefix)) shardCounts.set(prefix, Number(count));
+  }
+  return [...shardCounts].map(([prefix, expectedShards]) => {
+    return {
+      prefix,
+      marker: undefined,
+      expected: undefined,
+      expectedShards,
+      ...shardsOf(prefix, expectedShards, names),
+    };
+  });
 }
 
 function shardsOf(prefix: string, shardCount: number, names: readonly string[]) {

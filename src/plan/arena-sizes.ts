@@ -18,9 +18,9 @@ export const OUTPUT_BUFFER_COUNT = 4;
 export const MOST_SUB_PILES = 1024;
 /** The plan expects a sub-pile to fill this part of an arena. */
 export const SUB_PILE_FILL = 0.5;
+/** The kernel's room for the bounds of splits and the selector of the value that chooses between them. */
+export const MOST_SPLITS_BYTES = 12_288;
 /** Bytes of one pile's tally in the kernel. */
-/** The kernel's room for the bounds of splits and the path of a field. */
-export const MOST_SPLIT_FIELD_BYTES = 12_288;
 export const TALLY_BYTES = 32;
 /** The kernel's table of records that are still in the buffers of their piles. */
 export const RECENT_TABLE_BYTES = 32 * KIB;

@@ -101,6 +101,7 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
+    report: 'f.html',
     'split-by': '.a',
     missing: 'x',
   };
@@ -122,6 +123,7 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
+    'report',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 

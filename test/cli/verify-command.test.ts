@@ -77,7 +77,7 @@ describe('one directory', () => {
     const { exitCode, stdout } = await run('shards');
     expect(exitCode).toBe(0);
     expect(stdout.toString()).toMatch(
-      /^shard {2}2 shards, 5 records, 14 B, checksum \S+: as the marker says\nthe marker does not tell whether these are /,
+      /^shard {2}2 shards, 5 records, 14 B, checksum \S+: as the marker says\nthis does not tell whether these are /,
     );
     rmSync(directory.path('shards', 'shard-00001-of-00002'));
     const less = await run('shards', '--json');
@@ -85,7 +85,7 @@ describe('one directory', () => {
       exitCode: 4,
       stderr: expect.stringMatching(/shards\/\.shard\.complete\.json: shard 1 of 2 is missing, or there twice; /),
     });
-    expect(JSON.parse(less.stdout.toString())).toMatchObject({ isAsMarked: false, sets: [{ missingShards: [1] }] });
+    expect(JSON.parse(less.stdout.toString())).toMatchObject({ isWhole: false, sets: [{ missingShards: [1] }] });
   });
 
   it('may be a pile store', async () => {
@@ -107,8 +107,8 @@ describe('a refused call', () => {
     [2, /missing required argument 'outputs'/, ['--against', 'in', 'out']],
     [2, /option '--against <INPUT...>' argument missing/, ['out', '--against']],
     [2, /nothing says what the outputs were made from; give --against /, ['out', 'in']],
-    [2, /in has no completion marker \(\.PREFIX\.complete\.json\)/, ['in']],
-    [2, /out is no directory; expected one with shards /, ['out']],
+    [2, /in has no shards and no completion marker \(\.PREFIX\.complete\.json\)/, ['in']],
+    [2, /out is no directory; expected one with shards, /, ['out']],
     [2, /standard input \(-\) is given twice/, ['-', '--against', '-']],
     [2, /--against: expected a path, got an empty string/, ['out', '--against', '']],
     [2, /unknown option '--seed'/, ['out', '--against', 'in', '--seed', '1']],

@@ -114,7 +114,7 @@ const formatPages = page('docs/FORMATS.md') + page('docs/COMPRESSION.md');
 const inBlocks = [...formatPages.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
   block.split('\n').filter((line) => line.startsWith('pileshuf ')),
 );
-const inTable = [...page('README.md').matchAll(/^\|.*\| `(pileshuf .*)` +\|$/gm)].map(([, line = '']) => line);
+const inTable = [...page('docs/INPUTS.md').matchAll(/^\|.*\| `(pileshuf .*)` +\|$/gm)].map(([, line = '']) => line);
 const commands = [...new Set([...inBlocks, ...inTable])];
 
 /** Of a file, or of all shards of a directory. */

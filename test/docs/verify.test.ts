@@ -40,8 +40,8 @@ it('the program', async () => {
   const body = program
     .replace(/^import.*$/m, '')
     .replaceAll(/'(corpus|train|out)\//g, `'${directory.path()}/$1/`)
-    .concat('return { report, isAsMarked, sets };');
+    .concat('return { report, isWhole, sets };');
   const run = new Function('verifyPermutation', 'verifyShards', `return (async () => { ${body} })()`);
   const outcome = await run(library.verifyPermutation, library.verifyShards);
-  expect(outcome).toMatchObject({ report: { isPermutation: true }, isAsMarked: true, sets: [{ prefix: 'shard' }] });
+  expect(outcome).toMatchObject({ report: { isPermutation: true }, isWhole: true, sets: [{ prefix: 'shard' }] });
 });

@@ -127,6 +127,25 @@ describe('requireSameJob', () => {
     await expect(compare(manifest, { inputIds: ['b', 'a'] })).rejects.toThrow(/another list of input ids /);
   });
 
+  it('says that the selector of splits or the value of records without one differ', async () => {
+    const splits = [
+      { name: 'a', share: 0.5 },
+      { name: 'b', rest: true },
+    ] as const;
+    const records = { by: 'csv' } as const;
+    const job = { splits, records, splitBy: 'csv:2', missing: 'x' };
+    const manifest = await manifestOf(job);
+    await expect(compare(manifest, job)).resolves.toBeUndefined();
+    for (const splitBy of ['csv:3', 'tsv:2', '.site', '/(2)/', '/(2)/i'])
+      await expect(compare(manifest, { ...job, splitBy })).rejects.toThrow(
+        /another selector of splits \({"field":"csv:2","missing":"x"}, now {"field":/,
+      );
+    await expect(compare(manifest, { ...job, missing: 'y' })).rejects.toThrow(/another selector of splits /);
+    await expect(compare(manifest, { splits, records })).rejects.toThrow(
+      /another selector of splits \(.*, now "none"\)/,
+    );
+  });
+
   it('says that the rule or the prefix of the shards differ', async () => {
     const manifest = await manifestOf({ shards: shardRule });
     await expect(compare(manifest, { shards: shardRule })).resolves.toBeUndefined();

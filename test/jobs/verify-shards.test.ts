@@ -31,18 +31,18 @@ describe('shards', () => {
   });
 
   it('are as their marker says', async () => {
-    const { isAsMarked, sets } = await verify();
-    expect(isAsMarked).toBe(true);
+    const { isWhole, sets } = await verify();
+    expect(isWhole).toBe(true);
     expect(sets).toMatchObject([
-      { prefix: 'shard', marker: out('.shard.complete.json'), isAsMarked: true, missingShards: [], otherShards: [] },
+      { prefix: 'shard', marker: out('.shard.complete.json'), isWhole: true, missingShards: [], otherShards: [] },
     ]);
-    expect(sets[0]?.found).toEqual(sets[0]?.expected);
+    expect(sets[0]?.found).toMatchObject(sets[0]?.expected ?? {});
     expect(sets[0]?.found).toMatchObject({ records: 500, shards: 12, bytes: LINES.length });
   });
 
   it('of an older version have a marker of another name', async () => {
     renameSync(out('.shard.complete.json'), out('shard.complete.json'));
-    expect(await verify()).toMatchObject({ isAsMarked: true, sets: [{ prefix: 'shard' }] });
+    expect(await verify()).toMatchObject({ isWhole: true, sets: [{ prefix: 'shard' }] });
   });
 
   const first = 'shard-00000-of-00012.jsonl.gz';
@@ -79,18 +79,26 @@ describe('shards', () => {
     ],
   ])('are not if %s', async (_, change, expected) => {
     change();
-    expect(await verify()).toMatchObject({ isAsMarked: false, sets: [{ isAsMarked: false, ...expected }] });
+    expect(await verify()).toMatchObject({ isWhole: false, sets: [{ isWhole: false, ...expected }] });
   });
 
-  it('are none without a marker', async () => {
+  it('are all there without a marker, if each number is', async () => {
     rmSync(out('.shard.complete.json'));
+    const found = { shards: 12, records: 500, bytes: LINES.length };
+    expect(await verify()).toMatchObject({ isWhole: true, sets: [{ marker: undefined, expectedShards: 12, found }] });
+    writeFileSync(out('.x.complete.json'), '{}');
+    expect(await verify()).toMatchObject({ isWhole: true, sets: [{ prefix: 'shard', marker: undefined }] });
+    rmSync(out(first));
+    expect(await verify()).toMatchObject({ isWhole: false, sets: [{ missingShards: [0], expected: undefined }] });
+  });
+
+  it('must be somewhere', async () => {
+    await expect(verifyShards(out(first))).rejects.toThrow(/is no directory/);
+    for (const name of readdirSync(out())) rmSync(out(name));
     await expect(verify()).rejects.toMatchObject({
       code: 'ERR_OPTION',
-      message: expect.stringContaining('no completion marker'),
+      message: expect.stringContaining('no shards and no completion marker'),
     });
-    writeFileSync(out('.x.complete.json'), '{}');
-    await expect(verify()).rejects.toThrow(/no completion marker/);
-    await expect(verifyShards(out(first))).rejects.toThrow(/is no directory/);
   });
 });
 
@@ -100,10 +108,10 @@ it('splits have a marker each', async () => {
     { name: 'test', rest: true },
   ];
   await job({ splits });
-  expect(await verify()).toMatchObject({ isAsMarked: true, sets: [{ prefix: 'test' }, { prefix: 'train' }] });
+  expect(await verify()).toMatchObject({ isWhole: true, sets: [{ prefix: 'test' }, { prefix: 'train' }] });
   const [test = ''] = readdirSync(out()).filter((name) => name.startsWith('test-'));
   rmSync(out(test));
-  const { isAsMarked, sets } = await verify();
-  expect(isAsMarked).toBe(false);
-  expect(sets.map((set) => set.isAsMarked)).toEqual([false, true]);
+  const { isWhole, sets } = await verify();
+  expect(isWhole).toBe(false);
+  expect(sets.map((set) => set.isWhole)).toEqual([false, true]);
 });

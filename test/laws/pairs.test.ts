@@ -23,6 +23,12 @@ interface Mode {
 
 const siteOf = (record: string): string => JSON.parse(record).site;
 
+/** No site is in two splits. */
+function expectSitesTogether(_: readonly string[], { splits = [] }: ShuffleReport): void {
+  const sites = splits.map(({ shards }) => new Set(recordsOf(shards).map(siteOf)));
+  expect(new Set(sites.flatMap((each) => [...each])).size).toBe(sites.reduce((sum, { size }) => sum + size, 0));
+}
+
 const MODES: Readonly<Record<string, Mode>> = {
   headCount: { options: { headCount: 40 }, holds: (records) => expect(records).toHaveLength(40) },
   repeat: { options: { repeat: true, headCount: 300 } },
@@ -40,13 +46,8 @@ const MODES: Readonly<Record<string, Mode>> = {
       expect(splits.reduce((sum, split) => sum + split.records, 0)).toBe(records.length);
     },
   },
-  splitBy: {
-    options: { splits: SPLITS, splitBy: '.site' },
-    holds: (_, { splits = [] }) => {
-      const sites = splits.map(({ shards }) => new Set(recordsOf(shards).map(siteOf)));
-      expect(new Set(sites.flatMap((each) => [...each])).size).toBe(sites.reduce((sum, { size }) => sum + size, 0));
-    },
-  },
+  splitBy: { options: { splits: SPLITS, splitBy: '.site' }, holds: expectSitesTogether },
+  expression: { options: { splits: SPLITS, splitBy: '/"site":"(s\\d+)"/' }, holds: expectSitesTogether },
   weights: {
     options: { weights: [{ glob: '**/a', factor: '2.5' }] },
     holds: (_, { groups }) =>
@@ -77,8 +78,10 @@ const MODES: Readonly<Record<string, Mode>> = {
 /** The pairs that are refused, in the order of the table. Others are right. */
 const REFUSED: ReadonlySet<string> = new Set([
   'headCount splitBy',
+  'headCount expression',
   'repeat splits',
   'repeat splitBy',
+  'repeat expression',
   'unique weights',
   'unique lighter',
   'unique mix',

@@ -3,54 +3,30 @@
  * has the order of the mapped keys, for any settings. A record without the field is an error with its place, or belongs to
  * the value that the job gives it.
  */
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SplitRule, shuffle } from '#src/index.js';
+import { shuffle } from '#src/index.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { recordHash, recordKey } from '../workers/kernel/kernel-twin.js';
 import { anySettings, tightSettings } from './any-settings.js';
-import { keyedOrder, recordsOf } from './reference-order.js';
+import { recordsOf } from './reference-order.js';
+import { referenceSplits, SPLITS } from './reference-splits.js';
 import { type Job, shuffleToShards } from './shuffle-under-test.js';
 
 const directory = useMemoryDirectory();
 
-const SPLITS: readonly SplitRule[] = [
-  { name: 'train', share: 0.6 },
-  { name: 'dev', share: 0.15 },
-  { name: 'test', rest: true },
-];
-const BOUNDS = [0n, (60n << 64n) / 100n, (75n << 64n) / 100n, 1n << 64n];
-
-function splitKey(seed: string): bigint {
-  const texts = [seed, 'splits', ''].map((text) => Buffer.from(text));
-  const parts = texts.flatMap((text) => [Buffer.from(new BigUint64Array([BigInt(text.byteLength)]).buffer), text]);
-  return createHash('sha256').update(Buffer.concat(parts)).digest().readBigUInt64LE();
-}
-
-/** The records of each split, in order. @param missing the value of a record without the field. */
-function referenceSplits(inputs: readonly Buffer[], seed: string, missing?: string): Buffer[][] {
-  const ofDraws = splitKey(seed);
-  const mapped = keyedOrder(
-    inputs.map((input) => recordsOf(input, 0x0a)),
-    seed,
-  ).map(({ key, record }) => {
-    const site = JSON.parse(record.toString()).meta?.site ?? missing;
-    const value = Buffer.from(typeof site === 'string' ? `"${site}` : JSON.stringify(site));
-    const draw = recordKey(recordHash(value), ofDraws);
-    const split = BOUNDS.findLastIndex((bound) => bound <= draw);
-    const [low = 0n, high = 0n] = BOUNDS.slice(split, split + 2);
-    return { split, key: low + ((key * (high - low)) >> 64n), record };
-  });
-  // The sort is stable, and mapping keeps the order of keys but for some that become equal.
-  mapped.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  return SPLITS.map((_, i) => mapped.filter(({ split }) => split === i).map(({ record }) => record));
+/** The value of a record without the field is `missing`. */
+function valueOfSite(missing?: string): (record: Buffer) => Buffer {
+  return (record) => {
+    const found = JSON.parse(record.toString()).meta?.site ?? missing;
+    return Buffer.from(typeof found === 'string' ? `"${found}` : JSON.stringify(found));
+  };
 }
 
 async function expectSplits(job: Job): Promise<void> {
-  const expected = referenceSplits(job.inputs, job.seed, job.missing);
+  const recordsOfInputs = job.inputs.map((input) => recordsOf(input, 0x0a));
+  const expected = referenceSplits(recordsOfInputs, job.seed, valueOfSite(job.missing));
   const { shards, report } = await shuffleToShards(
     directory,
     { ...job, splits: SPLITS, splitBy: '.meta.site' },
@@ -139,7 +115,7 @@ describe('splits by a field', () => {
     const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy: '.a' };
     const refusals: [Parameters<typeof shuffle>[0], RegExp][] = [
       [{ ...job, splits: undefined }, /^`splitBy` chooses between splits/],
-      [{ ...job, splitBy: undefined, missing: 'x' }, /^`missing` is about the field/],
+      [{ ...job, splitBy: undefined, missing: 'x' }, /^`missing` is about the values of `splitBy`/],
       [{ ...job, headCount: 5 }, /^`splitBy` does not go with `headCount`/],
       [
         {

@@ -25,6 +25,9 @@ export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 /** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
 export type FlushFunction = (pile: number, byteLength: number) => void;
 
+/** Called for the value of the record [start, end), as `findValue` of assembly/record-value.ts. */
+export type FindFunction = (start: number, end: number) => number;
+
 /** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
 export interface KernelFunctions extends FramingFunctions {
   philoxBlock(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number, out: number): void;
@@ -83,8 +86,13 @@ export interface KernelFunctions extends FramingFunctions {
   fieldHash(start: number, end: number): bigint;
   hasField(): number;
   splitByNone(): void;
-  splitFieldPlace(): number;
-  splitByField(boundCount: number, key: bigint, allowsMissing: boolean, hashOfMissing: bigint): void;
+  splitsPlace(): number;
+  splitByValue(boundCount: number, key: bigint): void;
+  splitSelector(): number;
+  chooseColumn(selector: number, index: number): void;
+  seekValues(selector: number): void;
+  valueHash(selector: number, start: number, end: number): bigint;
+  missingRecordOf(selector: number): number;
   missingRecord(): number;
   leftOutRecords(): bigint;
   leftOutBytes(): bigint;
@@ -237,6 +245,8 @@ export class Kernel {
   flush: FlushFunction = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
+  /** Find the values of selectors at these addresses that the kernel does not know to find. */
+  readonly finders = new Map<number, FindFunction>();
   /** Whether other threads work on the same memory. */
   readonly isShared: boolean;
   readonly #memory: WebAssembly.Memory;
@@ -254,7 +264,11 @@ export class Kernel {
           throw new Error('the kernel aborted');
         },
       },
-      host: { flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0) },
+      host: {
+        flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0),
+        findValue: (selector: number, start: number, end: number) =>
+          this.finders.get(selector >>> 0)?.(start >>> 0, end >>> 0) ?? 0,
+      },
     });
     this.wasm = instance.exports as unknown as KernelFunctions;
   }

@@ -23,7 +23,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     windowBytes: job.readBytes,
     maxRecordBytes: job.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
-    splitField: job.splitField,
+    splitBy: job.splitBy,
     unique: job.unique,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });

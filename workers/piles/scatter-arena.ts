@@ -17,7 +17,7 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { SplitField } from '../settings.js';
+import type { SplitValues } from '../settings.js';
 import { droppedBy } from './dropped.js';
 import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
@@ -34,8 +34,8 @@ export interface ScatterSizes {
   readonly keyScale: bigint;
   /** Of a job that asks for the head of the order. */
   readonly headLimit?: HeadLimit | undefined;
-  /** Of a job whose records choose their splits by the value of a field. */
-  readonly splitField?: SplitField | undefined;
+  /** Of a job whose records choose their splits by their values. */
+  readonly splitBy?: SplitValues | undefined;
   /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
   readonly unique?: boolean | undefined;
 }

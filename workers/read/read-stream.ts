@@ -78,6 +78,7 @@ export async function readStream(
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
       if (ofRecords === undefined) throw new RangeError('the framing of the stream is unknown');
       const reader = openReader(ofRecords);
+      if (header !== undefined) reader.knowHeader({ path: stream.path, header });
       reader.begin(header?.byteLength ?? 0, false);
       const take = (bytes: Uint8Array) => {
         control.count('decodedBytes', bytes.byteLength);

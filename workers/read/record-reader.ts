@@ -4,6 +4,7 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
+import { withColumnNumber } from '../../src/formats/column-names.js';
 import {
   BadRecord,
   type Framing,
@@ -12,7 +13,8 @@ import {
   type OnKey,
   type RecordScanner,
 } from '../../src/formats/framing.js';
-import type { Header } from '../../src/formats/header.js';
+import type { FoundHeader, Header } from '../../src/formats/header.js';
+import { lackOf } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -80,6 +82,8 @@ export class RecordReader implements FramingKernel {
   #dropped: DroppedRecord | undefined;
   /** Records taken. */
   #taken = 0;
+  /** The number of the column that chooses splits, where only the header of the stream tells it. */
+  #column: number | undefined;
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
     this.#job = job;
@@ -95,6 +99,13 @@ export class RecordReader implements FramingKernel {
 
   get window(): RecordWindow {
     return this.#taker.window;
+  }
+
+  /** The header of the stream, which may name the column that chooses splits. @throws InputError */
+  knowHeader(header: FoundHeader): void {
+    const { splitBy } = this.#job;
+    const selector = splitBy && withColumnNumber(splitBy, header).selector;
+    if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
 
   // Scanners work in the memory of the taker, which may change.
@@ -365,23 +376,23 @@ export class RecordReader implements FramingKernel {
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const longest = inPhase('scatter', () => this.#hand(count, base, basePosition));
+    const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(count, base, basePosition)));
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
-    this.#requireField(base, basePosition);
+    this.#requireValue(base, basePosition);
     this.#firstStart ??= basePosition;
     window.recordStart = this.#tableEnd(count - 1);
     window.scannedEnd = window.recordStart;
     this.#lastEnd = this.#position(window.recordStart);
   }
 
-  /** @throws InputError ERR_FIELD_MISSING for the first record without the field that chooses splits. */
-  #requireField(base: number, basePosition: number): void {
-    const { splitField } = this.#job;
-    const missing = splitField === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
-    if (splitField === undefined || missing === 0) return;
+  /** @throws InputError ERR_FIELD_MISSING for the first record without the value that chooses splits. */
+  #requireValue(base: number, basePosition: number): void {
+    const { splitBy } = this.#job;
+    const missing = splitBy === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
+    if (splitBy === undefined || missing === 0) return;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${splitField.field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has ${lackOf(splitBy.selector)}, or give \`missing\` a value for such records`,
     );
   }
 
@@ -393,6 +404,7 @@ export class RecordReader implements FramingKernel {
     if (ordinal === undefined) wasm.keyByPlace();
     else wasm.keyByOrdinal(BigInt(ordinal));
     this.#taken += count;
+    if (this.#column !== undefined) wasm.chooseColumn(wasm.splitSelector() >>> 0, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);
     if (this.#job.isSampled === true) noteTaken(this.#taker, { count, base, basePosition, ordinal }, this.#part);

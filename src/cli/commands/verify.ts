@@ -9,7 +9,7 @@ import {
   type VerifyReport,
   verifyPermutation,
 } from '../../jobs/verify-permutation.js';
-import { type MarkedShards, type ShardsReport, verifyShards } from '../../jobs/verify-shards.js';
+import { type ShardSet, type ShardsReport, verifyShards } from '../../jobs/verify-shards.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';
 import { refuseMistypedWords } from '../other-words.js';
@@ -158,26 +158,31 @@ function problemOf({
 
 function describeShards({ sets, seconds }: ShardsReport): string[] {
   const lines = sets.map(
-    ({ prefix, found, isAsMarked }) =>
-      `${prefix}  ${formatPlural(found.shards, 'shard')}, ${formatPlural(found.records, 'record')}, ${formatBytes(found.bytes)}, checksum ${found.checksum}: ${isAsMarked ? 'as the marker says' : 'NOT as the marker says'}`,
+    ({ prefix, found, isWhole, marker }) =>
+      `${prefix}  ${formatPlural(found.shards, 'shard')}, ${formatPlural(found.records, 'record')}, ${formatBytes(found.bytes)}, checksum ${found.checksum}: ${describeVerdict(isWhole, marker)}`,
   );
   const limits =
-    'the marker does not tell whether these are the records of the inputs, nor in which shard or order they are; --against INPUTS compares the records';
+    'this does not tell whether these are the records of the inputs, nor in which shard or order they are; --against INPUTS compares the records';
   return [...lines, `${limits} (${formatSeconds(seconds)})`];
 }
 
-function problemOfShards({ sets }: ShardsReport): string | undefined {
-  const wrong = sets.find(({ isAsMarked }) => !isAsMarked);
-  if (wrong === undefined) return undefined;
-  return `${wrong.marker}: ${problemOfSet(wrong)}`;
+function describeVerdict(isWhole: boolean, marker: string | undefined): string {
+  if (marker !== undefined) return isWhole ? 'as the marker says' : 'NOT as the marker says';
+  return isWhole ? 'all are there; no marker says what they should hold' : 'NOT all are there';
 }
 
-function problemOfSet({ expected, found, missingShards, otherShards }: MarkedShards): string {
+function problemOfShards({ directory, sets }: ShardsReport): string | undefined {
+  const wrong = sets.find(({ isWhole }) => !isWhole);
+  if (wrong === undefined) return undefined;
+  return `${wrong.marker ?? directory}: ${problemOfSet(wrong)}`;
+}
+
+function problemOfSet({ expected, expectedShards, found, missingShards, otherShards }: ShardSet): string {
   const [missing] = missingShards;
   if (missing !== undefined)
-    return `shard ${missing} of ${expected.shards} is missing, or there twice; expected one file of each number`;
+    return `shard ${missing} of ${expectedShards} is missing, or there twice; expected one file of each number`;
   const [other] = otherShards;
   if (other !== undefined)
-    return `${other} is named like a shard and is none of the ${expected.shards} that the marker counts`;
-  return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected.records)}, ${formatCount(expected.bytes)} bytes, checksum ${expected.checksum}; if the records are no lines, give the options that the shuffle had`;
+    return `${other} is named like a shard and is none of the ${expectedShards} that belong together`;
+  return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected?.records ?? 0)}, ${formatCount(expected?.bytes ?? 0)} bytes, checksum ${expected?.checksum}; if the records are no lines, give the options that the shuffle had`;
 }

@@ -51,7 +51,7 @@ export function reportData(
     askedSplits: askedSplits(request, result),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, result.records, piles, request.splitField !== undefined),
+    checks: selfChecks(sample, result.records, piles, request.splitBy !== undefined),
   };
 }
 
@@ -87,9 +87,9 @@ function pileSizes({ all: { totals } }: PassOutcome, request: ShuffleRequest): P
   return { records, bytes: [...totals.recordBytes], expected, notExpected };
 }
 
-function whyNotUniform({ unique, splitField, headCount }: ShuffleRequest): string | undefined {
+function whyNotUniform({ unique, splitBy, headCount }: ShuffleRequest): string | undefined {
   if (unique) return 'with unique records, equal records have equal keys';
-  if (splitField !== undefined) return 'a field chooses the splits, so keys are not uniform';
+  if (splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
   if (headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
   return undefined;
 }
@@ -134,7 +134,7 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
 }
 
 function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): ReportFacts['askedSplits'] {
-  const { splits, splitField, headCount } = request;
+  const { splits, splitBy, headCount } = request;
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
   const shares = rules.reduce((all, rule) => all + ('share' in rule ? rule.share : 0), 0);
@@ -147,7 +147,7 @@ function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): Repor
       return { name: rule.name, asked: `${rule.records} records`, expected: exactly(rule.records) };
     const asked = 'share' in rule ? `${rule.share * 100} %` : 'the rest';
     if (counted > 0 && 'rest' in rule) return { name: rule.name, asked, expected: exactly(records - counted) };
-    if (splitField !== undefined) return { name: rule.name, asked, expected: undefined };
+    if (splitBy !== undefined) return { name: rule.name, asked, expected: undefined };
     return { name: rule.name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
   });
 }

@@ -132,7 +132,7 @@ function checks({ checks: all, sample, sampleMissing }: JobReport): string {
   if (all.length === 0) {
     const why =
       sampleMissing ??
-      `the sample of ${countText(sample.length)} records is too small, or their places follow from a field`;
+      `the sample of ${countText(sample.length)} records is too small, or their places follow from values`;
     return section('Is it shuffled?', paragraph(`There is nothing to check: ${why}.`));
   }
   const odd = all.filter(({ isAsExpected }) => !isAsExpected);
@@ -210,7 +210,7 @@ function splitsAndMix({ result, askedSplits = [] }: JobReport): string {
         name,
         asked,
         countText(records),
-        expected === undefined ? 'by the values of a field' : spreadText(expected),
+        expected === undefined ? 'by values' : spreadText(expected),
         bytesText(bytes),
         countText(shards.length),
         checksum,

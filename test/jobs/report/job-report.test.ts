@@ -221,14 +221,14 @@ describe('the numbers of a report', () => {
     expect(counted.askedSplits?.map(({ expected }) => expected?.mean)).toEqual([100, 5400]);
   });
 
-  it('ask nothing of places that follow from a field', async () => {
+  it('ask nothing of places that follow from values', async () => {
     const splits = [
       { name: 'train', share: 0.8 },
       { name: 'test', rest: true },
     ] as const;
     const { checks, piles, askedSplits } = await reportOf({ splits, splitBy: '.site' });
     expect(checks.map(({ name }) => name)).toEqual(['Neighbours kept']);
-    expect(piles).toMatchObject({ expected: undefined, notExpected: expect.stringMatching(/field/) });
+    expect(piles).toMatchObject({ expected: undefined, notExpected: expect.stringMatching(/values/) });
     expect(askedSplits?.map(({ expected }) => expected)).toEqual([undefined, undefined]);
   });
 

@@ -83,7 +83,7 @@ describe('the checks', () => {
     expect(oddPiles(new Array<number>(10).fill(1000))).toEqual([false]);
   });
 
-  it('ask nothing of few records, or of places that follow from a field', () => {
+  it('ask nothing of few records, or of places that follow from values', () => {
     expect(selfChecks([], 0, undefined, false)).toEqual([]);
   });
 });

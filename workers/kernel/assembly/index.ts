@@ -32,7 +32,8 @@ export {
 } from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
-export { splitByField, splitFieldPlace, missingRecord, splitByNone } from './split-keys';
+export { chooseColumn, missingRecordOf, seekValues, valueHash } from './record-value';
+export { missingRecord, splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {
   drawOffsets,
   numbersChecksum,

@@ -5,6 +5,7 @@
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
+import { DECODED_PLACE, scratchAt } from './scratch';
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
@@ -23,8 +24,6 @@ let path: usize = 0;
 let valueEnd: usize = 0;
 /** Whether the string that was passed over last has an escape. */
 let isEscaped: bool = false;
-/** One character of a decoded string. */
-const DECODED: usize = memory.data(16, 16);
 
 /** Looks for this path from now on. */
 export function seekField(pathAt: usize): void {
@@ -172,7 +171,8 @@ function addDecoded(p: usize, end: usize): void {
     }
     if (plain < p) addToHash(LANE, plain, p);
     const decodedBytes = decodeEscape(p, end);
-    addToHash(LANE, DECODED, DECODED + decodedBytes);
+    const decoded = scratchAt(DECODED_PLACE);
+    addToHash(LANE, decoded, decoded + decodedBytes);
     p = min<usize>(escapeEnd, end);
     plain = p;
   }
@@ -181,7 +181,7 @@ function addDecoded(p: usize, end: usize): void {
 
 let escapeEnd: usize = 0;
 
-/** Decodes the escape at `p` to `DECODED`. Returns its bytes in UTF-8; `escapeEnd` is the address behind it. */
+/** Decodes the escape at `p` to the place of one character. Returns its bytes in UTF-8; `escapeEnd` is the address behind it. */
 function decodeEscape(p: usize, end: usize): usize {
   const letter: u32 = p + 1 < end ? load<u8>(p, 1) : 0;
   escapeEnd = p + 2;
@@ -204,7 +204,7 @@ function decodeEscape(p: usize, end: usize): usize {
   else if (letter == 0x6e) byte = 0x0a;
   else if (letter == 0x72) byte = 0x0d;
   else if (letter == 0x74) byte = 0x09;
-  store<u8>(DECODED, byte as u8);
+  store<u8>(scratchAt(DECODED_PLACE), byte as u8);
   return 1;
 }
 
@@ -218,27 +218,28 @@ function hexAt(p: usize, end: usize): u32 {
   return code;
 }
 
-/** Stores a character in UTF-8 at `DECODED`. Returns its bytes. */
+/** Stores a character in UTF-8 at the place of one. Returns its bytes. */
 function storeCharacter(code: u32): usize {
+  const decoded = scratchAt(DECODED_PLACE);
   if (code < 0x80) {
-    store<u8>(DECODED, code as u8);
+    store<u8>(decoded, code as u8);
     return 1;
   }
   if (code < 0x800) {
-    store<u8>(DECODED, (0xc0 | (code >> 6)) as u8, 0);
-    store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 1);
+    store<u8>(decoded, (0xc0 | (code >> 6)) as u8, 0);
+    store<u8>(decoded, (0x80 | (code & 0x3f)) as u8, 1);
     return 2;
   }
   if (code < 0x10000) {
-    store<u8>(DECODED, (0xe0 | (code >> 12)) as u8, 0);
-    store<u8>(DECODED, (0x80 | ((code >> 6) & 0x3f)) as u8, 1);
-    store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 2);
+    store<u8>(decoded, (0xe0 | (code >> 12)) as u8, 0);
+    store<u8>(decoded, (0x80 | ((code >> 6) & 0x3f)) as u8, 1);
+    store<u8>(decoded, (0x80 | (code & 0x3f)) as u8, 2);
     return 3;
   }
-  store<u8>(DECODED, (0xf0 | (code >> 18)) as u8, 0);
-  store<u8>(DECODED, (0x80 | ((code >> 12) & 0x3f)) as u8, 1);
-  store<u8>(DECODED, (0x80 | ((code >> 6) & 0x3f)) as u8, 2);
-  store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 3);
+  store<u8>(decoded, (0xf0 | (code >> 18)) as u8, 0);
+  store<u8>(decoded, (0x80 | ((code >> 12) & 0x3f)) as u8, 1);
+  store<u8>(decoded, (0x80 | ((code >> 6) & 0x3f)) as u8, 2);
+  store<u8>(decoded, (0x80 | (code & 0x3f)) as u8, 3);
   return 4;
 }
 

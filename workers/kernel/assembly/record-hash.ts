@@ -132,6 +132,21 @@ export function hashOfBlock(block: v128, byteLength: u32): u64 {
   return finish(addBlock(i64x2.splat(0), block, i64x2(KEY_0, KEY_1)), byteLength);
 }
 
+const QUOTE: u8 = 0x22;
+
+/** The `recordHash` of a quote and the `byteLength` bytes at `start` behind it. Reads the byte before them, too. */
+export function hashBehindQuote(start: usize, byteLength: u32): u64 {
+  const total = byteLength + 1;
+  const first = i8x16.replace_lane(v128.load(start - 1), 0, QUOTE);
+  const key = i64x2(KEY_0, KEY_1);
+  if (total < 16) return finish(addLast(i64x2.splat(0), first, total, key), total);
+  const end = start + byteLength;
+  let sum = addBlocks(addBlock(i64x2.splat(0), first, key), start + 15, end, 1);
+  const rest = total & 15;
+  if (rest != 0) sum = addLast(sum, v128.load(end - rest), rest, keyOf(total >> 4));
+  return finish(sum, total);
+}
+
 /**
  * Copies the record and returns its hash. Reads and writes up to 16 bytes past the ends: every buffer of records has
  * that much slack behind it.

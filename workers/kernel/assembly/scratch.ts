@@ -13,6 +13,7 @@ export const KEYS_PLACE: usize = 0; // 4 keys of u64
 export const HEADER_PLACE: usize = 32; // one header of a stored record, with slack
 export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
 export const HASH_LANES_PLACE: usize = 64; // 2 lanes of 48 bytes
+export const DECODED_PLACE: usize = 160; // one character
 export const SEQUENCE_PLACE: usize = 1024; // 1 KiB
 export const CRC_TABLES_PLACE: usize = 2048; // 8 tables of 1 KiB
 export const OFFSETS_PLACE: usize = 10240; // 256 offsets of u64
@@ -20,7 +21,7 @@ export const ROWS_PLACE: usize = 12288; // 260 rows of u32
 export const COLUMNS_PLACE: usize = 13328; // 260 columns of u32
 export const ENTRIES_PLACE: usize = 14368; // 132 entries of 16 bytes
 
-export const SPLIT_FIELD_PLACE: usize = 16480; // 12 KiB for a path and bounds
+export const SPLITS_PLACE: usize = 16480; // 12 KiB for bounds and a selector
 
 /** The address of a place. */
 // @ts-ignore: decorator

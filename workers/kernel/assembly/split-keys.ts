@@ -1,51 +1,49 @@
-// Keys of records whose split is chosen by the value of a field: all records of one value get keys in the range of one
-// split. A hash of the value is the position of a draw that chooses the split; the record's own key is then mapped into the
+// Keys of records whose split is chosen by their value: all records of one value get keys in the range of one split. A hash of the value is the position of a draw that chooses the split; the record's own key is then mapped into the
 // range of that split, so that the order in each split stays uniform.
 //
-//   place of the field   bounds: where all splits but the first begin, u64, ascending | path, as json-field.ts has it
+//   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
 
-import { fieldHash, hasField, seekField } from './json-field';
 import { ENTRY_BYTES } from './entry';
-import { philoxBlock } from './philox';
-import { KEYS_PLACE, SPLIT_FIELD_PLACE, scratchAt } from './scratch';
+import { philoxLanes } from './philox';
+import { missingRecordOf, seekValues, valueHash } from './record-value';
+import { KEYS_PLACE, SPLITS_PLACE, scratchAt } from './scratch';
 
 let bounds: usize = 0;
 let boundCount: u32 = 0;
+let selector: usize = 0;
 let splitKey: u64 = 0;
-let missing: usize = 0;
-let missingHash: u64 = 0;
-let takesMissing: bool = false;
-let isByField: bool = false;
+let isByValue: bool = false;
 
 /** Keys follow from records alone from now on. */
 export function splitByNone(): void {
-  isByField = false;
+  isByValue = false;
 }
 
-/** The place of the field: the host puts the bounds there, and the path behind them. */
-export function splitFieldPlace(): usize {
-  return scratchAt(SPLIT_FIELD_PLACE);
+/** The place of the splits: the host puts the bounds there, and the selector behind them. */
+export function splitsPlace(): usize {
+  return scratchAt(SPLITS_PLACE);
 }
 
 /**
- * From now on the value of the field at the path in the place of the field, behind `count` bounds, chooses the split of a
- * record. `key` is the key of the draws. A record without the field counts as one of the value with the hash `hashOfMissing`,
- * if `allowsMissing`; else `missingRecord` tells where it is.
+ * From now on the value that the selector finds, in the place of the splits behind `count` bounds, chooses the split of a
+ * record. `key` is the key of the draws.
  */
-export function splitByField(count: u32, key: u64, allowsMissing: bool, hashOfMissing: u64): void {
-  bounds = splitFieldPlace();
-  seekField(bounds + ((count as usize) << 3));
+export function splitByValue(count: u32, key: u64): void {
+  bounds = splitsPlace();
   boundCount = count;
+  selector = splitSelector();
   splitKey = key;
-  takesMissing = allowsMissing;
-  missingHash = hashOfMissing;
-  missing = 0;
-  isByField = true;
+  isByValue = true;
 }
 
-/** The address of the first record without the field since `splitByField`; 0: all had it. */
+/** The address of the selector. */
+export function splitSelector(): usize {
+  return splitsPlace() + ((boundCount as usize) << 3);
+}
+
+/** The address of the first record since `splitByValue` without a value; 0: all had one, or may lack it. */
 export function missingRecord(): usize {
-  return missing;
+  return missingRecordOf(selector);
 }
 
 /** floor(a * b / 2^64). */
@@ -64,34 +62,56 @@ function highProduct(a: u64, b: u64): u64 {
 // @ts-ignore: decorator
 @inline
 export function splitEntries(first: usize, count: u32): void {
-  if (isByField) mapEntries(first, count);
+  if (isByValue) mapEntries(first, count);
 }
 
 function mapEntries(first: usize, count: u32): void {
-  const draw = scratchAt(KEYS_PLACE);
+  const draws = scratchAt(KEYS_PLACE);
   const end = first + ((count as usize) << 4);
-  for (let entry = first; entry < end; entry += ENTRY_BYTES) {
-    const start = load<u32>(entry, 8) as usize;
-    let hash = fieldHash(start, start + (load<u32>(entry, 12) as usize));
-    if (!hasField()) {
-      if (!takesMissing && missing == 0) missing = start;
-      hash = missingHash;
+  seekValues(selector);
+  for (let entry = first; entry < end; entry += 4 * ENTRY_BYTES) {
+    philoxLanes(
+      hashOf(entry, end),
+      hashOf(entry + ENTRY_BYTES, end),
+      hashOf(entry + 2 * ENTRY_BYTES, end),
+      hashOf(entry + 3 * ENTRY_BYTES, end),
+      0,
+      0,
+      splitKey,
+      draws,
+    );
+    const lanesEnd = min<usize>(entry + 4 * ENTRY_BYTES, end);
+    for (let lane = entry; lane < lanesEnd; lane += ENTRY_BYTES) {
+      mapKey(lane, load<u64>(draws + ((lane - entry) >> 1)));
     }
-    philoxBlock(hash as u32, (hash >> 32) as u32, 0, 0, splitKey as u32, (splitKey >> 32) as u32, draw);
-    const place = load<u64>(draw);
-    let lowest: u64 = 0;
-    // 0 stands for 2^64, the end of the last range.
-    let behind: u64 = 0;
-    for (let i: u32 = 0; i < boundCount; i++) {
-      const bound = load<u64>(bounds + ((i as usize) << 3));
-      if (place < bound) {
-        behind = bound;
-        break;
-      }
-      lowest = bound;
-    }
-    const width = behind - lowest;
-    const key = load<u64>(entry);
-    store<u64>(entry, width == 0 ? key : lowest + highProduct(key, width));
   }
+}
+
+/** The hash of the value of the record of an entry; of one behind the last, nothing. */
+// @ts-ignore: decorator
+@inline
+function hashOf(entry: usize, end: usize): u64 {
+  if (entry >= end) return 0;
+  const start = load<u32>(entry, 8) as usize;
+  return valueHash(selector, start, start + (load<u32>(entry, 12) as usize));
+}
+
+/** Maps the key of an entry into the range of keys that holds the draw. */
+// @ts-ignore: decorator
+@inline
+function mapKey(entry: usize, draw: u64): void {
+  let lowest: u64 = 0;
+  // 0 stands for 2^64, the end of the last range.
+  let behind: u64 = 0;
+  for (let i: u32 = 0; i < boundCount; i++) {
+    const bound = load<u64>(bounds + ((i as usize) << 3));
+    if (draw < bound) {
+      behind = bound;
+      break;
+    }
+    lowest = bound;
+  }
+  const width = behind - lowest;
+  const key = load<u64>(entry);
+  store<u64>(entry, width == 0 ? key : lowest + highProduct(key, width));
 }

@@ -1,0 +1,272 @@
+/**
+ * The law of splits by a column, by an expression and by the key of a sample: as that of splits by a field. Records of one
+ * value are in one split, the same as by a field with that string, for any settings.
+ */
+import { writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { useFedPipes } from '../fixtures/fed-pipes.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
+import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
+import { tarEntry, tarOf } from '../formats/plain-tar.js';
+import { anySettings, type Settings, tightSettings } from './any-settings.js';
+import { referenceSplits, SPLITS } from './reference-splits.js';
+import { shuffleToShards } from './shuffle-under-test.js';
+
+const directory = useMemoryDirectory();
+
+/** A record, and the value that the selector is to find. */
+interface Valued {
+  readonly record: Buffer;
+  readonly value: string | Buffer | undefined;
+}
+
+interface Case {
+  readonly inputs: readonly (readonly Valued[])[];
+  readonly header?: Buffer;
+  readonly trailer?: Buffer;
+  readonly job: Pick<ShuffleOptions, 'records'> & {
+    readonly header?: ShuffleOptions['header'];
+    readonly splitBy: string;
+    readonly missing?: string;
+  };
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+async function expectSplits(
+  { inputs, header = NO_BYTES, trailer = NO_BYTES, job }: Case,
+  seed: string,
+  settings: Settings,
+): Promise<void> {
+  const values = new Map<string, Buffer>();
+  for (const { record, value } of inputs.flat())
+    values.set(record.toString('latin1'), Buffer.concat([Buffer.from('"'), Buffer.from(value ?? job.missing ?? '')]));
+  const expected = referenceSplits(
+    inputs.map((records) => records.map(({ record }) => record)),
+    seed,
+    (record) => values.get(record.toString('latin1')) ?? expect.fail('no such record'),
+    inputs.map(() => header.byteLength),
+  );
+  const texts = inputs.map((records) => Buffer.concat([header, ...records.map(({ record }) => record), trailer]));
+  const { shards } = await shuffleToShards(
+    directory,
+    { ...job, inputs: texts, seed, settings, splits: SPLITS },
+    undefined,
+  );
+  expect(shards.map((shard) => shard.toString('latin1'))).toEqual(
+    expected.map((records) => Buffer.concat([header, ...records, trailer]).toString('latin1')),
+  );
+}
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+const cell = fc.oneof(
+  fc.constantFrom('', 'a.com', 'a "b"', 'x,y', 'two\nlines', 'é', 'tab\there', 'z'.repeat(50)),
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+);
+const row = fc
+  .record({
+    id: fc.nat({ max: 99 }),
+    site: fc.option(cell, { nil: undefined }),
+    note: cell,
+    style: fc.constantFrom('plain', 'quoted'),
+    end: fc.constantFrom('\n', '\r\n'),
+  })
+  .map(({ id, site, note, style, end }): Valued => {
+    const write = (text: string) => (style === 'quoted' || /[",\t\r\n\ufeff]/.test(text) ? quoted(text) : text);
+    const cells = site === undefined ? [`${id}`] : [`${id}`, write(site), quoted(note)];
+    return { record: Buffer.from(cells.join(',') + end), value: site };
+  });
+const table = fc.record({
+  inputs: fc.array(fc.array(row, { maxLength: 50 }), { minLength: 1, maxLength: 4 }),
+  header: fc.constantFrom('id,site,note\n', '\ufeff"id","site",note\r\n', 'a comment\nid,site,"no\nte"\n'),
+  splitBy: fc.constantFrom('csv:site', 'csv:2', 'csv:"site"'),
+});
+const tableCase = table.map(({ inputs, header, splitBy }): Case => {
+  const lines = header.startsWith('a comment') ? 2 : 1;
+  const job = { records: { by: 'csv' }, header: { lines }, splitBy, missing: 'a.com' } as const;
+  return { inputs, header: Buffer.from(header), job };
+});
+
+/** Any bytes, in which runs of letters are values. */
+const byteLine = fc
+  .array(fc.oneof(fc.constantFrom(...Buffer.from('abbc<>\r\0')), fc.integer({ min: 128, max: 255 })), { maxLength: 30 })
+  .map((bytes): Valued => {
+    const record = Buffer.from([...bytes, 0x0a]);
+    const value = /<([a-c]*)/.exec(record.toString('latin1'))?.[1];
+    return { record, value };
+  });
+const byteCase = fc
+  .array(fc.array(byteLine, { maxLength: 60 }), { minLength: 1, maxLength: 4 })
+  .map((inputs): Case => ({ inputs, job: { records: { by: 'lines' }, splitBy: '/<([a-c]*)/', missing: 'b' } }));
+
+const tarCase = fc
+  .tuple(
+    fc.array(fc.tuple(fc.nat({ max: 6 }), fc.integer({ min: 0, max: 600 })), { minLength: 1, maxLength: 40 }),
+    fc.constantFrom('key', 'key:/^p(\\d)\\//', '/^p(\\d)\\//'),
+  )
+  .map(([samples, splitBy]): Case => {
+    const inputs = samples.map(([patient, byteLength], i): Valued => {
+      const key = `p${patient}/${i}`;
+      const data = Buffer.alloc(byteLength, i);
+      const members = [tarEntry({ name: `${key}.jpg`, data }), tarEntry({ name: `${key}.json` })];
+      return { record: Buffer.concat(members), value: splitBy === 'key' ? key : `${patient}` };
+    });
+    return { inputs: [inputs], trailer: Buffer.alloc(1024), job: { records: { by: 'webdataset' }, splitBy } };
+  });
+
+describe('splits', () => {
+  it.each([
+    ['a column', tableCase],
+    ['an expression', byteCase],
+    ['the key of a sample', tarCase],
+  ])('by %s keep records of one value together, whatever the settings', async (_, cases) => {
+    const property = fc.asyncProperty(cases, fc.string(), anySettings, expectSplits);
+    await fc.assert(property, { numRuns: atScale(6, 40, 2000) });
+  });
+
+  it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
+    const settings = fc
+      .tuple(tightSettings, fc.boolean())
+      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
+    const selectors = fc.constantFrom('csv:2', 'csv:site', '/^\\d+,"(.*?)""/', '/^\\d+,"(?<site>[^"]*)/');
+    const check = async (count: number, siteCount: number, splitBy: string, seed: string, each: Settings) => {
+      const rows = Array.from({ length: count }, (_, i): Valued => {
+        const site = `s${(i * i) % siteCount}`;
+        const isWhole = splitBy.startsWith('csv');
+        return { record: Buffer.from(`${i},"${site}""",x\n`), value: isWhole ? `${site}"` : site };
+      });
+      const inputs = [rows.slice(0, count / 3), rows.slice(count / 3)];
+      const job = { records: { by: 'csv' }, header: { lines: 1 }, splitBy } as const;
+      await expectSplits({ inputs, header: Buffer.from('id,site,x\n'), job }, seed, each);
+    };
+    const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];
+    await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), settings, check), {
+      numRuns: atScale(2, 6, 200),
+    });
+  });
+});
+
+describe('streams', () => {
+  const ofPipes = useTestDirectory();
+  const pipeOf = useFedPipes(ofPipes);
+
+  it.each(['csv:site', 'csv:2'])('give the splits of files by %s', async (splitBy) => {
+    const paths = ['a', 'b'].map((name, k) => {
+      const rows = Array.from({ length: 500 }, (_, i) => `${i},s${(7 * i + k) % 40}\n`);
+      writeFileSync(ofPipes.path(name), `id,site\n${rows.join('')}`);
+      return ofPipes.path(name);
+    });
+    const job = { records: { by: 'csv' }, header: { lines: 1 }, splits: SPLITS, splitBy, seed: '1' } as const;
+    const [a = '', b = ''] = paths;
+    const checksums: unknown[] = [];
+    for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)], [pipeOf(a), b]]) {
+      const report = await shuffle({ ...job, inputs, output: ofPipes.path('out'), force: true });
+      checksums.push(report.splits?.map(({ records, checksum }) => ({ records, checksum })));
+    }
+    expect(checksums).toEqual(checksums.map(() => checksums[0]));
+  });
+
+  it('say that their header names no such column', async () => {
+    writeFileSync(ofPipes.path('a'), 'id,site\n1,2\n');
+    const job = { records: { by: 'csv' }, header: { lines: 1 }, splits: SPLITS, splitBy: 'csv:sites' } as const;
+    for (const input of [ofPipes.path('a'), pipeOf(ofPipes.path('a'))])
+      await expect(shuffle({ ...job, inputs: [input], output: ofPipes.path('out') })).rejects.toMatchObject({
+        code: 'ERR_FIELD_MISSING',
+        message: `${input}: csv:sites names no column of its header, which has "id", "site"; expected the name of one, or its number`,
+      });
+  });
+});
+
+describe('a record without a value', () => {
+  const records = { by: 'csv' } as const;
+  const webdataset = { by: 'webdataset' } as const;
+  const link = tarEntry({ name: 'a/1.jpg', data: Buffer.from('x') });
+
+  it.each<[string, Pick<ShuffleOptions, 'records'>, Buffer, Buffer, RegExp]>([
+    [
+      'csv:3',
+      { records },
+      Buffer.from('a,b,c\n'),
+      Buffer.from('d,e\n'),
+      /has no column csv:3; expected a row that has it, or give/,
+    ],
+    ['tsv:2', {}, Buffer.from('a\tb\n'), Buffer.from('d\n'), /has no column tsv:2; expected a row/],
+    ['/^(\\w+)\\t/', {}, Buffer.from('a\tb\n'), Buffer.from('\td\n'), /has no match of \/\^\(\\w\+\)\\t\/; expected/],
+    ['key:/(\\d+)/', { records: webdataset }, link, tarEntry({ name: 'a/b.jpg' }), /has a key without a match of key:/],
+  ])(
+    'by %s is an error with its place, or takes the value for such records',
+    async (splitBy, format, good, bad, words) => {
+      const isTar = format.records?.by === 'webdataset';
+      const goods = Array.from({ length: isTar ? 1 : 300 }, () => good);
+      const bytes = isTar ? tarOf([]) : NO_BYTES;
+      const before = Buffer.concat(goods);
+      const input = directory.path('in');
+      writeFileSync(input, Buffer.concat([before, bad, bytes]));
+      const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy, ...format };
+      for (const tuning of [
+        { hold: true, inline: true },
+        { hold: false, inline: true, sliceBytes: 700 },
+      ]) {
+        const done = shuffle({ ...job, force: true }, tuning);
+        await expect(done).rejects.toMatchObject({ code: 'ERR_FIELD_MISSING', message: expect.stringMatching(words) });
+        await expect(done).rejects.toThrow(`/in: the record at byte ${before.byteLength} has `);
+        const report = await shuffle({ ...job, missing: 'none', force: true }, tuning);
+        expect(report.records).toBe(goods.length + 1);
+      }
+    },
+  );
+
+  it('is one too long for an expression, with its place', async () => {
+    const input = directory.path('in');
+    writeFileSync(input, Buffer.concat([Buffer.from('a\n'), Buffer.alloc(2 ** 24 + 1, 'x'), Buffer.from('\n')]));
+    const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy: '/(.)/', missing: 'x' };
+    for (const hold of [true, false])
+      await expect(shuffle(job, { hold, inline: true })).rejects.toMatchObject({
+        code: 'ERR_INPUT_CORRUPT',
+        message: expect.stringMatching(
+          /: byte 2 begins a record of 16777217 bytes; expected at most 16777216 where an/,
+        ),
+      });
+  });
+});
+
+describe('a selector that the records cannot have', () => {
+  const csv: ShuffleOptions['records'] = { by: 'csv' };
+  const header = { lines: 1 };
+
+  it.each<[string, Partial<ShuffleOptions>, RegExp]>([
+    ['key', {}, /^`splitBy` key: only samples of tar files have keys; give `records: \{ by: 'webdataset' \}`/],
+    ['key:/(a)/', { records: csv }, /only samples of tar files have keys/],
+    ['csv:2', {}, /^`splitBy` csv:2: only rows of CSV have such columns; give `records: \{ by: 'csv' \}`/],
+    ['csv:2', { records: { by: 'npy' } }, /only rows of CSV have such columns/],
+    ['tsv:2', { zeroTerminated: true }, /^`splitBy` tsv:2: only lines and rows of CSV have such columns/],
+    [
+      'csv:site',
+      { records: csv },
+      /^`splitBy` csv:site: a column has its name from the header; give `header.lines`, or/,
+    ],
+    ['csv:site', { records: csv, header: { bytes: 3 } }, /a column has its name from the header/],
+  ])('%s of %j is refused', async (splitBy, options, message) => {
+    const input = directory.path('in');
+    writeFileSync(input, 'id,site\n');
+    const done = shuffle({ inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy, ...options });
+    await expect(done).rejects.toMatchObject({ code: 'ERR_OPTION', message: expect.stringMatching(message) });
+  });
+
+  it('works on records in memory', async () => {
+    const inputs = [{ records: ['1\ta\n', '2\ta\n', '3\ta\n'] }];
+    const { splits = [] } = await shuffle({ inputs, splits: SPLITS, splitBy: 'tsv:2', output: directory.path('out') });
+    expect(splits.map(({ records }) => records).sort()).toEqual([0, 0, 3]);
+  });
+
+  it('works on inputs without records', async () => {
+    writeFileSync(directory.path('in'), 'id,site');
+    const job = { records: csv, header, splits: SPLITS, output: directory.path('out'), force: true };
+    for (const splitBy of ['csv:site', 'csv:9', '/(x)/']) {
+      const { records, shards } = await shuffle({ ...job, inputs: [directory.path('in')], splitBy });
+      expect([records, shards.length]).toEqual([0, 3]);
+    }
+  });
+});

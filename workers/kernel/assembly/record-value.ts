@@ -1,0 +1,67 @@
+// The value of a record, which a selector finds: as a hash of 64 bits, by which splits are chosen and records told apart. The
+// hash of a string is the `recordHash` of a quote and its characters behind it, whichever selector found it.
+//
+//   selector   0 kind u32 | 4 whether records may lack a value u32 | 8 hash of their value then u64
+//              16 the first record without a value u32, or 0 | 20 by kind:
+//              FIELD: path, as json-field.ts has it
+//              COLUMN: index from 0 u32 | separator u32 | whether quotes enclose values u32
+//              HOST: room for a value that the host finds
+
+import { columnHash, hasColumn, seekColumn } from './csv-column';
+import { fieldHash, hasField, seekField } from './json-field';
+import { hashInCache, hashOfPieces } from './record-hash';
+
+const FIELD: u32 = 0;
+const COLUMN: u32 = 1;
+const BODY: usize = 20;
+
+/** The lane of the hash of pieces that the host fills with a long value, as in json-field.ts. */
+const LANE: u32 = 1;
+const IN_PIECES: u32 = u32.MAX_VALUE;
+
+/**
+ * Puts a quote and the value of the record [start, end) into the room of the selector and returns the bytes of both; 0 if there
+ * is no value; `IN_PIECES` if both are hashed in pieces.
+ */
+// @ts-ignore: decorator
+@external('host', 'findValue')
+declare function findValue(selector: usize, start: usize, end: usize): u32;
+
+/** Finds values for the selector from now on: call it before the first of some records. Other selectors may follow. */
+export function seekValues(selector: usize): void {
+  const kind = load<u32>(selector);
+  if (kind == FIELD) seekField(selector + BODY);
+  else if (kind == COLUMN) seekColumn(load<u32>(selector, 20), load<u32>(selector, 24) as u8, load<u32>(selector, 28) != 0);
+}
+
+/**
+ * The hash of the value of the record [start, end), by the selector that `seekValues` was called with last. Reads up to 15
+ * bytes past the end. A record without a value counts as one of the value that the selector says, if it does; else
+ * `missingRecordOf` tells where the first one is.
+ */
+export function valueHash(selector: usize, start: usize, end: usize): u64 {
+  const kind = load<u32>(selector);
+  if (kind == FIELD) {
+    const hash = fieldHash(start, end);
+    if (hasField()) return hash;
+  } else if (kind == COLUMN) {
+    const hash = columnHash(start, end);
+    if (hasColumn()) return hash;
+  } else {
+    const byteLength = findValue(selector, start, end);
+    if (byteLength == IN_PIECES) return hashOfPieces(LANE);
+    if (byteLength != 0) return hashInCache(selector + BODY, byteLength);
+  }
+  if (load<u32>(selector, 4) == 0 && load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
+  return load<u64>(selector, 8);
+}
+
+/** The address of the first record without a value; 0: all had one, or may lack it. */
+export function missingRecordOf(selector: usize): usize {
+  return load<u32>(selector, 16);
+}
+
+/** From now on the selector finds the column at `index`, from 0. */
+export function chooseColumn(selector: usize, index: u32): void {
+  store<u32>(selector, index, BODY);
+}

@@ -1,0 +1,153 @@
+/**
+ * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. Keys of samples and
+ * groups of expressions are found here, and the kernel asks for them.
+ *
+ * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
+ * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
+ */
+import { isUtf8 } from 'node:buffer';
+import { BadRecord } from '../../src/formats/framing.js';
+import { type FramingSpec, framingOf } from '../../src/formats/framing-table.js';
+import { type Expression, encodeFieldPath, type Selector } from '../../src/formats/selector.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { ValueRule } from '../settings.js';
+
+/** What record-value.ts in the kernel has before what depends on the kind. */
+const HEAD_BYTES = 20;
+const KINDS = { field: 0, column: 1, key: 2, expression: 2 } as const satisfies Record<Selector['kind'], number>;
+/** The room for a value that is found here; longer ones are hashed in pieces. */
+const ROOM_BYTES = 1024;
+const IN_PIECES = 2 ** 32 - 1;
+/** The lane in which the kernel hashes values, too. */
+const LANE = 1;
+/** The text of a record takes memory that no plan knows of. */
+const MOST_TEXT_BYTES = 2 ** 24;
+const QUOTE = 0x22;
+/** Of a character of a string, in UTF-8. */
+const MOST_UNIT_BYTES = 3;
+
+/** The room that the selector takes in a kernel. */
+export function selectorByteLength(selector: Selector): number {
+  return HEAD_BYTES + Math.max(bodyOf(selector, false).byteLength, ROOM_BYTES);
+}
+
+/** Puts a selector at `address`, where there is room for `selectorByteLength` bytes and 16 more. */
+export function placeSelector(kernel: Kernel, address: number, { selector, missing, framing }: ValueRule): void {
+  const { wasm, bytes, view } = kernel;
+  const room = address + HEAD_BYTES;
+  bytes.fill(0, address, room);
+  view.setUint32(address, KINDS[selector.kind], true);
+  if (missing !== undefined) {
+    const byteLength = putString(kernel, bufferOf(bytes), room, missing, 'utf8');
+    const hash = byteLength === IN_PIECES ? wasm.hashOfPieces(LANE) : wasm.recordHash(room, byteLength);
+    view.setUint32(address + 4, 1, true);
+    view.setBigUint64(address + 8, BigInt.asUintN(64, hash), true);
+  }
+  bytes.set(bodyOf(selector, framing?.kind === 'csv'), room);
+  const find = finderOf(selector, framing);
+  if (find === undefined) return;
+  let memory = bufferOf(bytes);
+  kernel.finders.set(address, (start, end) => {
+    if (memory.buffer !== kernel.bytes.buffer) memory = bufferOf(kernel.bytes);
+    const value = find(memory, start, end);
+    return value === undefined ? 0 : putString(kernel, memory, room, value.text, value.encoding);
+  });
+}
+
+function bodyOf(selector: Selector, takesQuotes: boolean): Uint8Array {
+  if (selector.kind === 'field') return encodeFieldPath(selector.path);
+  if (selector.kind !== 'column') return new Uint8Array();
+  const { column, separator } = selector;
+  // The header of a stream tells the number that belongs to a name.
+  const index = typeof column === 'number' ? column - 1 : 0;
+  return new Uint8Array(Uint32Array.of(index, separator, takesQuotes ? 1 : 0).buffer);
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Puts a quote and the string behind it into the room, or hashes both in pieces. @returns as `findValue` of the kernel. */
+function putString({ wasm }: Kernel, memory: Buffer, room: number, text: string, encoding: Encoding): number {
+  memory[room] = QUOTE;
+  if (text.length < ROOM_BYTES / MOST_UNIT_BYTES) return 1 + memory.write(text, room + 1, encoding);
+  wasm.beginHash(LANE);
+  wasm.addToHash(LANE, room, room + 1);
+  const characters = Buffer.from(text, encoding);
+  for (let done = 0; done < characters.byteLength; done += ROOM_BYTES) {
+    const count = characters.copy(memory, room, done, done + ROOM_BYTES);
+    wasm.addToHash(LANE, room, room + count);
+  }
+  return IN_PIECES;
+}
+
+/** What a character of a value stands for. */
+type Encoding = 'utf8' | 'latin1';
+
+interface Value {
+  readonly text: string;
+  readonly encoding: Encoding;
+}
+
+/** Finds the value of the record [start, end). */
+type Finder = (memory: Buffer, start: number, end: number) => Value | undefined;
+
+/** @returns undefined: the kernel finds the values. */
+function finderOf(selector: Selector, framing: FramingSpec | undefined): Finder | undefined {
+  if (selector.kind === 'expression') {
+    const match = matcherOf(selector.expression);
+    const ending = endingOf(framing);
+    return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
+  }
+  if (selector.kind !== 'key') return undefined;
+  const keys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
+  const match = selector.expression === undefined ? undefined : matcherOf(selector.expression);
+  return (memory, start, end) => {
+    const text = keys?.keyOf(memory.subarray(start, end));
+    if (text === undefined || match === undefined) return text === undefined ? undefined : { text, encoding: 'latin1' };
+    const key = Buffer.from(text, 'latin1');
+    return match(key, 0, key.byteLength, start);
+  };
+}
+
+/** Finds the first group in bytes [from, to) of the record at `address`. */
+type Matcher = (bytes: Buffer, from: number, to: number, address: number) => Value | undefined;
+
+function matcherOf({ source, flags }: Expression): Matcher {
+  const expression = new RegExp(source, flags);
+  return (bytes, from, to, address) => {
+    if (to - from > MOST_TEXT_BYTES)
+      throw new BadRecord(
+        address,
+        `begins a record of ${to - from} bytes; expected at most ${MOST_TEXT_BYTES} where an expression looks for a value`,
+      );
+    let encoding: Encoding = 'utf8';
+    let whole = bytes.toString(encoding, from, to);
+    // Bytes that are no UTF-8 become this character; it may also stand there.
+    if (whole.includes('\ufffd') && !isUtf8(bytes.subarray(from, to))) {
+      encoding = 'latin1';
+      whole = bytes.toString(encoding, from, to);
+    }
+    const text = expression.exec(whole)?.[1];
+    return text === undefined ? undefined : { text, encoding };
+  };
+}
+
+/** What ends a record, if its framing has it from the caller or ends lines. */
+function endingOf(framing: FramingSpec | undefined): Uint8Array {
+  switch (framing?.kind) {
+    case 'delimited':
+      return Buffer.from(framing.value, 'hex');
+    case 'lines':
+    case 'csv':
+    case 'paragraphs':
+      return Buffer.from('\n');
+    default:
+      return new Uint8Array();
+  }
+}
+
+function endWithout(ending: Uint8Array, memory: Uint8Array, start: number, end: number): number {
+  const textEnd = end - ending.byteLength;
+  return textEnd >= start && ending.every((byte, i) => memory[textEnd + i] === byte) ? textEnd : end;
+}
