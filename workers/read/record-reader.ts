@@ -407,7 +407,10 @@ export class RecordReader implements FramingKernel {
     if (this.#column !== undefined) wasm.chooseColumn(wasm.splitSelector() >>> 0, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);
-    if (this.#job.isSampled === true) noteTaken(this.#taker, { count, base, basePosition, ordinal }, this.#part);
+    if (this.#job.isSampled === true) {
+      const marks = { count, base, basePosition, ordinal };
+      noteTaken(this.#taker, marks, this.#part, this.#job.jobName);
+    }
     if (weight === undefined) return longest;
     this.#weighed.records += count;
     this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;

@@ -33,15 +33,20 @@ interface TakenMarks {
 export const SAMPLE_RECORDS = 3000;
 
 let noted: TakenRecord[] | undefined;
-/** No record with a larger hash is among the smallest. */
-let limit = 0xffffffff;
+const LARGEST_HASH = 0xffffffff;
+/** No record with a larger hash is in the sample of the job: its tasks on this thread have noted enough with smaller ones. */
+let limit = LARGEST_HASH;
+let jobOfLimit = '';
 
 /** Notes those of the taken records that belong to the sample. */
 export function noteTaken(
   { kernel, table }: { readonly kernel: Kernel; readonly table: number },
   { count, base, basePosition, ordinal }: TakenMarks,
   { inputOrdinal, inputKey }: Pick<InputPart, 'inputOrdinal' | 'inputKey'>,
+  jobName: string,
 ): void {
+  if (jobName !== jobOfLimit) limit = LARGEST_HASH;
+  jobOfLimit = jobName;
   const { view, wasm } = kernel;
   noted ??= [];
   const salt = scrambled(Math.imul(inputOrdinal + 1, 0x9e3779b1));
@@ -62,8 +67,9 @@ export function noteTaken(
 
 function shorten(records: TakenRecord[]): void {
   records.sort(byHash);
-  records.length = Math.min(records.length, SAMPLE_RECORDS);
-  limit = records.at(-1)?.hash ?? limit;
+  if (records.length < SAMPLE_RECORDS) return;
+  records.length = SAMPLE_RECORDS;
+  limit = Math.min(limit, records.at(-1)?.hash ?? limit);
 }
 
 /** The order in which records go into a sample. */
@@ -76,7 +82,6 @@ export function takenRecords(): readonly TakenRecord[] | undefined {
   const records = noted;
   if (records !== undefined) shorten(records);
   noted = undefined;
-  limit = 0xffffffff;
   return records;
 }
 
