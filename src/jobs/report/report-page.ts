@@ -271,6 +271,7 @@ function time({ profile, watch }: JobReport): string {
         'Bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
       ),
     );
+    parts.push('<p><span class="key first"></span>read <span class="key second"></span>written</p>');
     for (const [i, device] of devices.entries())
       parts.push(
         figure(
