@@ -98,17 +98,20 @@ const library = defineConfig({
   ],
 });
 
-/** The texts of the licenses of the packages that modules come from, with their names. */
+/** The texts of the licenses of the packages that modules come from, and of those that these may have in their own bundles. */
 function licensesOf(modules: readonly string[]): string {
-  const packages = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? []));
-  return [...packages]
+  const named = modules.flatMap((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
+  const within = named.flatMap((name) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
+    return Object.keys(dependencies);
+  });
+  return [...new Set([...named, ...within])]
     .toSorted()
-    .map((path) => {
-      const file = ['LICENSE', 'LICENSE.md', 'license']
-        .map((name) => `${path}/${name}`)
-        .find((name) => existsSync(name));
-      if (file === undefined) throw new Error(`${path} has no license`);
-      return `${path.replace(/^.*\/node_modules\//, '')}\n\n${readFileSync(file, 'utf8')}`;
+    .map((name) => {
+      const paths = ['LICENSE', 'LICENSE.md', 'license'].map((file) => `node_modules/${name}/${file}`);
+      const path = paths.find((each) => existsSync(each));
+      if (path === undefined) throw new Error(`node_modules/${name} has no license`);
+      return `${name}\n\n${readFileSync(path, 'utf8')}`;
     })
     .join('\n\n');
 }
