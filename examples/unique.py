@@ -1,30 +1,34 @@
 """Prints each different line of files once, in the order of pileshuf --unique: unique.py SEED FILES
 
-Written from docs/ORDER.md alone. The files are not compressed, and their last lines have newlines."""
+    unique.py --by .url SEED FILES                of lines with equal values of a JSON field, the first one
+    unique.py --duplicates FILE ... SEED FILES    writes the other lines to FILE, as pileshuf --duplicates does
+
+Written from docs/ORDER.md and docs/UNIQUE.md alone. The files are not compressed, and their last lines have newlines. Numbers
+in the field are whole, and names in it have no dots."""
+import argparse
+import base64
 import hashlib
+import json
 import struct
 import sys
 
 M, P1, P2, P3 = 2**64 - 1, 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-parts = [text.encode() for text in (sys.argv[1], "content", "")]
-digest = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
-content_key = struct.unpack_from("<II", digest)
 
 
-def hash_of(line):
+def hash_of(value):
     s0, s1 = 0, 0
-    for i, (v0, v1) in enumerate(struct.iter_unpack("<QQ", line + bytes(-len(line) % 16))):
+    for i, (v0, v1) in enumerate(struct.iter_unpack("<QQ", value + bytes(-len(value) % 16))):
         x = (v0 ^ 0xBE4BA423396CFEB8 + i * 0x9E3779B97F4A7C15 & M, v1 ^ 0x1CAD21F72C81017C + i * 0xD1B54A32D192ED03 & M)
         s0 += (x[0] & 0xFFFFFFFF) * (x[1] & 0xFFFFFFFF) + v1
         s1 += (x[0] >> 32) * (x[1] >> 32) + v0
-    h = (s0 * P1 ^ (s1 << 29 | (s1 & M) >> 35) * P2) + len(line) * P3 & M
+    h = (s0 * P1 ^ (s1 << 29 | (s1 & M) >> 35) * P2) + len(value) * P3 & M
     h = (h ^ h >> 32) * P2 & M
     h = (h ^ h >> 29) * P3 & M
     return h ^ h >> 32
 
 
-def key_of(line):  # Philox4x32-10: words 0 and 1
-    position, (k, l) = hash_of(line), content_key
+def key_of(value, content_key):  # Philox4x32-10: words 0 and 1
+    position, (k, l) = hash_of(value), content_key
     a, b, c, d = position & 0xFFFFFFFF, position >> 32, 0, 0
     for _ in range(10):
         p, q = 0xD2511F53 * a, 0xCD9E8D57 * c
@@ -33,5 +37,45 @@ def key_of(line):  # Philox4x32-10: words 0 and 1
     return a | b << 32
 
 
-lines = {line for path in sys.argv[2:] for line in open(path, "rb")}
-sys.stdout.buffer.write(b"".join(sorted(lines, key=lambda line: (key_of(line), line))))
+def value_of(line, by):
+    if by is None:
+        return line
+    value = json.loads(line)
+    for name in by.split(".")[1:]:
+        value = value[name]
+    return b'"' + value.encode() if isinstance(value, str) else json.dumps(value).encode()
+
+
+def listed(line, place, kept):
+    entry = {"dropped": place, "kept": kept}
+    try:
+        entry["record"] = line.decode()
+    except UnicodeDecodeError:
+        entry["base64"] = base64.b64encode(line).decode()
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--by")
+parser.add_argument("--duplicates")
+parser.add_argument("seed")
+parser.add_argument("files", nargs="*")
+given = parser.parse_args()
+parts = [text.encode() for text in (given.seed, "content", "")]
+digest = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
+content_key = struct.unpack_from("<II", digest)
+
+first, dropped = {}, []
+for path in given.files:
+    byte = 0
+    for line in open(path, "rb"):
+        value, place = value_of(line, given.by), {"input": path, "byte": byte}
+        kept, kept_place = first.setdefault(value, (line, place))
+        if kept_place is not place:
+            dropped.append(listed(line, place, kept_place))
+        byte += len(line)
+order = sorted(first, key=lambda value: (key_of(value, content_key), value))
+sys.stdout.buffer.write(b"".join(first[value][0] for value in order))
+if given.duplicates is not None:
+    with open(given.duplicates, "wb") as file:
+        file.writelines(dropped)

@@ -43,7 +43,15 @@ type InputCode =
   | 'ERR_TOO_FEW_RECORDS'
   | 'ERR_FIELD_MISSING'
   | 'ERR_RECORDS_COLLIDE';
-type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER' | 'ERR_BUNDLED';
+type SystemCode =
+  | 'ERR_NO_SPACE'
+  | 'ERR_TEMP_DIR'
+  | 'ERR_IO'
+  | 'ERR_OUT_OF_MEMORY'
+  | 'ERR_WORKER'
+  | 'ERR_BUNDLED'
+  | 'ERR_NOT_READY'
+  | 'ERR_SLURM';
 
 export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';
 

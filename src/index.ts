@@ -6,6 +6,27 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
+export {
+  type ClusterStatus,
+  clusterStatus,
+  type FailedTask,
+  type PassStatus,
+  type RunningAttempt,
+} from './cluster/cluster-status.js';
+export type { ClusterOutput } from './cluster/commit-job.js';
+export { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
+export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
+export { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from './cluster/slurm-follow.js';
+export {
+  describeSlurm,
+  resumeOnSlurm,
+  type SlurmOptions,
+  type SlurmResumeOptions,
+  type SlurmSubmission,
+  type SlurmTaskOptions,
+  type SubmittedJob,
+  submitToSlurm,
+} from './cluster/slurm-job.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -17,11 +38,13 @@ export {
   VerificationError,
 } from './errors.js';
 export { appendToStore } from './jobs/append.js';
+export { type CheckOptions, type CheckReport, checkShuffled } from './jobs/check-shuffled.js';
 export { indexFile } from './jobs/index-file.js';
 export { type InspectOptions, inspectStore, type StoreReport } from './jobs/inspect-store.js';
 export type {
   AppendOptions,
   AppendReport,
+  DiskProgress,
   GroupReport,
   HeaderKind,
   IndexOptions,
@@ -46,9 +69,21 @@ export type {
   SplitShards,
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
+export type {
+  Advice,
+  Expected,
+  PreviewedDevice,
+  PreviewedPass,
+  PreviewedSplit,
+  PreviewedTime,
+  PreviewOptions,
+  SecondsRange,
+  ShufflePreview,
+} from './jobs/preview-report.js';
+export { previewShuffle } from './jobs/preview-shuffle.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export type {
-  Expected,
+  ExpectedRange,
   Moment,
   ReportFacts,
   SampledRecord,
@@ -86,7 +121,10 @@ export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
+export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { FamilyTail } from './plan/order-tests.js';
+export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';
 export type { JobPhase, PhaseCost } from './plan/phase-costs.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';

@@ -1,6 +1,6 @@
 /**
  * The few words of shared memory that all threads of a job use: the abort flag, the turn of an ordered output, progress
- * counters, spare memory, and the permits of the device gates.
+ * counters, spare memory, and of each device gate its permits and what went through it.
  *
  * A gate is a counting semaphore around one large read or write on one device. The rules: a call takes one gate, a
  * thread never holds two, and it holds a gate only during that call. A waiter sleeps for a bounded time and then checks
@@ -15,8 +15,10 @@ const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
 const COUNTER_COUNT = 8;
-/** Permits start at this 32-bit word. */
-const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
+/** Gates start at this 32-bit word: of each its free permits, all its permits, and two 64-bit counters of bytes. */
+const GATES_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
+const WORDS_OF_GATE = 6;
+const BYTES_PLACE = { read: 1, written: 2 };
 
 /** How long a waiter sleeps before it checks the abort flag again. */
 const WAIT_MILLISECONDS = 50;
@@ -51,6 +53,13 @@ const SPARE_INDEX = 7;
 export type GateNumber = number;
 export const UNGATED: GateNumber = -1;
 
+/** What went through a gate so far, and what is under way. */
+export interface GateTraffic {
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  readonly callsUnderWay: number;
+}
+
 export class JobControl {
   /** Other threads attach to this. */
   readonly buffer: SharedArrayBuffer;
@@ -61,7 +70,7 @@ export class JobControl {
   constructor(buffer: SharedArrayBuffer) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
-    this.#counters = new BigInt64Array(buffer, COUNTERS_OFFSET, COUNTER_COUNT);
+    this.#counters = new BigInt64Array(buffer, COUNTERS_OFFSET);
   }
 
   /**
@@ -69,10 +78,10 @@ export class JobControl {
    * @param spareBytes the part of the memory budget that any thread may take if it needs more.
    */
   static create(permits: readonly number[], spareBytes: number): JobControl {
-    const words = PERMITS_WORD + permits.length;
-    const control = new JobControl(new SharedArrayBuffer(Math.ceil(words / 2) * 8));
+    const words = GATES_WORD + WORDS_OF_GATE * permits.length;
+    const control = new JobControl(new SharedArrayBuffer(4 * words));
     control.#counters[SPARE_INDEX] = BigInt(Math.floor(spareBytes));
-    for (const [gate, count] of permits.entries()) control.#words[PERMITS_WORD + gate] = count;
+    for (const [gate, count] of permits.entries()) control.#words.fill(count, wordOfGate(gate), wordOfGate(gate) + 2);
     return control;
   }
 
@@ -97,6 +106,22 @@ export class JobControl {
 
   counted(counter: Counter): number {
     return Number(Atomics.load(this.#counters, COUNTER_INDEX[counter]));
+  }
+
+  /** Notes bytes that a call has moved from or to the device of a gate. */
+  countMoved(gate: GateNumber, way: 'read' | 'written', byteLength: number): void {
+    if (gate !== UNGATED) Atomics.add(this.#counters, counterOfGate(gate, way), BigInt(byteLength));
+  }
+
+  trafficOf(gate: GateNumber): GateTraffic {
+    const bytes = (way: 'read' | 'written') => Number(Atomics.load(this.#counters, counterOfGate(gate, way)));
+    const word = wordOfGate(gate);
+    const permits = this.#words[word + 1] ?? 0;
+    return {
+      bytesRead: bytes('read'),
+      bytesWritten: bytes('written'),
+      callsUnderWay: permits - Atomics.load(this.#words, word),
+    };
   }
 
   /** Sets the spare memory; only while no task is running. */
@@ -126,7 +151,7 @@ export class JobControl {
   /** Runs `call` while holding one permit of the gate. */
   during<T>(gate: GateNumber, call: () => T): T {
     if (gate === UNGATED) return call();
-    const word = PERMITS_WORD + gate;
+    const word = wordOfGate(gate);
     inPhase('gate', () => this.#acquire(word));
     try {
       return call();
@@ -148,18 +173,13 @@ export class JobControl {
     return await this.#whilePermitted(gate, (acquire) => acquire(), call);
   }
 
-  /** How many more calls the gate lets through now. */
-  freePermits(gate: GateNumber): number {
-    return Atomics.load(this.#words, PERMITS_WORD + gate);
-  }
-
   async #whilePermitted<T>(
     gate: GateNumber,
     wait: (acquire: () => Promise<void>) => Promise<void>,
     call: () => T | Promise<T>,
   ): Promise<T> {
     if (gate === UNGATED) return await call();
-    const word = PERMITS_WORD + gate;
+    const word = wordOfGate(gate);
     if (!this.#tryAcquire(word)) await wait(() => this.#acquireAsync(word));
     try {
       return await call();
@@ -223,6 +243,15 @@ export class JobControl {
     Atomics.add(this.#words, TURN_WORD, 1);
     Atomics.notify(this.#words, TURN_WORD);
   }
+}
+
+/** The word of its free permits. */
+function wordOfGate(gate: GateNumber): number {
+  return GATES_WORD + WORDS_OF_GATE * gate;
+}
+
+function counterOfGate(gate: GateNumber, way: 'read' | 'written'): number {
+  return (wordOfGate(gate) - COUNTERS_OFFSET / 4) / 2 + BYTES_PLACE[way];
 }
 
 /** The word counts modulo 2^32: an endless job may take more turns. */

@@ -180,6 +180,25 @@ describe('the counters', () => {
   });
 });
 
+describe('the traffic of a gate', () => {
+  it('counts bytes each way far beyond 32 bits, and the calls under way', async () => {
+    const control = JobControl.create([2, 8], 0);
+    const attached = new JobControl(control.buffer);
+    attached.countMoved(0, 'read', 2 ** 40);
+    attached.countMoved(0, 'read', 1);
+    attached.countMoved(1, 'written', 7);
+    attached.countMoved(UNGATED, 'written', 5);
+    attached.count('claimedBytes', 3);
+    expect(control.trafficOf(0)).toEqual({ bytesRead: 2 ** 40 + 1, bytesWritten: 0, callsUnderWay: 0 });
+    expect(control.trafficOf(1)).toEqual({ bytesRead: 0, bytesWritten: 7, callsUnderWay: 0 });
+    await control.duringAsync(1, () => {
+      control.during(1, () => expect(attached.trafficOf(1).callsUnderWay).toBe(2));
+    });
+    expect(attached.trafficOf(1).callsUnderWay).toBe(0);
+    expect(control.spareBytes).toBe(0);
+  });
+});
+
 describe('the profile of a task', () => {
   it('tells how long it waited for a device, unless it went on meanwhile', async () => {
     const control = JobControl.create([1], 0);

@@ -31,6 +31,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   openStore: (options) => library.openStore(store(), untyped(options)),
   openIndexed: (options) => library.openIndexed('a', untyped(options)),
   verifyPermutation: (options) => library.verifyPermutation(untyped({ inputs: ['a'], outputs: ['a'], ...options })),
+  checkShuffled: (options) => library.checkShuffled(untyped({ inputs: ['a'], ...options })),
+  previewShuffle: (options) => library.previewShuffle(untyped({ inputs: ['a'], ...options })),
+  planCluster: (options) => library.planCluster(untyped({ inputs: ['a'], output: 'out', ...options })),
+  runClusterTask: (options) => library.runClusterTask(untyped({ jobDir: 'job', kind: 'commit', ...options })),
   verifyShards: (options) => library.verifyShards('a', untyped(options)),
   writeEpochs: (options) =>
     library.writeEpochs(library.openStore(store()).epoch(0), untyped({ endEpoch: 0, ...options })),
@@ -56,7 +60,7 @@ describe('an option that a function does not have', () => {
   it('is tried with every function of the library that has options', () => {
     const isClass = (value: unknown) => /^class\b/.test(String(value));
     const functions = Object.entries(library).filter(([, value]) => typeof value === 'function' && !isClass(value));
-    const withoutOptions = ['readMemory'];
+    const withoutOptions = ['readMemory', 'clusterStatus'];
     expect(functions.map(([name]) => name).toSorted()).toEqual([...Object.keys(CALLS), ...withoutOptions].toSorted());
   });
 

@@ -70,7 +70,8 @@ interface PhaseTime {
 
 /** @param expectedSeconds of the whole phase, by the phases before it. */
 function timeOf(now: MeasuredProgress, expectedSeconds: number | undefined): PhaseTime | undefined {
-  const { phaseSeconds, secondsLeft: measured } = now;
+  const { secondsLeft: measured } = now;
+  const phaseSeconds = now.phaseSeconds - (now.bytesTotal === undefined ? 0 : now.startSeconds);
   const shares = sharesOf(now);
   if (shares === undefined) {
     if (expectedSeconds === undefined) return undefined;
@@ -115,7 +116,7 @@ function paceOf(work: readonly { readonly seconds: number; readonly cost: number
 /** Follows the events of a job, or of one member after the other. */
 export class JobEstimator {
   #ended: EndedPhase[] = [];
-  #last: ShuffleProgress | undefined;
+  #last: MeasuredProgress | undefined;
   #jobDone: number | undefined;
 
   /** `jobDone` never falls. */
@@ -131,7 +132,7 @@ export class JobEstimator {
   }
 }
 
-function endOf({ phase, phaseSeconds, bytesDone, bytesResumed }: ShuffleProgress): EndedPhase {
+function endOf({ phase, phaseSeconds, startSeconds, bytesDone, bytesResumed }: MeasuredProgress): EndedPhase {
   const share = bytesDone > 0 ? 1 - bytesResumed / bytesDone : 1;
-  return { phase, seconds: phaseSeconds, share };
+  return { phase, seconds: bytesDone > 0 ? phaseSeconds - startSeconds : phaseSeconds, share };
 }

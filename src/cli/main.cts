@@ -33,6 +33,9 @@ if (isCalledShuf || words[0] === 'shuf') {
     endProcess(await (isCalledShuf ? runShuf(words, 'shuf') : runShuf(words.slice(1), 'pileshuf shuf')));
   }, refuseToStart);
 } else {
+  // Without a listener, this signal would make Node open a port for debuggers, or end the process. The command has a
+  // listener of its own while it works.
+  process.on('SIGUSR1', () => {});
   import('./run-command.js').then(async ({ runCommand }) => {
     process.off('unhandledRejection', refuseToStart);
     process.exitCode = await runCommand(words);

@@ -7,8 +7,8 @@
 import { PileshufError } from '../errors.js';
 import type { StopSignal } from './exit-code.js';
 import { nameFlags } from './option-table.js';
-import type { MessageStream } from './progress-displays.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
+import type { MessageStream } from './standard-streams.js';
 import { jsonLine, oneLine } from './visible-text.js';
 
 export interface Messages {

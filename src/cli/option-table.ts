@@ -24,7 +24,9 @@ import {
   parsePath,
   parsePrefix,
   parseRange,
+  parseSbatchArgs,
   parseShards,
+  parseSlurmMemory,
   parseSourcePath,
   parseSplits,
   parseStandardOutput,
@@ -34,6 +36,7 @@ import {
   parseTogether,
   parseWeight,
   parseWhole,
+  parseWord,
 } from './option-values.js';
 
 export interface OptionEntry {
@@ -72,23 +75,36 @@ export type OptionGroup =
   | 'Epochs'
   | 'Records'
   | 'Input'
+  | 'Tasks'
+  | 'Slurm'
   | 'Machine'
   | 'Resume'
   | 'Progress';
 
-const SHUFFLE = ['shuffle'] as const;
+/** `plan` takes the options of the job that it tells of. */
+const SHUFFLE = ['shuffle', 'plan'] as const;
+const PLAN = ['plan'] as const;
 const STREAM = ['stream'] as const;
 const EXPIRE = ['expire'] as const;
 const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
-const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
-const LIST_READERS = ['shuffle', 'append'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'pile', 'verify'] as const;
-const FRAMERS = ['shuffle', 'append', 'index', 'pile', 'verify'] as const;
-const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store', 'verify'] as const;
-const REPORTERS = ['inspect', 'verify'] as const;
+const CHECKERS = ['check-shuffled', 'verify'] as const;
+const CLUSTER_PLAN = ['cluster plan'] as const;
+const SLURM = ['cluster slurm'] as const;
+const PLANNERS = [...CLUSTER_PLAN, ...SLURM] as const;
+const TASK = ['cluster task'] as const;
+const CLUSTER = [...PLANNERS, 'cluster status', ...TASK] as const;
+const SHUFFLERS = [...SHUFFLE, ...PLANNERS] as const;
+const TEMP_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
+const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
+const LIST_READERS = [...SHUFFLERS, 'append'] as const;
+const INPUT_READERS = [...SHUFFLERS, 'append', 'pile', ...CHECKERS] as const;
+const FRAMERS = [...SHUFFLERS, 'append', 'index', 'pile', ...CHECKERS] as const;
+const WORKERS = [...SHUFFLE, 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
+const LIMITED = [...WORKERS, ...PLANNERS] as const;
+const JSON_PRINTERS = ['inspect', ...PLAN, ...CHECKERS, ...CLUSTER] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
-const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
+const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
 const lengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
 const kind = (recordKind: RecordKind): RecordKind => recordKind;
@@ -98,7 +114,17 @@ export const optionTable = [
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
     help: 'output file, or directory for shards', default: 'standard output',
-    group: 'Output', commands: OUTPUT_WRITERS,
+    group: 'Output', commands: TEMP_WRITERS,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath, isRequired: true,
+    help: 'output file, or directory for shards, on storage that all machines share',
+    group: 'Output', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
+    help: 'output file, or directory for shards, on storage that all machines share; not with --resume',
+    group: 'Output', commands: SLURM,
   },
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
@@ -127,6 +153,16 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
+    name: 'unique-by', value: 'FIELD', sets: 'uniqueBy',
+    help: 'of records with equal values of a JSON field, keep the first one in the order of the inputs: .url',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
+    name: 'duplicates', value: 'FILE', sets: 'duplicates', parse: parsePath,
+    help: 'write the records that --unique or --unique-by drops, and where they come from, as JSON lines',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
     help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
     group: 'Output', commands: OUTPUT_WRITERS,
@@ -134,12 +170,12 @@ export const optionTable = [
   {
     name: 'split-by', value: 'SELECTOR', sets: 'splitBy',
     help: 'keep records with equal values in one split: of .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
-    help: 'the value of records in which --split-by finds none', default: 'such a record is an error',
-    group: 'Output', commands: SHUFFLE,
+    help: 'the value of records in which --split-by or --unique-by finds none', default: 'such a record is an error',
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
@@ -182,41 +218,45 @@ export const optionTable = [
   },
   {
     name: 'json', sets: 'json', help: 'print one JSON object',
-    group: 'Output', commands: REPORTERS,
+    group: 'Output', commands: JSON_PRINTERS,
+  },
+  {
+    name: 'dry-run', sets: 'dryRun', help: 'write nothing, and say what the job will need: as pileshuf plan',
+    group: 'Output', commands: ['shuffle'],
   },
 
   {
     name: 'seed', value: 'STRING', sets: 'seed',
     choice: 'seed',
     help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
     help: 'derive the seed from the first 1,024 bytes of FILE',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
     help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat it for others, general globs first',
     default: '1',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
     help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'key', value: 'KIND', sets: 'keys', ...oneOf('position', 'ordinal'),
     help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
@@ -329,6 +369,16 @@ export const optionTable = [
     group: 'Epochs', commands: STREAM,
   },
 
+  {
+    name: 'field', value: 'FIELD', sets: 'field',
+    help: 'also look whether the values of a JSON field are spread evenly: .source',
+    group: 'Records', commands: ['check-shuffled'],
+  },
+  {
+    name: 'id', value: 'FIELD', sets: 'id',
+    help: 'the JSON field of a number by which records were in order: .id', default: 'the first number in a record',
+    group: 'Records', commands: ['check-shuffled'],
+  },
   {
     name: 'zero-terminated', short: 'z', sets: 'zeroTerminated', choice: 'records',
     help: 'records end in NUL instead of newline, in inputs and output',
@@ -448,6 +498,125 @@ export const optionTable = [
   },
 
   {
+    name: 'job-dir', value: 'DIR', sets: 'jobDir', parse: parsePath, isRequired: true,
+    help: 'the directory of the planned job, on storage that all machines share; new or empty for a plan',
+    group: 'Tasks', commands: CLUSTER,
+  },
+  {
+    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount, isRequired: true,
+    help: 'at most N tasks of each pass; fewer if they would be too small',
+    group: 'Tasks', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount,
+    help: 'at most N tasks of each pass; fewer if they would be too small; not with --resume',
+    group: 'Tasks', commands: SLURM,
+  },
+  {
+    name: 'cpus-per-task', value: 'N', sets: 'cpusPerTask', parse: parseCount,
+    help: 'threads of each task', default: '4',
+    group: 'Tasks', commands: PLANNERS,
+  },
+  {
+    name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseBytes,
+    help: 'memory for records of each task', default: '1GiB for each of its threads',
+    group: 'Tasks', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
+    help: 'which task of its kind, from 0 on',
+    default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'stride', value: 'W', sets: 'stride', parse: parseCount,
+    help: 'do the tasks I, I + W, I + 2W and so on, for an array of W indexes', default: 'only task I',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'wait', value: 'SECONDS', sets: 'waitSeconds', parse: parseWhole,
+    help: 'how long to wait for files of other machines to become visible', default: '60',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+    help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+    help: 'directory on each node, for piles that do not fit in memory',
+    default: '$SLURM_TMPDIR, $TMPDIR or /tmp of the node',
+    group: 'Tasks', commands: SLURM,
+  },
+
+  {
+    name: 'partition', value: 'NAME', sets: 'partition', parse: parseWord,
+    help: 'where Slurm runs the tasks', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'time', value: 'TIME', sets: 'time', parse: parseWord,
+    help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'mem', value: 'SIZE', sets: 'taskMemoryBytes', parse: parseSlurmMemory,
+    help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB', default: '2G for each of its CPUs',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'account', value: 'NAME', sets: 'account', parse: parseWord,
+    help: 'whom Slurm charges', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'qos', value: 'NAME', sets: 'qos', parse: parseWord,
+    help: 'quality of service', default: "Slurm's default",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'constraint', value: 'FEATURES', sets: 'constraint', parse: parseWord,
+    help: 'what nodes must have', default: 'nothing',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'job-name', value: 'NAME', sets: 'jobName', parse: parseWord,
+    help: 'name of the jobs; the kind of the tasks is added', default: 'pileshuf',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'max-parallel', value: 'W', sets: 'maxParallel', parse: parseCount,
+    help: 'at most W tasks at once', default: 'as many as Slurm allows',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'sbatch-args', value: 'WORDS', sets: 'sbatchArgs', parse: parseSbatchArgs, isRepeatable: true,
+    help: "further options of sbatch, as in --sbatch-args='--exclude=n7 --nice'; repeat it for more",
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'log-dir', value: 'DIR', sets: 'logDir', parse: parsePath,
+    help: 'directory for a log of each task', default: 'logs in the job directory; it stays',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'wait', sets: 'wait',
+    help: 'follow the tasks to the end, and exit with 0 only if the output is there',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'dry-run', sets: 'dryRun',
+    help: 'print the calls of sbatch and the scripts; submit, plan and write nothing',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'resume', sets: 'resume',
+    help: 'submit the tasks of the job in --job-dir that are not done',
+    group: 'Slurm', commands: SLURM,
+  },
+
+  {
     name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory, mayChange: true,
     help: 'memory for records, also as in 50%', default: 'half of the available memory',
     group: 'Machine', commands: BUDGETED,
@@ -456,7 +625,7 @@ export const optionTable = [
     name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir, isRepeatable: true,
     help: 'directory for temp files; repeat it to use several',
     default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
-    group: 'Machine', commands: OUTPUT_WRITERS,
+    group: 'Machine', commands: TEMP_WRITERS,
   },
   {
     name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression, mayChange: true,
@@ -479,9 +648,14 @@ export const optionTable = [
     group: 'Machine', commands: STREAM,
   },
   {
+    name: 'no-probe', sets: 'probe', constant: false,
+    help: 'do not measure disks and processor, which writes up to 128 MiB to a file without a name',
+    group: 'Machine', commands: PLAN,
+  },
+  {
     name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,
     help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
-    group: 'Machine', commands: WORKERS,
+    group: 'Machine', commands: LIMITED,
   },
 
   {
@@ -501,7 +675,7 @@ export const optionTable = [
 
   {
     name: 'progress', value: 'STYLE', sets: 'progress', ...oneOf('auto', 'bar', 'plain', 'json', 'none'),
-    help: 'auto, bar, plain, json or none; auto draws no bar while records go to a pipe or terminal',
+    help: 'auto, bar, plain, json or none (docs/PROGRESS.md); auto draws no bar while records go to a pipe or terminal',
     default: 'auto',
     group: 'Progress', commands: TALKERS,
   },

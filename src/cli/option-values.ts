@@ -258,6 +258,17 @@ const PIECE = /'([^']*)'|"([^"]*)"|([^\s'"]+)|(\s+)|['"]/g;
  * double, is taken literally. No other character has a meaning.
  */
 export function parseDecompressProgram(text: string, flag: string): readonly string[] {
+  const words = wordsIn(text, flag);
+  if (words[0] !== undefined && words[0] !== '') return words;
+  throw new UsageError(`${flag}: expected a program and its arguments, such as 'xz -dc'`);
+}
+
+/** Options of sbatch, added to those before. */
+export function parseSbatchArgs(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...wordsIn(text, flag)];
+}
+
+function wordsIn(text: string, flag: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   for (const [piece, single, double, bare, blanks] of text.matchAll(PIECE)) {
@@ -270,6 +281,29 @@ export function parseDecompressProgram(text: string, flag: string): readonly str
     }
   }
   if (word !== undefined) words.push(word);
-  if (words[0] !== undefined && words[0] !== '') return words;
-  throw new UsageError(`${flag}: expected a program and its arguments, such as 'xz -dc'`);
+  return words;
+}
+
+/** What Slurm takes for a name, a time or a list; Slurm checks it. */
+export function parseWord(text: string, flag: string): string {
+  if (text !== '') return text;
+  throw new UsageError(`${flag}: expected a value, got an empty string`);
+}
+
+const SLURM_UNITS: ReadonlyMap<string, number> = new Map([
+  ['K', 2 ** 10],
+  ['', 2 ** 20],
+  ['M', 2 ** 20],
+  ['G', 2 ** 30],
+  ['T', 2 ** 40],
+]);
+
+/** As sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */
+export function parseSlurmMemory(text: string, flag: string): number {
+  const [, digits, letter] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
+  const bytes = Number(digits) * (SLURM_UNITS.get((letter ?? '').toUpperCase()) ?? 0);
+  if (bytes > 0) return requireSafe(bytes, text, flag);
+  throw new UsageError(
+    `${flag} ${text}: expected what sbatch takes for more than 0: 16G, 900M, or 900 for as many MiB`,
+  );
 }

@@ -19,7 +19,7 @@ interface TriedOption {
 }
 
 const EVERY = Object.keys(commandSummaries) as CommandName[];
-const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'cluster plan', 'pile'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
 
 // biome-ignore format: a table, a line or two an entry
@@ -31,6 +31,16 @@ const triedOptions: readonly TriedOption[] = [
   { flags: ['-r', '--repeat'], commands: STORE_WRITERS,
     instead: { advice: 'a directory stands for all files below it; each record comes once, and pileshuf stream --epochs N repeats those of a store' } },
   { flags: ['-u', '--uniq', '--distinct', '--dedup'], commands: ['shuffle'], instead: { option: 'unique' } },
+  { flags: ['-u', '--unique'], commands: ['cluster plan'],
+    instead: { advice: 'in tasks it does not work yet: no record has its place before all are compared; use one machine' } },
+  { flags: ['-r', '--repeat'], commands: ['cluster plan'],
+    instead: { advice: 'a sample with replacement is drawn on one machine: use pileshuf -r' } },
+  { flags: ['-T', '--temp-dir'], commands: ['cluster plan'],
+    instead: { advice: 'temp data lies in the job directory; a task takes --scratch for what belongs on its machine' } },
+  { flags: ['--workers'], commands: ['cluster plan'], instead: { option: 'cpus-per-task' } },
+  { flags: ['--mem'], commands: ['cluster plan'], instead: { option: 'memory' } },
+  { flags: ['--resume', '--keep-temp'], commands: ['cluster plan'],
+    instead: { advice: 'a planned job always resumes: run the tasks again that are not done' } },
   { flags: ['-u', '--unique'], commands: [...STORE_WRITERS, 'shuffle-store', 'stream'],
     instead: { advice: 'a store keeps every record that it gets; pileshuf --unique keeps one of equal records of its inputs' } },
   { flags: ['--recursive'], commands: INPUT_READERS, instead: { advice: 'a directory stands for all files below it; leave it out' } },

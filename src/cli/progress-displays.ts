@@ -1,58 +1,37 @@
 /**
- * The displays of progress on standard error: a bar that redraws itself, lines of text for logs, lines of JSON for
- * programs. Each sets its own pace, so `show` may be called as often as the library likes. A value that is not known
- * (the total of a pipe, the speed in the first moment) is left out, or null in JSON.
+ * The displays of progress on standard error: a view that redraws itself, and lines of text for logs. Each sets its own
+ * pace, so `show` may be called as often as the library likes. They are loaded when there is something to show.
  */
 
-import type { ShuffleProgress } from '../jobs/options.js';
-import type { JobEstimate } from './job-estimate.js';
-import type { MeasuredProgress } from './progress-rate.js';
-import { formatBytes, formatWholeSeconds } from './quantity.js';
-import { jsonLine } from './visible-text.js';
+import type { JobState, ProgressDisplay } from './measured-job.js';
+import { logLine, viewLines } from './progress-view.js';
+import { formatWholeSeconds } from './quantity.js';
+import type { MessageStream } from './standard-streams.js';
 
-/** Standard error, or its stand-in. */
-export type MessageStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
-
-/** The progress of a phase, and of the whole job. */
-export type EstimatedProgress = MeasuredProgress & JobEstimate;
-
-export interface ProgressDisplay {
-  show(progress: EstimatedProgress): void;
-  /** Erases what is drawn on the screen; a later `show` draws it again. */
-  stepAside(): void;
-}
-
-export const noDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {} };
-
-/** A short job neither flickers nor leaves lines behind. */
-const firstBarAfterSeconds = 0.5;
-const barEverySeconds = 0.2;
-const firstLineAfterSeconds = 2;
-const lineEverySeconds = 10;
-const eventEverySeconds = 1;
-
-/** With the longest numbers the whole line still fits 80 columns. */
-const barColumns = 12;
+const viewEverySeconds = 0.2;
+const lineEverySeconds = 30;
 
 /**
- * One line, which is cut at the edge of the terminal. The cursor stays visible and waits at the start of the line, and
- * line wrapping stays on: a process that is killed leaves a terminal in order, and what others print covers the bar.
+ * A few lines, each within the width of the terminal. The cursor stays visible and waits at the start of the first one, and
+ * line wrapping stays on: a process that is killed leaves a terminal in order, what others print covers the view, and a
+ * view that a narrower terminal has wrapped is drawn over from its start.
  */
-export function barDisplay(stream: MessageStream, nowSeconds: () => number): ProgressDisplay {
-  let nextBarAtSeconds = nowSeconds() + firstBarAfterSeconds;
-  let drawnPhase: ShuffleProgress['phase'] | undefined;
+export function viewDisplay(stream: MessageStream): ProgressDisplay {
+  let nextViewAtSeconds = Number.NEGATIVE_INFINITY;
+  let drawnPhase: JobState['phase'] | undefined;
   return {
-    show(progress) {
-      const now = nowSeconds();
-      const isNewPhase = drawnPhase !== undefined && drawnPhase !== progress.phase;
-      if (now < nextBarAtSeconds && !isNewPhase) return;
-      nextBarAtSeconds = now + barEverySeconds;
-      drawnPhase = progress.phase;
-      // A line as wide as the terminal would wrap.
-      stream.write(`\r${describeBar(progress).slice(0, (stream.columns || 80) - 1)}\x1b[K\r`);
+    show(state, nowSeconds) {
+      const isNewPhase = drawnPhase !== undefined && drawnPhase !== state.phase;
+      if (nowSeconds < nextViewAtSeconds && !isNewPhase) return;
+      nextViewAtSeconds = nowSeconds + viewEverySeconds;
+      drawnPhase = state.phase;
+      // The cursor could not come back to a line that has left the screen.
+      const lines = viewLines(state, stream.columns || 80).slice(0, Math.max(1, stream.rows || 24));
+      const back = lines.length > 1 ? `\x1b[${lines.length - 1}A` : '';
+      stream.write(`\r${lines.join('\x1b[K\r\n')}\x1b[J${back}\r`);
     },
     stepAside() {
-      if (drawnPhase !== undefined) stream.write('\r\x1b[K');
+      if (drawnPhase !== undefined) stream.write('\r\x1b[J');
       drawnPhase = undefined;
     },
   };
@@ -64,112 +43,32 @@ export function barDisplay(stream: MessageStream, nowSeconds: () => number): Pro
  */
 export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
   return {
-    show(progress) {
-      if (progress.phase === 'scatter' || progress.phase === 'count') display.show(progress);
+    show(state, nowSeconds) {
+      if (state.phase === 'scatter' || state.phase === 'count') display.show(state, nowSeconds);
       else display.stepAside();
     },
     stepAside: () => display.stepAside(),
   };
 }
 
-/** The first line comes after two seconds and then one every ten: a day-long job leaves a log that can be read. */
-export function plainDisplay(stream: MessageStream, nowSeconds: () => number): ProgressDisplay {
-  let nextLineAtSeconds = nowSeconds() + firstLineAfterSeconds;
+/** One line now and then: a day-long job leaves a log that can be read. */
+export function plainDisplay(stream: MessageStream): ProgressDisplay {
+  let nextLineAtSeconds = Number.NEGATIVE_INFINITY;
   return {
-    show(progress) {
-      const now = nowSeconds();
-      if (now < nextLineAtSeconds) return;
-      nextLineAtSeconds = now + lineEverySeconds;
-      stream.write(`pileshuf: ${describeLine(progress)}\n`);
+    show(state, nowSeconds) {
+      if (nowSeconds < nextLineAtSeconds) return;
+      nextLineAtSeconds = nowSeconds + lineEverySeconds;
+      stream.write(timedLine(state, state.jobSeconds));
     },
     stepAside() {},
   };
 }
 
-/** At most one event a second, and always the first of a phase and the one that completes it. All fields are there. */
-export function jsonDisplay(stream: MessageStream, nowSeconds: () => number): ProgressDisplay {
-  let lastPhase: ShuffleProgress['phase'] | undefined;
-  let wasComplete = false;
-  let nextEventAtSeconds = 0;
-  return {
-    show(progress) {
-      const { phase, bytesDone, bytesTotal, bytesPerSecond, secondsLeft, jobDone, jobSecondsLeft } = progress;
-      const now = nowSeconds();
-      const isNewPhase = phase !== lastPhase;
-      const isComplete = bytesTotal !== undefined && bytesDone >= bytesTotal;
-      const isNewlyComplete = isComplete && (isNewPhase || !wasComplete);
-      if (!isNewPhase && !isNewlyComplete && now < nextEventAtSeconds) return;
-      lastPhase = phase;
-      wasComplete = isComplete;
-      nextEventAtSeconds = now + eventEverySeconds;
-      const event = {
-        event: 'progress',
-        phase,
-        bytesDone,
-        bytesTotal: bytesTotal ?? null,
-        bytesPerSecond: Math.round(bytesPerSecond),
-        secondsLeft: inTenths(secondsLeft),
-        ...passOf(progress),
-        ...(progress.member !== undefined && { member: progress.member.number, members: progress.member.of }),
-        jobDone: jobDone === undefined ? null : Math.round(jobDone * 1000) / 1000,
-        jobSecondsLeft: inTenths(jobSecondsLeft),
-      };
-      stream.write(`${jsonLine(event)}\n`);
-    },
-    stepAside() {},
-  };
-}
+export const noDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {} };
 
-function inTenths(seconds: number | undefined): number | null {
-  return seconds === undefined ? null : Math.round(seconds * 10) / 10;
-}
-
-/** `[====--------]  30%  48 s left  pass 1 of 2  1.20 GB of 2.40 GB  210 MB/s`: the job first, then the phase. */
-function describeBar(progress: EstimatedProgress): string {
-  const percent = percentDone(progress);
-  const words = [...describeTimeLeft(progress), namePhase(progress), ...describePhase(progress)].join('  ');
-  if (percent === undefined) return words;
-  const filled = Math.floor((percent / 100) * barColumns);
-  const drawing = '='.repeat(filled) + '-'.repeat(barColumns - filled);
-  return `[${drawing}] ${String(percent).padStart(3)}%  ${words}`;
-}
-
-/** `30% done, 48 s left; pass 1 of 2: 1.20 GB of 2.40 GB, 210 MB/s` */
-function describeLine(progress: EstimatedProgress): string {
-  const percent = percentDone(progress);
-  const job = [...(percent === undefined ? [] : [`${percent}% done`]), ...describeTimeLeft(progress)].join(', ');
-  const phase = [namePhase(progress), describePhase(progress).join(', ')].filter((words) => words !== '').join(': ');
-  return job === '' ? phase : `${job}; ${phase}`;
-}
-
-/** Of the job; rounded down, because the end is told by the summary. */
-function percentDone({ jobDone }: EstimatedProgress): number | undefined {
-  return jobDone === undefined ? undefined : Math.min(99, Math.floor(jobDone * 100));
-}
-
-function describeTimeLeft({ jobSecondsLeft }: EstimatedProgress): string[] {
-  return jobSecondsLeft === undefined ? [] : [`${formatWholeSeconds(Math.ceil(jobSecondsLeft))} left`];
-}
-
-/** The phases as people see them; programs get the library's own names. */
-function namePhase(progress: ShuffleProgress): string {
-  const { pass, passes } = passOf(progress);
-  const { member } = progress;
-  const name = pass === null ? progress.phase : `pass ${pass} of ${passes}`;
-  return member === undefined ? name : `${name} for member ${member.number} of ${member.of}`;
-}
-
-/** `pass` is null in a phase that is no pass over the records. */
-function passOf({ phase, phases }: ShuffleProgress): { readonly pass: number | null; readonly passes: number } {
-  const passes = phases.filter((each) => each.phase === 'scatter' || each.phase === 'shuffle');
-  const place = passes.findIndex((each) => each.phase === phase);
-  return { pass: place < 0 ? null : place + 1, passes: passes.length };
-}
-
-/** A commit has no bytes to count. */
-function describePhase({ phase, bytesDone, bytesTotal, bytesPerSecond }: MeasuredProgress): string[] {
-  if (phase === 'commit') return [];
-  const total = bytesTotal === undefined ? 'an unknown total' : formatBytes(bytesTotal);
-  const pace = bytesPerSecond > 0 ? [`${formatBytes(bytesPerSecond)}/s`] : [];
-  return [`${formatBytes(bytesDone)} of ${total}`, ...pace];
+/** A line that says all, with the time of day. @param state undefined: no phase has begun. */
+export function timedLine(state: JobState | undefined, jobSeconds: number): string {
+  const words = state === undefined ? 'no pass has begun' : logLine(state);
+  const time = new Date().toISOString().replace(/\.\d+/, '');
+  return `pileshuf: ${time}, ${formatWholeSeconds(Math.round(jobSeconds))} so far: ${words}\n`;
 }

@@ -12,6 +12,10 @@ const sampleSpacingSeconds = 0.25;
 export interface MeasuredProgress extends ShuffleProgress {
   /** In the last ten seconds; 0 while unknown. */
   readonly bytesPerSecond: number;
+  /** Since the phase began, by this attempt; 0 while unknown. */
+  readonly meanBytesPerSecond: number;
+  /** How long the phase took to start: until it counted bytes. */
+  readonly startSeconds: number;
   /** To the end of this phase; undefined while the total or the speed is unknown. */
   readonly secondsLeft: number | undefined;
 }
@@ -25,14 +29,22 @@ interface Sample {
 export class RateMeter {
   #phase: ShuffleProgress['phase'] | undefined;
   #samples: Sample[] = [];
+  #startSeconds = 0;
 
   measure(progress: ShuffleProgress): MeasuredProgress {
     if (progress.phase !== this.#phase) {
       this.#phase = progress.phase;
+      this.#startSeconds = 0;
       this.#samples = [{ phaseSeconds: 0, bytesDone: 0 }];
     }
     const { bytesDone: bytesThere, bytesResumed, bytesTotal, phaseSeconds } = progress;
     const bytesDone = bytesThere - bytesResumed;
+    // Threads that start do nothing, and say nothing of the speed.
+    if (bytesDone === 0) {
+      this.#startSeconds = phaseSeconds;
+      this.#samples = [{ phaseSeconds, bytesDone }];
+    }
+    const startSeconds = this.#startSeconds;
     const oldest = this.#dropOldSamples(phaseSeconds);
     const elapsedSeconds = phaseSeconds - oldest.phaseSeconds;
     const bytesPerSecond = elapsedSeconds > 0 ? Math.max(0, (bytesDone - oldest.bytesDone) / elapsedSeconds) : 0;
@@ -44,6 +56,8 @@ export class RateMeter {
     return {
       ...progress,
       bytesPerSecond,
+      meanBytesPerSecond: phaseSeconds > startSeconds ? Math.max(0, bytesDone / (phaseSeconds - startSeconds)) : 0,
+      startSeconds,
       secondsLeft: bytesLeft === undefined || bytesPerSecond === 0 ? undefined : bytesLeft / bytesPerSecond,
     };
   }

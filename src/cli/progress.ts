@@ -1,24 +1,18 @@
 /**
  * Chooses how a command reports its work, and joins two voices: a display that shows progress, and messages that must
- * stay readable. A message never lands in the middle of a bar: the display steps aside first. `quiet` silences all but
+ * stay readable. A message never lands in the middle of a view: the display steps aside first. `quiet` silences all but
  * errors, in every style.
+ *
+ * The code of a display is loaded when it has something to show: a short job starts sooner without it. Until then the
+ * reports of the library are kept, because the display measures by all of them.
  */
 
 import type { ShuffleProgress } from '../jobs/options.js';
 import type { StopSignal } from './exit-code.js';
-import { JobEstimator } from './job-estimate.js';
+import type { JobMeter, JobState, ProgressDisplay, TimedProgress } from './measured-job.js';
 import { jsonMessages, textMessages } from './messages.js';
-import {
-  barDisplay,
-  jsonDisplay,
-  type MessageStream,
-  noDisplay,
-  type ProgressDisplay,
-  plainDisplay,
-  untilRecordsCome,
-} from './progress-displays.js';
-import { RateMeter } from './progress-rate.js';
 import type { ResumeAdviser } from './resume-command.js';
+import type { MessageStream } from './standard-streams.js';
 
 export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
 
@@ -27,6 +21,10 @@ export interface Reporter {
   readonly warning: (line: string) => void;
   /** What a person at the terminal may not know; neither logs nor programs get it. */
   readonly hint: (line: string) => void;
+  /** Resolves when no code of a display is being loaded. What shows the first report is loaded now. */
+  ready(): Promise<void>;
+  /** Tells at once how far the job is. `quiet` silences this, too, as `status=none` does for dd. */
+  status(): Promise<void>;
   /** The summary of what was done: a line for people, fields for programs. */
   done(line: string, fields: object): void;
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
@@ -43,6 +41,20 @@ export interface ReporterOptions {
   readonly sharesTerminal?: boolean | undefined;
 }
 
+/** As a view that redraws itself, as lines of text, as lines of JSON, or only when asked. */
+type WayToShow = 'view' | 'lines' | 'events' | 'asked';
+
+/** A short job neither flickers nor leaves lines behind. */
+const FIRST_AFTER_SECONDS: Readonly<Record<WayToShow, number>> = { view: 0.5, lines: 10, events: 0, asked: 10 };
+
+/** Measures and shows; loaded late. */
+interface LoadedDisplay {
+  readonly meter: JobMeter;
+  readonly display: ProgressDisplay;
+  /** The state as one line. Undefined: no phase of the job has begun. */
+  readonly lineOf: (state: JobState | undefined, jobSeconds: number) => string;
+}
+
 /** `nowSeconds` is any clock that only goes forward; it paces the display. */
 export function createReporter(
   { style = 'auto', quiet = false, adviseResume, sharesTerminal = false }: ReporterOptions,
@@ -50,25 +62,62 @@ export function createReporter(
   nowSeconds: () => number = () => performance.now() / 1000,
 ): Reporter {
   const messages = style === 'json' ? jsonMessages(stream, adviseResume) : textMessages(stream, adviseResume);
-  const drawn = quiet ? noDisplay : createDisplay(style, stream, nowSeconds);
-  const display = sharesTerminal && style === 'auto' ? untilRecordsCome(drawn) : drawn;
-  const meter = new RateMeter();
-  const estimator = new JobEstimator();
+  const beganAtSeconds = nowSeconds();
+  const way = wayToShow(style, stream);
+  const showsFromSeconds = beganAtSeconds + FIRST_AFTER_SECONDS[way];
+  let waiting: TimedProgress[] = [];
+  let state: JobState | undefined;
+  let loaded: LoadedDisplay | undefined;
+  let loading: Promise<void> | undefined;
+  let isBlind = quiet;
   let closed = false;
+  const take = ({ meter, display }: LoadedDisplay, event: TimedProgress): void => {
+    state = meter.measure(event);
+    if (event.atSeconds >= showsFromSeconds) display.show(state, event.atSeconds);
+  };
+  const load = async (): Promise<void> => {
+    const endsWithPass1 = sharesTerminal && style === 'auto';
+    const now = await loadDisplay(way, endsWithPass1, stream, beganAtSeconds).catch(() => undefined);
+    // A job does not end for want of a display.
+    if (now === undefined) isBlind = true;
+    else for (const event of waiting) take(now, event);
+    waiting = [];
+    loaded = now;
+  };
+  const loadOnce = (): Promise<void> => {
+    loading ??= load();
+    return loading;
+  };
   const close = (): void => {
     closed = true;
-    display.stepAside();
+    loaded?.display.stepAside();
   };
   return {
     close,
     progress(progress) {
-      if (closed) return;
-      const measured = meter.measure(progress);
-      display.show({ ...measured, ...estimator.estimate(measured) });
+      if (closed || isBlind) return;
+      const event = { progress, atSeconds: nowSeconds() };
+      if (loaded !== undefined) {
+        take(loaded, event);
+        return;
+      }
+      waiting.push(event);
+      if (event.atSeconds >= showsFromSeconds) void loadOnce();
+    },
+    async ready() {
+      if (way === 'events' && !quiet) void loadOnce();
+      await loading;
+    },
+    async status() {
+      if (quiet) return;
+      await loadOnce();
+      if (closed || loaded === undefined) return;
+      loaded.display.stepAside();
+      stream.write(loaded.lineOf(state, nowSeconds() - beganAtSeconds));
     },
     warning(line) {
       if (quiet || closed) return;
-      display.stepAside();
+      loaded?.display.stepAside();
       messages.warning(line);
     },
     hint(line) {
@@ -85,19 +134,35 @@ export function createReporter(
   };
 }
 
-/** A bar needs a terminal that can move its cursor; everything else gets lines. */
-function createDisplay(style: ProgressStyle, stream: MessageStream, nowSeconds: () => number): ProgressDisplay {
+/** A view needs a terminal that can move its cursor; everything else gets lines. */
+function wayToShow(style: ProgressStyle, stream: MessageStream): WayToShow {
   switch (style) {
     case 'auto':
     case 'bar':
-      return stream.isTTY === true && process.env['TERM'] !== 'dumb'
-        ? barDisplay(stream, nowSeconds)
-        : plainDisplay(stream, nowSeconds);
+      return stream.isTTY === true && process.env['TERM'] !== 'dumb' ? 'view' : 'lines';
     case 'plain':
-      return plainDisplay(stream, nowSeconds);
+      return 'lines';
     case 'json':
-      return jsonDisplay(stream, nowSeconds);
+      return 'events';
     case 'none':
-      return noDisplay;
+      return 'asked';
   }
+}
+
+async function loadDisplay(
+  way: WayToShow,
+  endsWithPass1: boolean,
+  stream: MessageStream,
+  beganAtSeconds: number,
+): Promise<LoadedDisplay> {
+  const { JobMeter } = await import('./measured-job.js');
+  const meter = new JobMeter(beganAtSeconds);
+  if (way === 'events') {
+    const { eventDisplay, eventLine } = await import('./progress-events.js');
+    return { meter, display: eventDisplay(stream), lineOf: eventLine };
+  }
+  const { noDisplay, plainDisplay, timedLine, untilRecordsCome, viewDisplay } = await import('./progress-displays.js');
+  const displays = { view: viewDisplay, lines: plainDisplay, asked: () => noDisplay };
+  const display = displays[way](stream);
+  return { meter, display: endsWithPass1 ? untilRecordsCome(display) : display, lineOf: timedLine };
 }

@@ -16,6 +16,7 @@ import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { helpText } from './shuf/help-text.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
+import { watchStatusSignal } from './status-signal.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
 
@@ -23,11 +24,17 @@ type Loader<Name extends CommandName> = () => Promise<{ readonly command: Comman
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
   append: () => import('./commands/append.js'),
   completion: () => import('./commands/completion.js'),
+  'check-shuffled': () => import('./commands/check-shuffled.js'),
+  'cluster plan': () => import('./commands/cluster-plan.js'),
+  'cluster slurm': () => import('./commands/cluster-slurm.js'),
+  'cluster status': () => import('./commands/cluster-status.js'),
+  'cluster task': () => import('./commands/cluster-task.js'),
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),
   index: () => import('./commands/index-file.js'),
   inspect: () => import('./commands/inspect.js'),
   pile: () => import('./commands/pile.js'),
+  plan: () => import('./commands/plan.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
   stream: () => import('./commands/stream.js'),
   verify: () => import('./commands/verify.js'),
@@ -43,6 +50,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const stderr = openStandardError();
   let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none' }, stderr);
   const interruption = watchSignals(() => reporter.close());
+  const ignoreStatusSignal = watchStatusSignal(() => void reporter.status());
   const signal = interruption.abortSignal;
   try {
     if (argv[0] === 'help' && argv[1] === 'shuf' && argv.length === 2) {
@@ -50,13 +58,14 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       return exitCodes.done;
     }
     const words = argv[0] === 'help' ? wordsForHelp(argv.slice(1)) : argv;
-    const command = await findCommand(words[0]);
-    const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(1));
+    const name = nameIn(words);
+    const command = await findCommand(name);
+    const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(name?.split(' ').length));
     if (parsed.kind === 'print') {
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, resume, range, output = '-' }: ReportingValues = parsed.values;
+    const { progress: style, quiet, resume, range, dryRun, output = '-' }: ReportingValues = parsed.values;
     // Only the main command leaves jobs that can be resumed, and only with inputs.
     const leavesJobs = command === shuffleCommand && range === undefined;
     const adviseResume = leavesJobs ? resumeAdviser(argv, resume === true) : undefined;
@@ -64,7 +73,9 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       { style, quiet, adviseResume, sharesTerminal: writesRecords(command.name) && mayReachTerminal(output) },
       stderr,
     );
-    await command.run({ ...parsed, argv, reporter, signal, tuning });
+    await reporter.ready();
+    const running = dryRun === true && command === shuffleCommand ? (await loaders.plan()).command : command;
+    await running.run({ ...parsed, argv, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
     reporter.failure(thrown, interruption.receivedSignal());
@@ -72,6 +83,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   } finally {
     reporter.close();
     interruption.release();
+    ignoreStatusSignal();
   }
 }
 
@@ -79,11 +91,23 @@ function writesRecords(name: CommandName): boolean {
   return optionsOf(name).some(({ sets }) => sets === 'output');
 }
 
+/** The first word, or the first two where the first one names a group of commands. @throws UsageError */
+function nameIn([first, second]: readonly string[]): string | undefined {
+  if (first !== CLUSTER) return first;
+  const name = `${CLUSTER} ${second}`;
+  if (Object.hasOwn(commandSummaries, name)) return name;
+  const known = Object.keys(commandSummaries).filter((each) => each.startsWith(`${CLUSTER} `));
+  throw new UsageError(
+    `${CLUSTER} needs a second word: ${known.join(', ')}, each with its own --help. An input named ${CLUSTER} is ./${CLUSTER}`,
+  );
+}
+
+const CLUSTER = 'cluster';
+
 /** `help` and `help COMMAND` are other words for `--help`. @throws UsageError */
 function wordsForHelp(names: readonly string[]): readonly string[] {
-  const [name = 'shuffle', ...others] = names;
-  if (Object.hasOwn(commandSummaries, name) && others.length === 0)
-    return name === 'shuffle' ? ['--help'] : [name, '--help'];
+  const name = names.join(' ') || 'shuffle';
+  if (Object.hasOwn(commandSummaries, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
   const known = [...Object.keys(commandSummaries).filter((each) => each !== 'shuffle'), 'shuf'].sort();
   throw new UsageError(
     `there is no command ${names.join(' ')}; the commands are ${known.join(', ')}. An input named help is ./help`,
@@ -111,5 +135,6 @@ interface ReportingValues {
   readonly quiet?: boolean;
   readonly resume?: boolean;
   readonly range?: unknown;
+  readonly dryRun?: boolean;
   readonly output?: string;
 }

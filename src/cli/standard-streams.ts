@@ -8,6 +8,13 @@ import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { ClosedPipeError, SystemError } from '../errors.js';
 
+/** Standard error, or its stand-in. */
+export type MessageStream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
 const STANDARD_INPUT_FD = 0;
 const STANDARD_OUTPUT_FD = 1;
 const STANDARD_ERROR_FD = 2;

@@ -24,6 +24,8 @@ const REASONS: Readonly<Record<string, string>> = {
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   split: 'shuffle each file by itself, with --key ordinal and one --seed, into a directory of its own',
   unique: 'a record that comes twice in one member may belong to two records of another',
+  duplicates: 'no record of aligned files is dropped',
+  'unique-by': 'a value of one member says nothing of the others',
   'split-by': 'a value of one member says nothing of the others',
   missing: 'a value of one member says nothing of the others',
   weight: 'each tuple comes once; shuffle each file by itself',
@@ -37,6 +39,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'files0-from': 'name each tuple with a --together of its own',
   'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
   'keep-temp': 'the temp files of one member make way for the next; leave it out',
+  'dry-run': 'plan its largest member by itself, with --key ordinal',
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
 };
 

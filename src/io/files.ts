@@ -258,6 +258,12 @@ export function shortenFile(file: OpenFile, byteLength: number): void {
   systemCall('shorten', file.role, file.path, () => fileCalls.truncate(file.fd, byteLength));
 }
 
+/** Makes a file at least so long; what is new reads as zeros. A file that is as long stays as it is. */
+export function lengthenFile(file: OpenFile, byteLength: number): void {
+  if (versionOf(file).byteLength < byteLength)
+    systemCall('lengthen', file.role, file.path, () => fileCalls.truncate(file.fd, byteLength));
+}
+
 /** Waits until the data of a file is on its device (`fdatasync`). */
 export function syncData(file: OpenFile): void {
   systemCall('sync', file.role, file.path, () => fileCalls.syncData(file.fd));

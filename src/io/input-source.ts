@@ -62,7 +62,9 @@ export class RegularInput {
   /** Reads up to `byteLength` bytes at `position`; fewer only at the end of the file. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
     const read = () => readAt(this.#file, bytes, offset, byteLength, position);
-    return this.#control.during(this.#gate, () => inPhase('read', read));
+    const count = this.#control.during(this.#gate, () => inPhase('read', read));
+    this.#control.countMoved(this.#gate, 'read', count);
+    return count;
   }
 
   /** @throws InputError ERR_INPUT_CHANGED when size, time or identity differ from the plan's. */

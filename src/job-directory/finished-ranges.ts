@@ -18,35 +18,33 @@ const keyedSample = object({ sampleKey: text, key: checksumText });
 /** The samples at both ends of a range, whose neighbours belong to other ranges. */
 const rangeEnds = object({ first: keyedSample, last: keyedSample });
 
-const shape = object({
-  ranges: list(
+export const finishedRange = object({
+  /** Piles [first, end). */
+  first: wholeNumber(),
+  end: wholeNumber(),
+  /** Where their records were written, in order, how many bytes these decode to, and the checksum of what was written. */
+  regions: list(
     object({
-      /** Piles [first, end). */
-      first: wholeNumber(),
+      shard: wholeNumber(),
+      start: wholeNumber(),
       end: wholeNumber(),
-      /** Where their records were written, in order, how many bytes these decode to, and the checksum of what was written. */
-      regions: list(
-        object({
-          shard: wholeNumber(),
-          start: wholeNumber(),
-          end: wholeNumber(),
-          recordBytes: wholeNumber(),
-          checksum: checksumText,
-        }),
-      ),
-      /** Of a framing whose samples have keys; null if the range has no sample. */
-      ends: optional(nullable(rangeEnds)),
-      /** Of each of its piles, what stays, if only the output can tell. */
-      distinct: optional(list(distinctTally)),
+      recordBytes: wholeNumber(),
+      checksum: checksumText,
     }),
   ),
+  /** Of a framing whose samples have keys; null if the range has no sample. */
+  ends: optional(nullable(rangeEnds)),
+  /** Of each of its piles, what stays, if only the output can tell. */
+  distinct: optional(list(distinctTally)),
 });
+
+const shape = object({ ranges: list(finishedRange) });
 
 const format = new SealedFormat({ kind: 'ranges', version: 4, mostBytes: 2 ** 28, role: 'temp', shape });
 
 export type KeyedSample = ValueOf<typeof keyedSample>;
 export type RangeEnds = ValueOf<typeof rangeEnds>;
-export type FinishedRange = ValueOf<typeof shape>['ranges'][number];
+export type FinishedRange = ValueOf<typeof finishedRange>;
 
 function recordName(number: number): string {
   return `done-${String(number).padStart(6, '0')}`;

@@ -15,7 +15,10 @@ import {
   requirePrivate,
 } from '../io/directories.js';
 import { listNames, nameExists } from '../io/paths.js';
-import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from './job-lock.js';
+import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld } from './job-lock.js';
+
+/** Of a directory that is only looked at. */
+const NO_LOCK: JobLock = { takenOver: [], release() {} };
 
 export class HeldDirectory {
   readonly path: string;
@@ -43,6 +46,14 @@ export class HeldDirectory {
     this.#lock = acquireJobLock(this.path);
   }
 
+  /** The same for a look that changes nothing: nobody else is kept from the directory, and it never goes. */
+  lookIfThere(): void {
+    if (!nameExists(this.path, 'temp')) return;
+    requirePrivate(this.path, this.#readers);
+    refuseHeld(this.path);
+    this.#lock = NO_LOCK;
+  }
+
   /** Makes the directory and takes hold of it, unless it is held. @returns whether it was made. @throws UsageError ERR_JOB_LOCKED */
   makeIfMissing(purpose: DirectoryPurpose): boolean {
     if (this.isHeld) return false;
@@ -67,7 +78,7 @@ export class HeldDirectory {
     if (lock === undefined) return;
     this.#lock = undefined;
     lock.release();
-    if (!staysWhenEmpty) removeIfEmpty(this.path);
+    if (!staysWhenEmpty && lock !== NO_LOCK) removeIfEmpty(this.path);
   }
 }
 

@@ -47,6 +47,7 @@ export class JobDirectory {
   readonly #staging: HeldDirectory;
   /** Whether an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
+  readonly #isLook: boolean;
   /** Whether the directories may survive a power failure; nothing is known of existing ones. */
   #isDurable = true;
   /** Whether an empty job directory goes too, at the end. */
@@ -57,18 +58,20 @@ export class JobDirectory {
   /**
    * Takes hold of the existing directories of a job: its job directory and its staging directory. All jobs of one output
    * share the second, wherever their job directories are.
+   * @param isLook changes nothing, and keeps nobody else out; the caller must not make directories.
    * @throws UsageError ERR_JOB_LOCKED when another job holds one of them; SystemError ERR_TEMP_DIR when one of them is not
    *   private to this job.
    */
-  constructor(paths: JobPaths) {
+  constructor(paths: JobPaths, isLook = false) {
     this.paths = paths;
+    this.#isLook = isLook;
     this.#removesJobDirectory = !paths.isNamed;
     this.#job = new HeldDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
     this.#staging = new HeldDirectory(paths.stagingDirectory, 'owner');
     try {
-      this.#job.holdIfThere();
+      hold(this.#job, isLook);
       if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed);
-      this.#staging.holdIfThere();
+      hold(this.#staging, isLook);
     } catch (error) {
       this.#job.release(!this.#removesJobDirectory);
       throw error;
@@ -165,7 +168,8 @@ export class JobDirectory {
   }
 
   /**
-   * Removes what an earlier attempt left, so that the job can start anew in the same directories, which stay held.
+   * Removes what an earlier attempt left, so that the job can start anew in the same directories, which stay held. A look
+   * removes nothing.
    * @throws as `end` of a discarded job.
    */
   clear(): Promise<void> {
@@ -181,6 +185,7 @@ export class JobDirectory {
    */
   async #removeAll(isComplete: boolean): Promise<void> {
     if (this.#staging.isHeld && !isComplete) requireNoFormerFiles(this.paths);
+    if (this.#isLook) return;
     const removal = new Removal(this.#isDurable);
     // Records first: a later attempt would believe those of outputs and pile sets that are gone.
     const steps = [
@@ -254,6 +259,11 @@ export class JobDirectory {
     this.#staging.release();
     this.#job.release(!this.#removesJobDirectory);
   }
+}
+
+function hold(directory: HeldDirectory, isLook: boolean): void {
+  if (isLook) directory.lookIfThere();
+  else directory.holdIfThere();
 }
 
 function requireNoFormerFiles({ stagingDirectory, outputPath }: JobPaths): void {

@@ -75,6 +75,11 @@ export function findJobHolder(directory: string): LockHolder | undefined {
   return judgeLocks(directory, lockNamesIn(directory)).find(({ state }) => state !== 'left over')?.holder;
 }
 
+/** Changes nothing. @throws UsageError as `acquireJobLock` when another job may hold the directory. */
+export function refuseHeld(directory: string): void {
+  refuseOthers(judgeLocks(directory, lockNamesIn(directory)), directory);
+}
+
 function createLockFile(directory: string, name: string): void {
   try {
     closeFile(createOwnFile(join(directory, name), 'temp'));
@@ -106,9 +111,13 @@ function takeOver(directory: string, ownName: string): readonly LockHolder[] {
     directory,
     names.filter((name) => name !== ownName),
   );
-  for (const { state, holder } of locks) if (state !== 'left over') throw heldBy(holder, state, directory);
+  refuseOthers(locks, directory);
   // A job that released its lock meanwhile leaves none to remove.
   return locks.map(({ holder }) => holder).filter(({ path }) => removeFile(path, 'temp'));
+}
+
+function refuseOthers(locks: readonly JudgedLock[], directory: string): void {
+  for (const { state, holder } of locks) if (state !== 'left over') throw heldBy(holder, state, directory);
 }
 
 function heldBy({ pid, host, since, path }: LockHolder, state: OwnerState, directory: string): UsageError {

@@ -50,6 +50,10 @@ const shape = object({
   shareWeights: optional(list(object({ copies: wholeNumber(), chance: checksumText }))),
   /** Whether of equal records one is kept. Absent: no. */
   unique: optional(flag),
+  /** The field whose values tell which records are equal, and the value where it is missing. Absent: all bytes do. */
+  uniqueBy: optional(object({ field: text, missing: optional(text) })),
+  /** The path of the file that gets the dropped records. Absent: none does. */
+  duplicates: optional(text),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

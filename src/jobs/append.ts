@@ -43,7 +43,10 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const { generation, replace } = request;
   const stop = new JobStop(control, request.signal);
   releases.push(() => stop.release());
-  const progress = new JobProgress(control, stop, request.onProgress, expectAppend(prepared.inputs, plan));
+  const progress = new JobProgress(control, stop, request.onProgress, expectAppend(prepared.inputs, plan), {
+    gates: prepared.deviceGates,
+    budgetBytes: request.memoryBytes,
+  });
   const attempt = StoreAttempt.begin(snapshot);
   let isCommitted = false;
   releases.push(() => (isCommitted ? attempt.end() : attempt.abandon()));

@@ -58,7 +58,10 @@ export async function countInputs(
       ...{ framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes },
     };
     const phases = expectOfSizes({ ...readable, request, isCounted: true }, storedBytes, recordBytes);
-    const progress = new JobProgress(control, stop, request.onProgress, phases);
+    const progress = new JobProgress(control, stop, request.onProgress, phases, {
+      gates: deviceGates,
+      budgetBytes: request.memoryBytes,
+    });
     const work = { ...readable, gates, slices, settings };
     return (await progress.during('count', storedBytes, () => countGroups(work, threads))).value;
   }, warn);

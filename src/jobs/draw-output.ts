@@ -105,7 +105,14 @@ async function drawBatch(
   const second = await threadsOfPass2(threads, copyPlan, { ramPool, startsAnew: true }, drawn, onProfile, releases);
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
   // Copies of one record are equal.
-  const rest = { ...settings, keyScale, unique: false, isProfiled: request.isProfiled };
+  const rest = {
+    ...settings,
+    keyScale,
+    unique: false,
+    uniqueField: undefined,
+    keepsPlaces: false,
+    isProfiled: request.isProfiled,
+  };
   const copySettings = shuffleSettings(second.threads, copyPlan, second.arenaBytes, storage, undefined, rest);
   return { piles: drawn, settings: copySettings, threads: second.threads };
 }

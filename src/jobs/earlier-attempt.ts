@@ -73,9 +73,17 @@ export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: numbe
  * @throws UsageError ERR_JOB_UNFINISHED if an unfinished job can be resumed and the caller chose neither `resume` nor
  *   `force`, or if its job directory cannot be found; ERR_JOB_LOCKED if a process is working on it.
  */
-export async function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
+export function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
+  return startIn(new JobDirectory(site.paths), request, site);
+}
+
+/** The same for a look that changes nothing. */
+export function lookForStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
+  return startIn(new JobDirectory(site.paths, true), request, site);
+}
+
+async function startIn(directory: JobDirectory, request: StartRequest, site: FilesSite): Promise<JobStart> {
   const { paths } = site;
-  const directory = new JobDirectory(paths);
   try {
     if (!directory.wasThere) return { kind: 'fresh', directory };
     const discards = request.force && !request.resume;

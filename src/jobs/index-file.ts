@@ -110,7 +110,10 @@ async function makeIndex(
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
   const storedBytes = input.version.byteLength;
   const sizes = { storedBytes, decodedBytes: input.codec === undefined ? 0 : decodedBytes };
-  const progress = new JobProgress(control, stop, request.onProgress, costsOfScatter(sizes, places.end));
+  const progress = new JobProgress(control, stop, request.onProgress, costsOfScatter(sizes, places.end), {
+    gates,
+    budgetBytes: request.memoryBytes,
+  });
   const noted = await progress.during('scatter', storedBytes, () =>
     noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );

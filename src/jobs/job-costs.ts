@@ -24,6 +24,8 @@ interface CostlyOutput {
 
 interface CostlyShuffle extends CostlyOutput {
   readonly inputs: readonly Input[];
+  /** Undefined: not made yet. */
+  readonly plan?: Pick<ScatterPlan, 'memory'>;
 }
 
 /** Of a shuffle whose plan knows the size of records by samples alone. */
@@ -49,8 +51,15 @@ export function expectStoreShuffle(job: CostlyOutput & { readonly plan: WorkPlan
   return costsOfStoreShuffle({ recordBytes, codec: request.compression?.codec, isDurable: site.kind === 'files' });
 }
 
-function costsAt({ request, site, isCounted }: CostlyOutput, sizes: InputSizes): readonly PhaseCost[] {
-  return costsOfShuffle({ ...sizes, isCounted, codec: request.compression?.codec, isDurable: site.kind === 'files' });
+function costsAt({ request, site, plan, isCounted }: CostlyShuffle, sizes: InputSizes): readonly PhaseCost[] {
+  const isHeld = plan?.memory.hold !== undefined;
+  return costsOfShuffle({
+    ...sizes,
+    isCounted,
+    isHeld,
+    codec: request.compression?.codec,
+    isDurable: site.kind === 'files',
+  });
 }
 
 function expectedSizes(inputs: readonly Input[], { inputBytes, memoryNeed }: ScatterPlan): InputSizes {

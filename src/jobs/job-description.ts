@@ -2,6 +2,7 @@
  * Writes the manifest of a job, and compares it when a later attempt resumes the job. The manifest has everything that
  * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
  */
+import type { UniqueField } from '../../workers/settings.js';
 import { InputError, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { LINES } from '../formats/framing-table.js';
@@ -44,6 +45,7 @@ export async function describeShuffle(
     seed: request.seed,
     ...describeRecords(job),
     shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
+    duplicates: site.duplicates?.path,
     ...describeOutput(request, site),
     splitBy: describeSplitValues(request),
     removesJobDirectory,
@@ -73,6 +75,8 @@ export async function describeWithoutInputs(
     weights: undefined,
     shareWeights: undefined,
     unique: undefined,
+    uniqueBy: undefined,
+    duplicates: undefined,
     ...describeOutput(request, site),
     splitBy: undefined,
     removesJobDirectory,
@@ -85,10 +89,14 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique'> {
-  const { decompressProgram, keys, mixWords, unique } = request;
+}: DescribedJob): Pick<
+  JobManifest,
+  'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique' | 'uniqueBy'
+> {
+  const { decompressProgram, keys, mixWords, unique, uniqueField } = request;
   return {
     unique: unique || undefined,
+    uniqueBy: describeField(uniqueField),
     inputIds: describeInputIds(inputIds),
     keys: keys === 'position' ? undefined : keys,
     framing: nameOfFormat(request),
@@ -121,6 +129,11 @@ function describeOutput(
 
 function describeSplitValues({ splitBy }: Pick<ShuffleRequest, 'splitBy'>): JobManifest['splitBy'] {
   return splitBy === undefined ? undefined : { field: splitBy.selector.text, missing: splitBy.missing };
+}
+
+/** The field that tells which records are equal. */
+function describeField(selected: Pick<UniqueField, 'field' | 'missing'> | undefined): JobManifest['uniqueBy'] {
+  return selected === undefined ? undefined : { field: selected.field, missing: selected.missing };
 }
 
 /** Empty if they follow from the job directory. */
@@ -157,10 +170,12 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
     ['rule for equal records', keepsOf(manifest), keepsOf(now)],
+    ['file of duplicates', manifest.duplicates ?? 'none', site.duplicates?.path ?? 'none'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
     ['selector of splits', manifest.splitBy ?? 'none', describeSplitValues(request) ?? 'none'],
+    ['field of equal records', manifest.uniqueBy ?? 'none', now.uniqueBy ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

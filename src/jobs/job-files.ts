@@ -13,7 +13,7 @@ import {
   VerificationError,
   WrongTwiceError,
 } from '../errors.js';
-import { removeContents } from '../io/directories.js';
+import { makeOwnDirectory, removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
@@ -27,6 +27,7 @@ import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-d
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { writeSplitsNote } from '../job-directory/splits-note.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
+import { duplicatesDirectory } from '../output/duplicates-move.js';
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptPileSets } from '../passes/committed-slices.js';
@@ -63,6 +64,8 @@ export class JobFiles {
   /** Where the pile sets of the job go. */
   readonly piles: RescatterTarget;
   readonly output: StagedOutput;
+  /** The file that gets the dropped records, and appears together with the output; undefined: there is none. */
+  readonly duplicates: StagedOutput | undefined;
   readonly #parts: JobFilesParts;
   /** Whether the job directory stays when the job ends, as decided so far. */
   #fate: JobFate;
@@ -76,6 +79,8 @@ export class JobFiles {
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.output = new StagedOutput(site.output, paths, outputGate);
+    const stagingDirectory = duplicatesDirectory(paths.stagingDirectory);
+    this.duplicates = site.duplicates && new StagedOutput(site.duplicates, { ...paths, stagingDirectory }, outputGate);
   }
 
   /** Whether the pile sets and the ranges of the output outlive a job that fails. */
@@ -146,7 +151,8 @@ export class JobFiles {
   /** Makes the output durable, then visible. @returns the final paths of the shards; none for one output. */
   async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
     const { isResumable } = this.#parts;
-    const moves = await this.output.prepareCommit(summary, control);
+    const duplicates = await this.duplicates?.makeReady();
+    const moves = await this.output.prepareCommit(summary, control, duplicates);
     if (isResumable || !moves.isOneMove) {
       if (!isResumable) await this.#makeResumable();
       await this.output.noteMoves(moves);
@@ -201,6 +207,7 @@ export class JobFiles {
     }
     this.#fate = 'discarded';
     await directory.makeDirectories(isResumable);
+    if (this.duplicates !== undefined) makeOwnDirectory(duplicatesDirectory(paths.stagingDirectory), 'output');
     this.#manifest = await describe(directory.removesJobDirectory);
     await writeJobManifest(paths.jobDirectory, this.#manifest);
   }

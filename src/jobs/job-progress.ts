@@ -3,9 +3,10 @@
  * this file reads a clock.
  */
 import type { Counter, JobControl } from '../job-control.js';
+import type { DeviceGates } from '../machine/device-gates.js';
 import type { JobStop } from '../passes/threads.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
-import type { ShuffleProgress } from './options.js';
+import type { DiskProgress, ShuffleProgress } from './options.js';
 
 const REPORT_MILLISECONDS = 200;
 
@@ -17,10 +18,19 @@ const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
   verify: 'scatteredBytes',
 };
 
+/** What a job works with, to tell what it does with it. */
+export interface WatchedMachine {
+  /** Those whose permits the job's control words have. */
+  readonly gates: DeviceGates;
+  /** Undefined: the job plans with none. */
+  readonly budgetBytes: number | undefined;
+}
+
 export class JobProgress {
   readonly #control: JobControl;
   readonly #stop: JobStop;
   readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
+  readonly #machine: WatchedMachine;
   #phases: readonly PhaseCost[];
   /** What the caller's function threw. */
   #failure: { readonly thrown: unknown } | undefined;
@@ -31,11 +41,13 @@ export class JobProgress {
     stop: JobStop,
     onProgress: ((progress: ShuffleProgress) => void) | undefined,
     phases: readonly PhaseCost[],
+    machine: WatchedMachine,
   ) {
     this.#control = control;
     this.#stop = stop;
     this.#onProgress = onProgress;
     this.#phases = phases;
+    this.#machine = machine;
   }
 
   /** Replaces the costs by better known ones. */
@@ -56,14 +68,16 @@ export class JobProgress {
     const seconds = () => (performance.now() - began) / 1000;
     const counter = COUNTER_OF_PHASE[phase];
     const report = () =>
-      this.#tell({
+      this.#tell(() => ({
         phase,
         bytesDone: counter === undefined ? 0 : this.#control.counted(counter),
         bytesResumed: phase === 'scatter' ? this.#control.counted('resumedBytes') : 0,
         bytesTotal,
         phaseSeconds: seconds(),
         phases: this.#phases,
-      });
+        disks: this.#disks(),
+        memory: { residentBytes: process.memoryUsage.rss(), budgetBytes: this.#machine.budgetBytes },
+      }));
     report();
     this.#throwFailure();
     const timer = this.#onProgress === undefined ? undefined : setInterval(report, REPORT_MILLISECONDS);
@@ -85,10 +99,20 @@ export class JobProgress {
     if (this.#failure !== undefined) throw this.#failure.thrown;
   }
 
-  #tell(progress: ShuffleProgress): void {
-    if (this.#failure !== undefined) return;
+  #disks(): DiskProgress[] {
+    const { devices, permits } = this.#machine.gates;
+    return devices.map(({ name }, gate) => ({
+      name,
+      ...this.#control.trafficOf(gate),
+      callLimit: permits[gate] ?? 0,
+    }));
+  }
+
+  /** Asks for the progress only if the caller does. */
+  #tell(progress: () => ShuffleProgress): void {
+    if (this.#onProgress === undefined || this.#failure !== undefined) return;
     try {
-      this.#onProgress?.(progress);
+      this.#onProgress(progress());
     } catch (thrown) {
       this.#failure = { thrown };
       this.#stop.request();

@@ -34,6 +34,8 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   weights: true,
   mix: true,
   unique: true,
+  uniqueBy: true,
+  duplicates: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

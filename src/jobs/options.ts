@@ -61,6 +61,26 @@ export interface ShuffleProgress {
   readonly member?: { readonly number: number; readonly of: number } | undefined;
   /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
   readonly phases: readonly PhaseCost[];
+  /** The disks and network file systems that the job works on; none that lies in memory. */
+  readonly disks: readonly DiskProgress[];
+  readonly memory: {
+    /** Of the whole process, as the system counts it. */
+    readonly residentBytes: number;
+    /** What the job plans with: `memoryBytes` or its default. Undefined for a job that plans with none. */
+    readonly budgetBytes: number | undefined;
+  };
+}
+
+/** What a job does on a disk. Bytes count from its start, or from that of its member; the page cache may have taken them. */
+export interface DiskProgress {
+  /** As the system calls it: `nvme0n1`, `server:/export`. A name may hold any characters. */
+  readonly name: string;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  /** Large reads and writes at this moment. */
+  readonly callsUnderWay: number;
+  /** The most at one time: by the class of the disk, or by `ioLimits`. A job on one thread has no limit. */
+  readonly callLimit: number;
 }
 
 /** A weight of inputs. */
@@ -176,6 +196,19 @@ export interface ShuffleOptions {
    */
   readonly unique?: boolean | undefined;
   /**
+   * Of records with equal values of a field, the first one is kept: in the order of the inputs, and in its input. A field is
+   * named as in `splitBy`, and values are equal as there. The order depends on the seed and the values. Cannot be combined with
+   * `unique`, `inputIds`, `splitBy` or samples of tar files. Default: none.
+   */
+  readonly uniqueBy?: string | undefined;
+  /**
+   * A file that gets a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: where it
+   * comes from, where the record comes from that stays, and its text, or its bytes in base64 (docs/UNIQUE.md). It appears
+   * together with the output, on the same file system, and is compressed by its name. With it, records have at most 64 MiB, and
+   * the job cannot be resumed. Default: none.
+   */
+  readonly duplicates?: string | undefined;
+  /**
    * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its own,
    * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */
@@ -187,7 +220,7 @@ export interface ShuffleOptions {
    * itself.
    */
   readonly splitBy?: string | undefined;
-  /** The value of records that have none. Default: such a record is an error, ERR_FIELD_MISSING. */
+  /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: such a record is an error, ERR_FIELD_MISSING. */
   readonly missing?: string | undefined;
   /** Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;
@@ -321,7 +354,7 @@ export interface ShuffleReport {
   /** Of each weight or group, and of the inputs without one. Undefined without `weights` and `mix`, and as `leftOut`. */
   readonly groups: readonly GroupReport[] | undefined;
   /**
-   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique`, and if an earlier
+   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
    * attempt had written all of the output.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
@@ -400,6 +433,7 @@ export interface JobProfile {
       | 'measure-parts'
       | 'note'
       | 'read-back'
+      | 'sample-records'
       | 'scatter'
       | 'scatter-held'
       | 'tally-records'

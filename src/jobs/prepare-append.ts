@@ -50,6 +50,7 @@ export interface PreparedAppend extends ReadableInputs {
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;
   readonly plan: ScatterPlan;
+  readonly deviceGates: DeviceGates;
   readonly control: JobControl;
 }
 
@@ -90,14 +91,14 @@ export async function prepareAppend(
       return planStoreWork({ ...request, seed: draws }, inputs, store, tuning);
     },
   );
-  const { gates, plan, control, storeGate, rotates } = work;
+  const { gates, deviceGates, plan, control, storeGate, rotates } = work;
   const layout = layoutOf(snapshot, storeGate, rotates);
   const keyOf = (inputOrdinal: number) => inputKeyOf(snapshot.settings.seed, ids, inputOrdinal);
-  return { request, inputs, firstHeader, gates, inputIds: ids, keyOf, snapshot, layout, plan, control };
+  return { request, inputs, firstHeader, gates, inputIds: ids, keyOf, snapshot, layout, plan, deviceGates, control };
 }
 
 /** The plan for a store that may not exist yet. */
-interface StoreWork extends Pick<PreparedAppend, 'gates' | 'plan' | 'control'> {
+interface StoreWork extends Pick<PreparedAppend, 'gates' | 'deviceGates' | 'plan' | 'control'> {
   readonly storeGate: GateNumber;
   /** Whether the disk of the store is a rotating one. */
   readonly rotates: boolean;
@@ -117,7 +118,7 @@ async function planStoreWork(
   const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
   const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
   requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
-  return { gates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
+  return { gates, deviceGates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
 }
 
 /** A store has no place for a header, which every output of the store would need. */

@@ -16,13 +16,14 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
+import { placeOfDuplicates } from './duplicates-place.js';
 import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
-import { chooseSite, type JobSite, type StreamSite } from './site.js';
+import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
 import { warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
@@ -40,6 +41,7 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly site: StreamSite | StartedFiles;
   /** Undefined: the job starts anew. */
   readonly earlier: EarlierAttempt | undefined;
+  readonly deviceGates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
@@ -50,11 +52,18 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly reportLog: ReportLog | undefined;
 }
 
+/** What a job does while it is prepared, and a preview only looks at. */
+export interface PreparingSteps {
+  readonly findStart: typeof findStart;
+  readonly countInputs: typeof countInputs;
+}
+
 /** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
   { releases, warn }: JobScope,
+  steps: PreparingSteps = { findStart, countInputs },
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
@@ -79,7 +88,9 @@ export async function prepareShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
-  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(asked, chosen) } : chosen;
+  const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
+  const start = async (files: FilesSite) => steps.findStart({ ...asked, mayResume: duplicates === undefined }, files);
+  const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
   const earlier = found !== undefined && hasWorkOnDisk(found) ? found : undefined;
@@ -90,6 +101,7 @@ export async function prepareShuffle(
     refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths);
+    if (duplicates !== undefined) requireReplaceable(duplicates, asked.duplicates ?? '', inputPaths);
     warnOfOtherShards(asked, site.output);
   }
   const [output] = listed.outputs;
@@ -115,7 +127,8 @@ export async function prepareShuffle(
     if (noted !== undefined) return weighAsNoted(shared, noted);
     const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site, field: shared.shares.field };
     const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
-    return weighByShares(shared, await countInputs(readable, request, memoryNeed, deviceGates, tuning, warn), framing);
+    const counted = await steps.countInputs(readable, request, memoryNeed, deviceGates, tuning, warn);
+    return weighByShares(shared, counted, framing);
   };
   const weighing =
     grouped.shared === undefined || inputsToRead.length === 0 ? grouped.given : await findByShares(grouped.shared);
@@ -151,6 +164,7 @@ export async function prepareShuffle(
     isCounted: grouped.shared !== undefined && inputsToRead.length > 0 && earlier?.manifest.shareWeights === undefined,
     site,
     earlier,
+    deviceGates,
     disks,
     outputGate,
     plan,

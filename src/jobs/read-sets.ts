@@ -38,6 +38,10 @@ export interface OpenedSet {
   /** Undefined: the headers of streams declare it. */
   readonly framing: FramingSpec | undefined;
   readonly slices: readonly Slice[];
+  /** Of the records of each input: estimates if it is compressed; undefined for streams. */
+  readonly decodedBytes: readonly (number | undefined)[];
+  /** An estimate. */
+  readonly meanRecordBytes: number;
 }
 
 export interface OpenedSets {
@@ -47,13 +51,19 @@ export interface OpenedSets {
   readonly deviceGates: DeviceGates;
   /** Undefined: an input is a stream. */
   readonly storedBytes: number | undefined;
+  /** Of a pass; no more threads have something to do. */
+  readonly taskCount: number;
 }
 
-/** @throws InputError, UsageError, AbortError as a shuffle does for these inputs. */
+/**
+ * @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads.
+ * @throws InputError, UsageError, AbortError as a shuffle does for these inputs.
+ */
 export async function openSets(
   named: readonly (readonly AskedInput[])[],
   request: ReadRequest,
   tuning: Partial<Tuning>,
+  isCut = true,
 ): Promise<OpenedSets> {
   const { signal, onWarning, decompressProgram, framing } = request;
   const listed: (readonly Input[])[] = [];
@@ -65,7 +75,7 @@ export async function openSets(
   const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
   const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
   const memoryNeed = memoryNeedOfReading(request, knownBytes);
-  const opened: (Omit<OpenedSet, 'slices'> & { readonly decodedBytes: readonly (number | undefined)[] })[] = [];
+  const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
   for (const inputs of listed) {
@@ -75,20 +85,23 @@ export async function openSets(
     );
     const ofRecords = framing ?? first?.header.framing;
     requireWholeRecords(withHeaders, ofRecords);
-    const { recordBytes, decodedBytes } = estimateInputs(withHeaders, ofRecords, 'samples');
+    const { recordBytes, ...estimate } = estimateInputs(withHeaders, ofRecords, 'samples');
     totalBytes += recordBytes;
     const gates = await gatesOf(withHeaders, deviceGates, signal);
-    opened.push({ inputs: withHeaders, gates, firstHeader: first, framing: ofRecords, decodedBytes });
+    const { decodedBytes, meanRecordBytes } = estimate;
+    opened.push({ inputs: withHeaders, gates, firstHeader: first, framing: ofRecords, decodedBytes, meanRecordBytes });
   }
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
+  const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
+  const common = { plan, memoryNeed, deviceGates, storedBytes };
+  if (!isCut) return { ...common, sets: opened.map((set) => ({ ...set, slices: [] })), taskCount: plan.workers };
   const sets: OpenedSet[] = [];
-  for (const { decodedBytes, ...set } of opened) {
+  for (const set of opened) {
     const ofRecords = set.framing && framingOf(set.framing);
-    const described = await describeForSlices(set.inputs, decodedBytes, ofRecords, plan.sliceBytes, signal);
+    const described = await describeForSlices(set.inputs, set.decodedBytes, ofRecords, plan.sliceBytes, signal);
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
-  const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
-  return { sets, plan, memoryNeed, deviceGates, storedBytes };
+  return { ...common, sets, taskCount: sets.reduce((sum, { slices }) => sum + slices.length, 0) };
 }
 
 /** @throws UsageError if two sets would read one stream. */
@@ -106,7 +119,7 @@ function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
 
 /** Runs a pass over the sets, with threads that end with it, and reports its progress. */
 export async function passOver<T>(
-  { sets, plan, memoryNeed, deviceGates, storedBytes }: OpenedSets,
+  { sets, plan, memoryNeed, deviceGates, storedBytes, taskCount }: OpenedSets,
   request: ReadRequest,
   drawnKeys: ComparisonSettings['drawnKeys'],
   { releases }: JobScope,
@@ -117,8 +130,7 @@ export async function passOver<T>(
   const control = createReadControl(inline, plan.spareBytes, deviceGates);
   const stop = new JobStop(control, signal);
   releases.push(() => stop.release());
-  const sliceCount = sets.reduce((sum, { slices }) => sum + slices.length, 0);
-  const threadCount = inline ? 0 : Math.min(plan.workers, sliceCount);
+  const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
   // The slots are where the job that indexes has its blocks.
   const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
@@ -133,7 +145,10 @@ export async function passOver<T>(
       settings: { ...settings, framing: set.framing },
     }),
   );
-  const progress = new JobProgress(control, stop, request.onProgress, costsOfVerify(storedBytes ?? 0));
+  const progress = new JobProgress(control, stop, request.onProgress, costsOfVerify(storedBytes ?? 0), {
+    gates: deviceGates,
+    budgetBytes: request.memoryBytes,
+  });
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 

@@ -24,6 +24,7 @@ import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
 import { completeSplitValues, type UnkeyedSplitValues } from './split-values.js';
+import { completeUnique, listable, type UniqueRequest } from './unique-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -98,7 +99,8 @@ export interface ShuffleRequest
     InputRequest,
     OutputRequest,
     ResumeRequest,
-    MixRequest {
+    MixRequest,
+    UniqueRequest {
   readonly inputIds: InputIdRule;
   readonly keys: KeyRule;
   readonly seed: string;
@@ -106,8 +108,6 @@ export interface ShuffleRequest
   readonly repeat: boolean;
   /** Undefined: no values choose the splits of records. */
   readonly splitBy: UnkeyedSplitValues | undefined;
-  /** Whether of equal records one is kept. */
-  readonly unique: boolean;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -128,16 +128,16 @@ const DEFAULT_TEMP_LEVEL = 1;
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false, unique = false } = options;
+  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   requireInputIds(inputIds);
   // Callers without types may pass anything.
   if (keys !== 'position' && keys !== 'ordinal')
     throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
-  if (unique) requireUniqueWith(options);
+  const distinct = completeUnique(options);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
-  const inputs = completeInputs(options);
+  const inputs = completeInputs(distinct.duplicates === undefined ? options : listable(options));
   const splitBy = completeSplitValues(options, inputs, output);
   const mix = completeMix(options);
   requireNoCopies({ ...output, ...mix, splitBy });
@@ -156,7 +156,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     repeat,
     splitBy,
     ...mix,
-    unique,
+    ...distinct,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined || options.report !== undefined,
@@ -192,27 +192,6 @@ function requireRepeatable({ repeat, headCount, splits, resume, jobDir, keepTemp
     throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
   if (headCount !== undefined && headCount > MOST_DRAWS)
     throw new UsageError(`\`headCount\` is ${headCount}; expected at most ${MOST_DRAWS} with \`repeat\``);
-}
-
-/** @throws UsageError */
-function requireUniqueWith({ unique, inputIds, keys, weights, mix, records }: ShuffleOptions): void {
-  if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
-  if (inputIds !== undefined && inputIds !== 'ordinal')
-    throw new UsageError(
-      '`inputIds` does not go with `unique`: the order then follows from the content of records, wherever they come from',
-    );
-  if (keys === 'ordinal')
-    throw new UsageError(
-      '`keys` from ordinals do not go with `unique`: then the order follows from the content of records',
-    );
-  if (weights !== undefined || mix !== undefined)
-    throw new UsageError(
-      `\`${weights === undefined ? 'mix' : 'weights'}\` does not go with \`unique\`: of the copies that it makes, one would be kept`,
-    );
-  if (records?.by === 'webdataset')
-    throw new UsageError(
-      '`unique` does not go with samples of tar files: readers know samples by their keys, which must differ anyway',
-    );
 }
 
 export function completeTalk({

@@ -62,7 +62,10 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectRange(prepared));
+    const progress = new JobProgress(control, stop, request.onProgress, expectRange(prepared), {
+      gates: prepared.gates,
+      budgetBytes: undefined,
+    });
     const site = await openSite(prepared, scope);
     return workAt(site, scope, (threadScope) => writeAt(site, prepared, stop, progress, threadScope));
   });

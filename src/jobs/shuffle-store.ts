@@ -70,7 +70,10 @@ export async function shuffleStore(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectStoreShuffle(prepared));
+    const progress = new JobProgress(control, stop, request.onProgress, expectStoreShuffle(prepared), {
+      gates: prepared.gates,
+      budgetBytes: request.memoryBytes,
+    });
     await warnOfUnowned(snapshot, request);
     profile.pass1Begins();
     const pass1 = await progress.during('scatter', undefined, () =>

@@ -39,6 +39,7 @@ import { expectOfSizes, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
+import { listDuplicates } from './list-duplicates.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
@@ -74,7 +75,10 @@ export async function shuffleCounted(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectShuffle(prepared));
+    const progress = new JobProgress(control, stop, request.onProgress, expectShuffle(prepared), {
+      gates: prepared.deviceGates,
+      budgetBytes: request.memoryBytes,
+    });
     const site = await openSite(prepared, scope);
     const journal = prepared.earlier?.journal;
     if (site.kind === 'files' && journal !== undefined)
@@ -97,7 +101,7 @@ function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite>
   const { directory } = site.start;
   const { keepTemp } = request;
   const parts = { site, directory, earlier, disks, outputGate, isResumable, layout, keepTemp, describe };
-  return openFiles({ ...parts, mayResume: true }, scope);
+  return openFiles({ ...parts, mayResume: request.duplicates === undefined }, scope);
 }
 
 async function shuffleAt(
@@ -125,6 +129,7 @@ async function shuffleAt(
   const { ramPool, recordMemory } = await openingMemory;
   const piling = { layout: { pileCount, stripeCount, ...site.piles }, ramPool, tempZstdLevel: request.tempZstdLevel };
 
+  const keepsPlaces = request.duplicates !== undefined;
   profile.pass1Begins(prepared.reportLog);
   const scatterWork = {
     ...prepared,
@@ -135,7 +140,7 @@ async function shuffleAt(
     settings: scatterSettings(
       threads,
       plan,
-      request,
+      { ...request, keepsPlaces },
       piling,
       outlivesJob,
       request.isProfiled,
@@ -161,13 +166,30 @@ async function shuffleAt(
     framing: request.framing,
     tiesByBytes: inputIds !== undefined || request.unique,
     unique: request.unique,
+    uniqueField: request.uniqueField,
+    keepsPlaces,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
     sampledKeys: prepared.reportLog?.sampledKeys(),
   });
   const work = { piles: all, settings, attempt, onWarning: request.onWarning };
-  const pilesWork = { ...work, piles: await distinctPiles(request, site, work, second.threads) };
+  const duplicates = site.kind === 'files' ? site.duplicates : undefined;
+  const listed =
+    site.kind === 'stream' || duplicates === undefined
+      ? undefined
+      : await listDuplicates({
+          prepared,
+          site,
+          duplicates,
+          work,
+          all,
+          threads: second.threads,
+          tuning,
+          onProfile: profile.add,
+          releases,
+        });
+  const pilesWork = { ...work, piles: listed?.distinct ?? (await distinctPiles(request, site, work, second.threads)) };
   const deletesStripes = !(outlivesJob && request.keepTemp);
   const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: all.recordEnds });
   const write = async (ordered: WritablePiles, isFirst = true) => {
@@ -179,8 +201,13 @@ async function shuffleAt(
     const outputPlan = piles.hasDuplicates === true ? { ...planned, ...inTurns(outlivesJob) } : planned;
     const shuffleWork = { ...pilesWork, ...ordered, deletesStripes, samples };
     profile.pass2Begins();
-    const pass2 = () => shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
-    return { piles, splits, ...(await progress.during('shuffle', piles.bytes, pass2)) };
+    const pass2 = async () => {
+      const output = await shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
+      await listed?.write();
+      return output;
+    };
+    const toWrite = piles.bytes + (listed?.bytes ?? 0);
+    return { piles, splits, ...(await progress.during('shuffle', toWrite, pass2)) };
   };
   const writeHead = async () => {
     const keptHead = site.kind === 'files' ? site.keptHead : undefined;

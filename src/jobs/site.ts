@@ -9,6 +9,7 @@ import { suffixOf } from '../formats/encoder-table.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
+  type FilePlace,
   type FilesPlace,
   type OutputPlace,
   outputIdentityOf,
@@ -27,6 +28,8 @@ export type SiteRequest = OutputRequest & ResumeRequest;
 export interface FilesSite {
   readonly kind: 'files';
   readonly output: FilesPlace;
+  /** Where the dropped records appear; undefined: nowhere. */
+  readonly duplicates?: FilePlace | undefined;
   /** The existing directory in which the output is staged. */
   readonly outputDirectory: string;
   /** As the caller gives them. */

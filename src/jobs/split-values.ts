@@ -15,7 +15,7 @@ export type UnkeyedSplitValues = Omit<SplitValues, 'key'>;
 
 /** @returns undefined without `splitBy`. @throws UsageError */
 export function completeSplitValues(
-  { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,
+  { splitBy, uniqueBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'missing'>,
   format: RecordFormat,
   {
     splits,
@@ -23,7 +23,8 @@ export function completeSplitValues(
   }: { readonly splits: readonly SplitRequest[] | undefined; readonly headCount: number | undefined },
 ): UnkeyedSplitValues | undefined {
   if (splitBy === undefined) {
-    if (missing !== undefined) throw new UsageError('`missing` is about the values of `splitBy`: give both');
+    if (missing !== undefined && uniqueBy === undefined)
+      throw new UsageError('`missing` is about the values of `splitBy` or `uniqueBy`: give one of them');
     return undefined;
   }
   const rule = completeValueRule({ selector: splitBy, missing }, '`splitBy`', format);

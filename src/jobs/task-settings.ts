@@ -34,8 +34,10 @@ export function scatterSettings(
     igzip,
     maxRecordBytes,
     unique,
+    uniqueField,
+    keepsPlaces,
     isSampled,
-  }: InputRequest & Pick<ScatterSettings, 'unique' | 'isSampled'>,
+  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces' | 'isSampled'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -58,7 +60,7 @@ export function scatterSettings(
     memoryNeed,
     splitBy,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueField, keepsPlaces };
 }
 
 export function shuffleSettings(
@@ -69,8 +71,18 @@ export function shuffleSettings(
   held: HeldPiles | undefined,
   rest: Pick<
     ShuffleSettings,
-    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled' | 'sampledKeys'
-  > & { readonly rescatterTo: RescatterTarget },
+    | 'keyScale'
+    | 'framing'
+    | 'tiesByBytes'
+    | 'unique'
+    | 'uniqueField'
+    | 'keepsPlaces'
+    | 'hashesOutput'
+    | 'isProfiled'
+    | 'sampledKeys'
+  > & {
+    readonly rescatterTo: RescatterTarget;
+  },
 ): ShuffleSettings {
   const { bufferBytes, readBytes } = memory;
   const outputBytes = held === undefined ? memory.outputBytes : (memory.hold ?? memory).outputBytes;

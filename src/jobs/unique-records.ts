@@ -14,7 +14,10 @@ import type { ShuffleReport } from './options.js';
 import type { ShuffleRequest } from './request.js';
 
 /** The generator key of an input: where the order follows from the content of records, the same for all. */
-export function keyRuleOf({ seed, unique }: ShuffleRequest, inputIds: InputIds): (inputOrdinal: number) => bigint {
+export function keyRuleOf(
+  { seed, unique }: Pick<ShuffleRequest, 'seed' | 'unique'>,
+  inputIds: InputIds,
+): (inputOrdinal: number) => bigint {
   if (!unique) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
   const key = deriveContentKey(seed);
   return () => key;

@@ -3,8 +3,7 @@ import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector } from '../formats/selector.js';
-
-const MOST_MISSING_BYTES = 4096;
+import { requireMissingValue } from './missing-value.js';
 
 /**
  * Callers without types may pass anything.
@@ -16,8 +15,7 @@ export function completeValueRule(
   { framing, header }: RecordFormat,
 ): ValueRule {
   if (typeof selector !== 'string') throw new UsageError(`${option}: expected a string`);
-  if (missing !== undefined && (typeof missing !== 'string' || Buffer.byteLength(missing) > MOST_MISSING_BYTES))
-    throw new UsageError(`\`missing\`: expected a string of at most ${MOST_MISSING_BYTES} bytes`);
+  requireMissingValue(missing);
   const parsed = parseSelector(selector, option);
   requireFormat(parsed, option, { framing, header });
   return { selector: parsed, missing, framing };

@@ -69,7 +69,10 @@ export async function verifyStore(
         }
       };
       const tasks = tasksOf(snapshot, { job, longestRecordBytes });
-      const progress = new JobProgress(control, stop, onProgress, costsOfVerify(diskBytes));
+      const progress = new JobProgress(control, stop, onProgress, costsOfVerify(diskBytes), {
+        gates,
+        budgetBytes: undefined,
+      });
       await progress.during('verify', diskBytes, () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), stop));
       // On this thread tasks block the event loop, which may need two turns to tell of a signal.
       await hearSignals(signal);

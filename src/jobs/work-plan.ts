@@ -106,6 +106,8 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   /** Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
   readonly unique: boolean;
+  /** Undefined: dropped records are not listed. */
+  readonly duplicates: string | undefined;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -127,7 +129,8 @@ export async function planShuffle(
   const layout = nature.manifest?.layout ?? undefined;
   const isAskedFor = isAskedToResume(request, inputs, nature);
   const planned = planWork(request, inputs, disks, isAskedFor, layout, tuning);
-  const staysAsPlanned = isAskedFor || !mayResume(inputs, nature) || !isLarge(planned);
+  const mayBeResumed = mayResume(inputs, nature) && request.duplicates === undefined;
+  const staysAsPlanned = isAskedFor || !mayBeResumed || !isLarge(planned);
   const work = staysAsPlanned ? planned : planWork(request, inputs, disks, true, layout, tuning);
   const slices = takeSlices(await slicesOf(work, request, inputs), layout);
   const { memory, sliceBytes } = work;
@@ -149,7 +152,7 @@ export async function planAppend(
   tuning: Tuning,
 ): Promise<ScatterPlan> {
   const work = planWork(
-    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false },
+    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false, duplicates: undefined },
     inputs,
     disks,
     true,
@@ -262,7 +265,8 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 function planWork(
-  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique'>,
+  request: ScatterRequest &
+    Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'duplicates'>,
   allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -288,10 +292,12 @@ function planWork(
   const limitsPass1 = headCount !== undefined && !repeat && !unique;
   const head = limitsPass1 ? planHead({ headCount, records, isKnown, mayReadAgain }) : undefined;
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
-  if (repeat) requireTwoShares(request);
+  const keepsPlaces = request.duplicates !== undefined;
+  // Drawn records, and lines of dropped ones, lie on other piles, beside these.
+  const hasTwoShares = repeat || keepsPlaces;
+  if (hasTwoShares) requireTwoShares(request, repeat ? 'repeat' : 'duplicates');
   const memoryNeed: MemoryNeed = {
-    // Drawn records lie on other piles, beside these.
-    budgetBytes: repeat ? Math.floor(request.memoryBytes / 2) : request.memoryBytes,
+    budgetBytes: hasTwoShares ? Math.floor(request.memoryBytes / 2) : request.memoryBytes,
     workers: inline ? 1 : request.workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
@@ -302,7 +308,7 @@ function planWork(
     hasStreams,
     mayHold:
       head === undefined &&
-      !repeat &&
+      !hasTwoShares &&
       layout === undefined &&
       (estimate.exact || !isResumable) &&
       (weights ?? []).every((weight) => mostCopiesOf(weight) <= BOUNDARY_COUNT),
@@ -312,6 +318,7 @@ function planWork(
     isResumable,
     outputWaits: isCompressed,
     layout,
+    keepsPlaces,
   };
   const memory = planMemory(memoryNeed, tuning);
   const { workers, pileCount, bufferBytes, hold } = memory;
@@ -367,10 +374,10 @@ function planWork(
 }
 
 /** @throws UsageError ERR_MEMORY_BUDGET */
-function requireTwoShares({ memoryBytes }: MachineRequest): void {
+function requireTwoShares({ memoryBytes }: MachineRequest, option: 'repeat' | 'duplicates'): void {
   if (memoryBytes >= 2 * SMALLEST_SHARE_BYTES) return;
   throw new UsageError(
-    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${(2 * SMALLEST_SHARE_BYTES) / 2 ** 20}M; give more with \`memoryBytes\``,
+    `a memory budget of ${memoryBytes} bytes is too small for \`${option}\`: expected at least ${(2 * SMALLEST_SHARE_BYTES) / 2 ** 20}M; give more with \`memoryBytes\``,
     'ERR_MEMORY_BUDGET',
   );
 }

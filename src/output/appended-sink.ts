@@ -101,10 +101,19 @@ export class AppendedSink implements OutputSink {
     const byteLength = this.fillAddress - this.#address;
     if (byteLength === 0) return false;
     const records = this.#parts.buffer.memory().subarray(this.#address, this.fillAddress);
-    if (this.#encoder === undefined) await this.#appendPlain(records);
-    else await this.#appendMember(this.#encoder, records);
+    if (this.#isOwn(this.#region.shard)) {
+      if (this.#encoder === undefined) await this.#appendPlain(records);
+      else await this.#appendMember(this.#encoder, records);
+    }
     this.fillAddress = this.#address;
     return true;
+  }
+
+  /** Whether the shard gets its records from this task; else another one writes them. */
+  #isOwn(shard: number): boolean {
+    const { target } = this.#parts;
+    if (target.kind === 'stream' || target.own === undefined) return true;
+    return shard >= target.own.first && shard < target.own.end;
   }
 
   /** The buffers are the memory in which plain records wait for their turn. */
@@ -210,6 +219,7 @@ export class AppendedSink implements OutputSink {
     } else {
       const file = this.#openFile(shard, target);
       await control.duringAsync(target.gate, () => writeAt(file, bytes, 0, bytes.byteLength, this.#end));
+      control.countMoved(target.gate, 'written', bytes.byteLength);
     }
     const position = this.#end;
     this.#end += bytes.byteLength;

@@ -44,6 +44,8 @@ const shape = object({
   /** Of all records. */
   bytes: wholeNumber(),
   checksum: checksumText,
+  /** The file of duplicates that appears together with the outputs. Absent: there is none. */
+  duplicates: optional(object({ path: text, byteLength: wholeNumber() })),
   /** Of the splits of the output, in order. Absent: it is not split. */
   splits: optional(
     list(

@@ -213,11 +213,12 @@ export class FilesSink implements OutputSink {
           // The file system does not take direct writes after all; the page cache does.
           this.#direct = false;
           writeAt(this.#openBuffered(), memory, address + done, byteLength - done, position + done);
-          return;
+          break;
         }
         done += count;
       }
     });
+    this.#control.countMoved(this.#target.gate, 'written', byteLength);
   }
 
   /** Writes [#pendingAddress, end) through the page cache. */
@@ -227,6 +228,7 @@ export class FilesSink implements OutputSink {
     const file = this.#openBuffered();
     const write = () => writeAt(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position);
     await this.#control.duringAsync(this.#target.gate, () => inPhase('write', write));
+    this.#control.countMoved(this.#target.gate, 'written', byteLength);
     this.#pendingAddress = end;
     this.#position += byteLength;
   }

@@ -7,6 +7,7 @@
  *     existing one    former shards are moved aside, then the new ones get their names, then the marker
  *                     appears that says that they are complete; the journal says which of these steps is next
  *
+ * A file of duplicates gets its name before all of that.
  * A file that replaces one of its name first gets the permissions of that one.
  */
 import { join } from 'node:path';
@@ -23,11 +24,13 @@ import {
 } from '../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
 import { LONGEST_MARKER_BYTES } from '../io/own-files.js';
-import { isSameEntry, lstatPath, nameExists, statPath } from '../io/paths.js';
+import { isSameEntry, lstatPath, nameExists } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
+import { moveDuplicates, takeBackDuplicates } from './duplicates-move.js';
+import { isNamed, isWithoutName, nameOnce } from './named-files.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName, formerMarkerName, type ShardGroup } from './shard-names.js';
@@ -46,6 +49,7 @@ export async function moveOutputs(
 ): Promise<void> {
   const { stagingDirectory } = directories;
   requireJournalOf(place, journal);
+  if (journal.duplicates !== undefined) await moveDuplicates(journal.duplicates, stagingDirectory, place.mayReplace);
   if (place.kind === 'file') {
     const staged = stagedPath(stagingDirectory, 0);
     const give = place.mayReplace ? moveIntoPlace : addName;
@@ -62,8 +66,7 @@ export async function moveOutputs(
 async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
   const gathered = join(stagingDirectory, 'shards');
   const shards = shardsOf(journal, stagingDirectory);
-  const isMoved =
-    !nameExists(gathered, 'output') && shards.some(({ staged, name }) => isNamed(staged, join(place.path, name)));
+  const isMoved = hasMovedAsDirectory(place, stagingDirectory, journal);
   const directory = isMoved ? place.path : gathered;
   if (!isMoved) makeOwnDirectory(gathered, 'output');
   for (const { staged, name, byteLength } of shards) nameOnce(staged, join(directory, name), byteLength, addName);
@@ -73,6 +76,17 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
     moveDirectoryIntoPlace(gathered, place.path);
   }
   await syncParent(place.path);
+}
+
+function hasMovedAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): boolean {
+  if (nameExists(join(stagingDirectory, 'shards'), 'output')) return false;
+  return shardsOf(journal, stagingDirectory).some(({ staged, name }) => isNamed(staged, join(place.path, name)));
+}
+
+/** Whether all outputs have their final names. */
+function haveMoved(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): boolean {
+  if (place.kind === 'file') return isNamed(stagedPath(stagingDirectory, 0), place.path);
+  return journal.intoExisting ? journal.phase === 'moved' : hasMovedAsDirectory(place, stagingDirectory, journal);
 }
 
 async function moveIntoExisting(
@@ -180,6 +194,8 @@ export async function takeBack(
   journal: CommitJournal,
 ): Promise<void> {
   requireJournalOf(place, journal);
+  if (journal.duplicates !== undefined && !haveMoved(place, stagingDirectory, journal))
+    await takeBackDuplicates(journal.duplicates, stagingDirectory);
   if (place.kind === 'shards' && journal.intoExisting) {
     if (journal.phase === 'move-in') {
       for (const { prefix } of groupsOf(place, journal, journal.names.length))
@@ -228,27 +244,4 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
     name,
     byteLength: byteLengths[shard] ?? 0,
   }));
-}
-
-/** Whether a staged file has its final name already, beside its staged name or in place of it. */
-function isNamed(staged: string, final: string): boolean {
-  return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
-}
-
-/** Whether a staged file is still to get its final name. */
-function isWithoutName(staged: string, final: string): boolean {
-  return nameExists(staged, 'output') && !isSameEntry(staged, final, 'output');
-}
-
-/** @param byteLength of `final`, checked when it has its name already. */
-function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
-  if (isWithoutName(staged, final)) {
-    give(staged, final);
-    return;
-  }
-  const stat = statPath(final, 'output');
-  if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
-  throw new VerificationError(
-    `the output ${final} had its final name already, and is gone or no longer has ${byteLength} bytes; make it again with \`force\``,
-  );
 }

@@ -35,6 +35,14 @@ export interface AppendedTarget extends StagedTarget {
   readonly kind: 'appended';
   /** Undefined: not compressed. */
   readonly compression: Compression | undefined;
+  /** The shards that get their records; those of the others are dropped. Absent: all. */
+  readonly own?: ShardRange | undefined;
+}
+
+/** Shards [first, end). */
+export interface ShardRange {
+  readonly first: number;
+  readonly end: number;
 }
 
 /** Standard output, or a device or pipe given by name, open in this process for all its threads. */

@@ -100,7 +100,11 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
   else if (damage.length > 1) onDamage(`${damage.length} parts are made again: ${nameSome(damage)}`);
 }
 
-function readCommitted({ layout, size, isStripeDone }: CommittedSlicesQuery, slice: number): ScatterResult {
+/** @throws VerificationError if the pile set is damaged, or not all there. */
+export function readCommitted(
+  { layout, size, isStripeDone }: Pick<CommittedSlicesQuery, 'layout' | 'size' | 'isStripeDone'>,
+  slice: number,
+): ScatterResult {
   const { sliceCount, inputCount } = size;
   const path = committedIndexPath(layout.indexDirectory, slice);
   const index = { path };

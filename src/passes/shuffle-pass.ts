@@ -26,7 +26,7 @@ import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import { findEnds, findStarts } from './shard-starts.js';
-import { pilesTask, type ShuffleWork } from './shuffle-work.js';
+import { type PilePart, pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
 import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
@@ -75,11 +75,24 @@ export async function shufflePiles(
   threads: Threads,
   kept: KeptRanges | undefined,
 ): Promise<WrittenPiles> {
+  const written = await shuffleRanges(work, threads, kept);
+  return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
+}
+
+/**
+ * The same, for who puts the ranges of several passes together.
+ * @returns the ranges that were written, with those of an earlier attempt.
+ */
+export async function shuffleRanges(
+  work: ShuffleWork,
+  threads: Threads,
+  kept?: KeptRanges | undefined,
+): Promise<readonly FinishedRange[]> {
   try {
     const written = await writeRanges(work, threads, kept);
     const neighbours = neighboursAtSeams(written);
     if (neighbours !== undefined) throw new OneKeyFound(neighbours);
-    return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
+    return written;
   } catch (error) {
     if (!(error instanceof OneKeyFound) || work.samples === undefined) throw error;
     throw await neighboursOfOneKey(error.neighbours, work.samples);
@@ -121,12 +134,14 @@ async function writeRanges(
   const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
   await committing(commits, async () => {
     const ranges: PileRange[] = [];
-    for (const range of planRanges(work, isFinished, threads)) {
+    const isLeft = (pile: number) => isFinished[pile] !== 1 && isIn(work.part, pile);
+    for (const range of planRanges(work, isLeft, threads)) {
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
       else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
     }
-    const starts = await findStarts(work, threads, ranges, finished, isFinished);
-    const ends = findEnds(work, ranges, starts, finished);
+    const placed = [...ranges, ...rangeBehind(work)];
+    const starts = await findStarts(work, threads, placed, finished, isFinished);
+    const ends = findEnds(work, placed, starts, finished);
     const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i]));
     const write = (task: WriteTask) => onceMore(() => threads.pool.run('write', task), work.onWarning);
     await runTasks(tasks, write, take, concurrency, threads.stop);
@@ -167,7 +182,11 @@ function targetOf(
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
-function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
+function planRanges(
+  { piles, target, settings }: ShuffleWork,
+  isLeft: (pile: number) => boolean,
+  { pool }: Threads,
+): PileRange[] {
   const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
   // A task that has one pile knows, when this is in order, how much it will write.
@@ -176,7 +195,7 @@ function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8A
       piles.totals,
       0,
       () => true,
-      (pile) => isFinished[pile] === 1,
+      (pile) => !isLeft(pile),
     );
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
@@ -184,7 +203,21 @@ function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8A
     ? Math.max(RANGE_BYTES, piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount))
     : RANGE_BYTES;
   const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
-  return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => isFinished[pile] === 1);
+  return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
+}
+
+function isIn(part: PilePart | undefined, pile: number): boolean {
+  return part === undefined || (pile >= part.first && pile < part.end);
+}
+
+/** The piles behind the part of a placed output: others write them, and nothing may be written over them. */
+function rangeBehind({ part, piles, target }: ShuffleWork): PileRange[] {
+  const { records, recordBytes } = piles.totals;
+  if (part === undefined || target.kind !== 'placed') return [];
+  const isRest = recordBytes.subarray(part.end).some((bytes) => bytes > 0);
+  if (!isRest || part.end <= part.first) return [];
+  const sum = (column: Float64Array) => column.subarray(0, part.end).reduce((total, more) => total + more, 0);
+  return [{ first: part.end, end: records.length, firstRank: sum(records), firstByte: sum(recordBytes) }];
 }
 
 /** A stripe is deleted when its output is durable, so that a power failure cannot lose it. */

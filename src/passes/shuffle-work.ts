@@ -14,8 +14,16 @@ export interface PilesWork {
   readonly onWarning: (line: string) => void;
 }
 
+/** Merged piles [first, end). */
+export interface PilePart {
+  readonly first: number;
+  readonly end: number;
+}
+
 export interface ShuffleWork extends PilesWork {
   readonly target: OutputTarget;
+  /** The piles that this pass puts into the output; others do the rest. Absent: all. */
+  readonly part?: PilePart | undefined;
   /** Whether the data of a stripe is deleted as soon as the output has its piles. */
   readonly deletesStripes: boolean;
   /** Where samples with keys come from; undefined: the records have none. */

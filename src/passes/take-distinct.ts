@@ -3,9 +3,15 @@
  * are put in order once more for that, or a resumed job takes the note of the earlier attempt. An output whose records lie
  * one behind the other, wherever they end, needs no such plan: the shuffle pass then finds the same as it writes.
  */
-import type { MeasureDistinctTask } from '../../workers/tasks/measure-distinct.js';
-import { StagedOutputError } from '../errors.js';
+import type {
+  DistinctResult,
+  ListedLines,
+  ListingSettings,
+  MeasureDistinctTask,
+} from '../../workers/tasks/measure-distinct.js';
+import { StagedOutputError, VerificationError } from '../errors.js';
 import type { DistinctNote, DistinctTally } from '../job-directory/distinct-note.js';
+import { pileSetName } from '../job-directory/pile-set-commits.js';
 import {
   addTotals,
   checksumTextOf,
@@ -19,7 +25,7 @@ import {
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -78,7 +84,45 @@ export function requireDistinct(distinct: PileTotals, all: PileTotals): PileTota
   );
 }
 
-async function measure(work: PilesWork, threads: Threads): Promise<PileTotals> {
+/** How what is dropped is listed, but for the names of pile sets. */
+export type Listing = Omit<ListingSettings, 'pileSetName'> & {
+  /** Part of the names of the pile sets of the lines. */
+  readonly linesAttempt: string;
+};
+
+/**
+ * The same with a line for each record that is dropped.
+ * @throws VerificationError if a pile is not as it was, or the lines are more or fewer than the records that are dropped.
+ */
+export async function listDropped(
+  work: PilesWork,
+  threads: Threads,
+  listing: Listing,
+): Promise<{ readonly distinct: ScatteredPiles; readonly lines: ScatteredPiles }> {
+  const { pileSets, held, keyScale, longestRecordBytes, records } = work.piles;
+  const lineSets: ScatteredPileSet[] = [];
+  const lineTotals = emptyTotals(listing.lines.layout.pileCount);
+  let longestLineBytes = 0;
+  const totals = await measure(work, threads, listing, ({ pileSet, ...listed }, number) => {
+    const { name, index, diskBytes } = pileSet;
+    lineSets[number] = { name, index, diskBytes };
+    addTotals(lineTotals, listed.totals);
+    longestLineBytes = Math.max(longestLineBytes, listed.longestRecordBytes);
+  });
+  const distinct = { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale };
+  const lines = { ...scatteredPiles(lineSets, lineTotals, longestLineBytes), keyScale: listing.lines.keyScale };
+  if (distinct.records + lines.records === records) return { distinct, lines };
+  throw new VerificationError(
+    `${lines.records} dropped records were listed, expected ${records - distinct.records}; check the memory of this machine`,
+  );
+}
+
+async function measure(
+  work: PilesWork,
+  threads: Threads,
+  listing?: Listing,
+  takeLines: (listed: ListedLines, number: number) => void = () => {},
+): Promise<PileTotals> {
   const { totals, bytes } = work.piles;
   const distinct = emptyTotals(totals.records.length);
   const rangeBytes = bytes / (TASKS_A_THREAD * threads.pool.threadCount);
@@ -88,11 +132,19 @@ async function measure(work: PilesWork, threads: Threads): Promise<PileTotals> {
     () => false,
     () => false,
   );
-  const tasks = ranges.map(({ first, end }): MeasureDistinctTask => {
-    return { ...pilesTask(work, `distinct-${first}`), first, end, expected: totalsOfRange(totals, first, end) };
+  const tasks = ranges.map(({ first, end }, number): MeasureDistinctTask => {
+    const own = listing && { ...listing, pileSetName: pileSetName(number, listing.linesAttempt) };
+    const expected = totalsOfRange(totals, first, end);
+    return { ...pilesTask(work, `distinct-${first}`), first, end, expected, listing: own };
   });
-  const run = (task: MeasureDistinctTask) => onceMore(() => threads.pool.run('measure-distinct', task), work.onWarning);
-  const take = (found: PileTotals, { first }: MeasureDistinctTask) => addTotals(distinct, found, first);
+  const measureOne = (task: MeasureDistinctTask) => threads.pool.run('measure-distinct', task);
+  // The lines of a task that failed stay in the memory of all threads.
+  const run = (task: MeasureDistinctTask) =>
+    listing === undefined ? onceMore(() => measureOne(task), work.onWarning) : measureOne(task);
+  const take = (found: DistinctResult, task: MeasureDistinctTask) => {
+    addTotals(distinct, found.distinct, task.first);
+    if (found.listed !== undefined) takeLines(found.listed, tasks.indexOf(task));
+  };
   await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
   return distinct;
 }

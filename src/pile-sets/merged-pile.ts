@@ -235,6 +235,7 @@ export class MergedPileReader {
             readingPileSet(file.path, pileSetName, role, () => readAt(file, target, offset, byteLength, place)),
           ),
         );
+        this.#control.countMoved(gate, 'read', count);
         if (count !== byteLength) {
           throw damaged(`${file.path} ends at byte ${place + count}, expected ${place + byteLength}`);
         }

@@ -126,6 +126,7 @@ export class PileSetWriter {
     } else {
       control.during(gate, write);
     }
+    control.countMoved(gate, 'written', diskBytes);
     this.#log.add(pile, { place: data.byteLength, byteLength, diskBytes, checksum });
     data.byteLength += diskBytes;
     this.#diskBytes += diskBytes;

@@ -127,7 +127,8 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   const blockBytes = blockBytesFor(records / (sliceCount * pileCount));
   const regionBytes =
     tuning.regionBytes ?? clamp(Math.ceil(sliceBytes / 2), SMALLEST_REGION_BYTES, LARGEST_REGION_BYTES);
-  const outputBytes = tuning.outputBytes ?? clamp(recordBytes / 4, SMALLEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES);
+  const wantedOutputBytes = tuning.outputBytes ?? clamp(recordBytes / 4, SMALLEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES);
+  const outputBytes = roundDown(wantedOutputBytes, 4 * KIB);
   const sizes = { pileCount, blockBytes, regionBytes, pieceBytes: tuning.readBytes ?? PIECE_BYTES, sliceBytes };
 
   const pass2Bytes = heldPass2Bytes(workers, outputBytes, PILE_SKEW * (records / pileCount) + 64);
@@ -154,7 +155,7 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
     fixedBytes,
     ownEnd,
     pass1End,
-    outputBytes: roundDown(outputBytes, 4 * KIB),
+    outputBytes,
   };
 }
 

@@ -18,7 +18,14 @@
  */
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
-import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
+import {
+  LARGEST_ARENA_BYTES,
+  PLACED_HEADER_BYTES,
+  pass1Arena,
+  pass2Arena,
+  STORED_HEADER_BYTES,
+  storedByteCost,
+} from './arena-sizes.js';
 import { type HoldPlan, type HoldTuning, planHold } from './hold-plan.js';
 import {
   DISK_BUFFERS,
@@ -84,6 +91,8 @@ export interface MemoryNeed {
   readonly outputWaits: boolean;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
+  /** Whether stored records tell where they come from. Absent: no. */
+  readonly keepsPlaces?: boolean;
 }
 
 export interface MemoryPlan {
@@ -147,7 +156,7 @@ function planPiles(need: MemoryNeed, tuning: Tuning, wholeBytes = need.budgetByt
 function planArenas(need: MemoryNeed, tuning: Tuning, wholeBytes: number): MemoryPlan {
   const { budgetBytes, layout } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
-  const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
+  const storedBytes = need.recordBytes + (need.keepsPlaces ? PLACED_HEADER_BYTES : STORED_HEADER_BYTES) * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
   const diskBuffers = need.tempDisksRotate ? ROTATING_DISK_BUFFERS : DISK_BUFFERS;
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);

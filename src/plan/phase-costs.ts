@@ -25,15 +25,19 @@ interface OutputSizes {
   /** Bytes of all records. */
   readonly recordBytes: number | undefined;
   readonly codec: 'gzip' | 'zstd' | undefined;
+  /** Whether pass 2 finds all records in memory, where pass 1 has read them. */
+  readonly isHeld?: boolean | undefined;
   /** Whether the output is a file or shards, which are made durable. */
   readonly isDurable: boolean;
 }
 
-/** Measured on text: to inflate a byte takes about as long as to read and write two. */
-const DECODING = 4;
-const ENCODING = { gzip: 20, zstd: 8 };
-/** The system has written most of the output by then. */
-const MAKING_DURABLE = 0.3;
+/** Measured on text: to inflate a byte takes a little longer than to read and write one. */
+const DECODING = 2.5;
+/** To read a byte and write it; for records in memory, to write it. */
+const MOVING = { fromDisk: 2, fromMemory: 1.3 };
+const ENCODING = { gzip: 40, zstd: 8 };
+/** The system has written nearly all of the output by then. */
+const MAKING_DURABLE = 0.1;
 
 /** A shuffle: pass 1 reads inputs and writes piles, pass 2 reads piles and writes the output. */
 export function costsOfShuffle(sizes: ShuffleSizes): readonly PhaseCost[] {
@@ -67,8 +71,9 @@ export function costsOfVerify(storedBytes: number): readonly PhaseCost[] {
 }
 
 /** A job that makes its records itself. */
-export function costsOfOutput({ recordBytes, codec, isDurable }: OutputSizes): readonly PhaseCost[] {
-  const perByte = 2 + (codec === undefined ? 0 : ENCODING[codec]);
+export function costsOfOutput({ recordBytes, codec, isHeld, isDurable }: OutputSizes): readonly PhaseCost[] {
+  const moving = isHeld === true ? MOVING.fromMemory : MOVING.fromDisk;
+  const perByte = moving + (codec === undefined ? 0 : ENCODING[codec]);
   return [
     { phase: 'shuffle', cost: recordBytes === undefined ? undefined : recordBytes * perByte },
     { phase: 'commit', cost: isDurable ? costOfCommit(recordBytes) : 0 },

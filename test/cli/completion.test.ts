@@ -29,6 +29,9 @@ const cases: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['pileshuf shuf --r', ['--random-source', '--repeat']],
   ['pileshuf --vers', ['--version']],
   ['pileshuf append dir ', ['a.txt', 'dir']],
+  ['pileshuf cluster ', ['plan', 'slurm', 'status', 'task']],
+  ['pileshuf cluster plan --tas', ['--tasks']],
+  ['pileshuf cluster task --ind', ['--index']],
 ];
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 /**
- * The estimate of a whole job, on simulated jobs and on the events of real ones (recorded-progress.json: 200 to 400 MB of
- * text on a busy machine of 2 cores).
+ * The estimate of a whole job, on simulated jobs and on the events of real ones (recorded-progress.json: 0.2 to 4 GB
+ * of text on 2 cores, which other work kept busy: 11 to 32 processes wanted to run).
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,8 @@ import { estimateJob, JobEstimator } from '#src/cli/job-estimate.js';
 import { RateMeter } from '#src/cli/progress-rate.js';
 import type { JobPhase, ShuffleProgress } from '#src/index.js';
 
+/** What an estimate does not look at. */
+const REST = { disks: [], memory: { residentBytes: 0, budgetBytes: undefined } } as const;
 const PHASES: readonly JobPhase[] = ['scatter', 'shuffle', 'commit'];
 
 interface SimulatedJob {
@@ -38,6 +40,7 @@ function eventsOf({ seconds, costs, resumed = 0 }: SimulatedJob): ShuffleProgres
       bytesTotal,
       phaseSeconds: (whole * step) / count,
       phases,
+      ...REST,
     }));
   });
 }
@@ -163,9 +166,22 @@ describe('the time left', () => {
   });
 
   it('is unknown in the first moment, and for an empty job', () => {
-    const now = { phase: 'scatter', bytesDone: 0, bytesResumed: 0, phaseSeconds: 0, bytesPerSecond: 0 } as const;
+    const now = {
+      phase: 'scatter',
+      bytesDone: 0,
+      bytesResumed: 0,
+      phaseSeconds: 0,
+      bytesPerSecond: 0,
+      ...REST,
+    } as const;
     const unknown = { jobDone: undefined, jobSecondsLeft: undefined };
-    const measured = { ...now, secondsLeft: undefined, phases: costList([2, 2, 0.3]) };
+    const measured = {
+      ...now,
+      meanBytesPerSecond: 0,
+      startSeconds: 0,
+      secondsLeft: undefined,
+      phases: costList([2, 2, 0.3]),
+    };
     expect(estimateJob([], { ...measured, bytesTotal: 1000 })).toEqual(unknown);
     expect(estimateJob([], { ...measured, bytesTotal: 0, phases: costList([0, 0, 0]) })).toEqual(unknown);
   });
@@ -190,9 +206,12 @@ interface Recorded {
 
 const recorded: Recorded[] = JSON.parse(readFileSync(new URL('recorded-progress.json', import.meta.url), 'utf8'));
 
-describe.each(recorded)('a real job with $title', ({ seconds, expectedCosts, knownCosts, events }) => {
-  const whole = seconds[0] + seconds[1] + seconds[2];
-  const seen = follow(
+function wholeOf({ seconds: [pass1, pass2, commit] }: Recorded): number {
+  return pass1 + pass2 + commit;
+}
+
+function seenOf({ expectedCosts, knownCosts, events }: Recorded): Seen[] {
+  return follow(
     events.map(([phase, bytesDone, bytesTotal, phaseSeconds]) => ({
       phase,
       bytesDone,
@@ -200,20 +219,58 @@ describe.each(recorded)('a real job with $title', ({ seconds, expectedCosts, kno
       bytesTotal: bytesTotal ?? undefined,
       phaseSeconds,
       phases: costList(phase === 'scatter' ? expectedCosts : knownCosts),
+      ...REST,
     })),
   );
+}
 
-  it('has a time left that is right within a factor of 2.7 from a fifth to nine tenths', () => {
+describe.each(recorded)('a real job with $title', (job) => {
+  const whole = wholeOf(job);
+  const seen = seenOf(job);
+
+  it('has a time left that is right within a factor of 3.5 from a fifth to nine tenths', () => {
     const told = seen.filter(({ at }) => at > whole * 0.2 && at < whole * 0.9);
-    for (const { at, left } of told) expect(errorOf(left, whole - at), `after ${at} s`).toBeLessThan(2.7);
+    for (const { at, left } of told) expect(errorOf(left, whole - at), `after ${at} s`).toBeLessThan(3.5);
     expect(told.length).toBeGreaterThan(10);
   });
 
-  it('has a done part within a fifth of the real one', () => {
+  it('has a done part within three tenths of the real one', () => {
     for (const { at, jobDone } of seen) {
-      if (jobDone !== undefined) expect(Math.abs(jobDone - at / whole), `after ${at} s`).toBeLessThan(0.2);
+      if (jobDone !== undefined) expect(Math.abs(jobDone - at / whole), `after ${at} s`).toBeLessThan(0.3);
     }
   });
+});
+
+it('after a fifth, the expected end is within a fifth of the real one for half of the real jobs', () => {
+  const errors = recorded.map((job) => {
+    const whole = wholeOf(job);
+    const { at, left = Number.POSITIVE_INFINITY } = seenAt(seenOf(job), whole / 5);
+    return Math.abs((at + left) / whole - 1);
+  });
+  expect(errors.length).toBeGreaterThan(30);
+  expect(errors.filter((error) => error < 0.2).length).toBeGreaterThan(errors.length / 2);
+  expect(Math.max(...errors)).toBeLessThan(0.9);
+});
+
+it.each([
+  [10, 10, 0.5],
+  [3600, 3600, 180],
+])('after a fifth of a job of steady phases of %d, %d and %d s, the expected end is that of the job', (...seconds) => {
+  const whole = seconds.reduce((sum, each) => sum + each, 0);
+  const { at, left = Number.NaN } = seenAt(follow(eventsOf({ seconds, costs: [2, 2, 0.1] })), whole / 5);
+  expect((at + left) / whole).toBeGreaterThan(0.95);
+  expect((at + left) / whole).toBeLessThan(1.05);
+});
+
+it('the time in which threads start is no work', () => {
+  const events = eventsOf({ seconds: [10, 10, 0], costs: [2, 2, 0] });
+  const late = events.map((event) =>
+    event.phase === 'scatter' ? { ...event, phaseSeconds: event.phaseSeconds + (event.bytesDone > 0 ? 3 : 0) } : event,
+  );
+  const [first, ...rest] = late;
+  const waits = [0.5, 1, 2, 3].map((phaseSeconds) => ({ ...first, phaseSeconds }) as ShuffleProgress);
+  const { at, left } = seenAt(follow([...waits, ...rest]), 5);
+  expect(at + (left ?? 0)).toBeCloseTo(23, 0);
 });
 
 it('begins anew with each member of aligned files', () => {
@@ -227,6 +284,9 @@ it('begins anew with each member of aligned files', () => {
       phaseSeconds: bytesDone / 10,
       phases: [{ phase: 'shuffle', cost: 1 }],
       bytesPerSecond: 10,
+      meanBytesPerSecond: 10,
+      startSeconds: 0,
+      ...REST,
       secondsLeft: (100 - bytesDone) / 10,
       member: { number, of: 2 },
     }).jobDone;

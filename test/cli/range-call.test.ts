@@ -150,7 +150,8 @@ describe('the command', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(events.at(-1)).toMatchObject({ event: 'summary', numbers: 5, bytes: 10, seed: '42', shards: [] });
-    expect(events[0]).toMatchObject({ event: 'progress', phase: 'shuffle', pass: 1, passes: 1, bytesTotal: 10 });
+    expect(events[0]).toMatchObject({ event: 'plan', bytesTotal: 10 });
+    expect(events[1]).toMatchObject({ event: 'progress', phase: 'shuffle', pass: 1, passes: 1, bytesTotal: 10 });
   });
 
   it.each([

@@ -104,6 +104,8 @@ describe('the words of aligned files', () => {
     report: 'f.html',
     'split-by': '.a',
     missing: 'x',
+    'unique-by': '.u',
+    duplicates: 'd',
   };
   const REFUSED = new Set([
     'repeat',
@@ -111,6 +113,8 @@ describe('the words of aligned files', () => {
     'split-by',
     'missing',
     'unique',
+    'unique-by',
+    'duplicates',
     'weight',
     'mix',
     'shard-bytes',
@@ -123,6 +127,7 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
+    'dry-run',
     'report',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');

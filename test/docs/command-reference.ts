@@ -1,4 +1,4 @@
-/** docs/COMMANDS.md and docs/OTHER-COMMANDS.md, generated from the table of options and the help of the commands. */
+/** docs/COMMANDS.md, docs/CLUSTER-COMMANDS.md and docs/OTHER-COMMANDS.md, generated from the table of options and the help of the commands. */
 import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
 import { flagsOf, optionTable } from '#src/cli/option-table.js';
 import { findCommand } from '#src/cli/run-command.js';
@@ -6,25 +6,36 @@ import { findCommand } from '#src/cli/run-command.js';
 const GENERATED = `\`npm run docs:reference\` writes this page from the table that the help prints, so do not
 edit it.`;
 
+const names = Object.keys(commandSummaries) as CommandName[];
+const isOfCluster = (name: CommandName) => name.startsWith('cluster ');
+
 /** The pages, each with its commands and what it says first. */
 export const REFERENCE_PAGES: Readonly<
   Record<string, { readonly commands: readonly CommandName[]; readonly introduction: string }>
 > = {
   'COMMANDS.md': {
-    commands: ['shuffle'],
+    commands: ['shuffle', 'plan'],
     introduction: `# The main command and its options
 
-Every option of \`pileshuf\`. ${GENERATED}
-[OTHER-COMMANDS.md](OTHER-COMMANDS.md) has the commands for checks, pile stores and indexes, [SHUF.md](SHUF.md) has
-\`pileshuf shuf\`. An input with the name of a command is written as \`./NAME\`.
+Every option of \`pileshuf\`, and of \`pileshuf plan\`, which takes the same. ${GENERATED}
+[OTHER-COMMANDS.md](OTHER-COMMANDS.md) has the commands for checks, pile stores and indexes,
+[CLUSTER-COMMANDS.md](CLUSTER-COMMANDS.md) those for several machines, [SHUF.md](SHUF.md) has \`pileshuf shuf\`. An input with the name of a command is written as \`./NAME\`.
+`,
+  },
+  'CLUSTER-COMMANDS.md': {
+    commands: names.filter(isOfCluster),
+    introduction: `# The commands for several machines, and their options
+
+Every command for tasks on several machines, and its options. ${GENERATED}
+[CLUSTER.md](CLUSTER.md) says how they make a job. [COMMANDS.md](COMMANDS.md) has the main command.
 `,
   },
   'OTHER-COMMANDS.md': {
-    commands: (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle'),
+    commands: names.filter((name) => !['shuffle', 'plan'].includes(name) && !isOfCluster(name)),
     introduction: `# The other commands and their options
 
 Every command for checks, pile stores and indexes, and every option with the commands that take it.
-[VERIFY.md](VERIFY.md) describes the checks.
+[VERIFY.md](VERIFY.md) and [CHECK-SHUFFLED.md](CHECK-SHUFFLED.md) describe the checks.
 ${GENERATED}
 [COMMANDS.md](COMMANDS.md) has the main command.
 `,

@@ -126,6 +126,16 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
     expect(sites.reduce((sum, { size }) => sum + size, 0)).toBe(50);
   },
   'Drop duplicates': () => expectShuffled(recordsOf(site('clean.jsonl')), crawl),
+  'Keep the first record of each value': () => {
+    const first = new Map<string, string>();
+    const sides = [...crawl, ...WIKI].map((record) => record.trim());
+    for (const record of sides) {
+      const { site: name } = JSON.parse(record);
+      if (!first.has(name)) first.set(name, record);
+    }
+    expect(sorted(recordsOf(site('clean.jsonl')))).toEqual([...first.values()].sort());
+    expect(recordsOf(site('dropped.jsonl'))).toHaveLength(sides.length - 50);
+  },
   'Mix corpora by weights': () => {
     const ofWiki = recordsOf(site('mixed.jsonl')).filter((record) => record.includes('"wiki'));
     expect(ofWiki.length).toBeGreaterThan(3500);
@@ -184,8 +194,14 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
   'Keep the last 30 days': () => expect(contentsOfStore().records).toBe(1500),
   'Every night, from cron': () => expect(contentsOfStore().records).toBe(1510),
   'Feed a training program': (text) => expect(Number(text)).toBe(2 * Math.ceil(1500 / 8)),
+  'What will the job need?': (text) => {
+    expect(text).toMatch(/^records +about/m);
+    expect(readdirSync(site())).not.toContain('shuffled.jsonl');
+  },
   'Does the output have all records?': (text) => expect(text).toMatch(/3,?200/),
   'Is a set of shards complete?': (text) => expect(text).toMatch(/3,?200/),
+  'Is a set shuffled?': (text) => expect(text).toMatch(/^verdict +(shuffled|nothing to see)/m),
+  'On several machines': () => expectShuffled(recordsOf(site('shuffled.jsonl')), crawl),
   'In a container': () => expectShuffled(recordsOf(site('shuffled.jsonl')), crawl),
   'In a pipeline of Python': (text) => expect(text).toBe(`${ALL}\n`),
 };

@@ -14,7 +14,10 @@ const page = readFileSync(new URL('docs/UNIQUE.md', root), 'utf8');
 const commands = [...page.matchAll(/^ {4}(pileshuf .*)$/gm)].map(([, line = '']) => line);
 
 const linesOf = (first: number, end: number) =>
-  Array.from({ length: end - first }, (_, i) => `{"text": "${'word '.repeat((first + i) % 40)}${first + i}"}\n`);
+  Array.from(
+    { length: end - first },
+    (_, i) => `{"url": "u${first + i}", "text": "${'word '.repeat((first + i) % 40)}${first + i}"}\n`,
+  );
 
 it('the page has a command', () => {
   expect(commands.length).toBeGreaterThan(0);
@@ -44,5 +47,34 @@ describe.skipIf(!isOnPath('python3'))('examples/unique.py', () => {
     const report = await shuffle({ inputs, output, seed, unique: true });
     expect(report).toMatchObject({ records: 1502, duplicates: { records: 502 } });
     expect(readFileSync(output, 'latin1') === stdout).toBe(true);
+  });
+
+  it('prints and lists the same by a field', async () => {
+    const inputs = ['one', 'two', 'Ł'].map((name) => directory.path(name));
+    const line = (i: number) =>
+      `{"i":${i},"meta":{"url":${['"é"', '"\\u00e9\\n"', '7', 'true', `"${i % 90}\\""`][i % 5]}}}\n`;
+    const lines = (first: number, end: number) =>
+      Array.from({ length: end - first }, (_, i) => line(first + i)).join('');
+    const texts = [lines(0, 300), `${lines(200, 800)}{"x":"\\t\u007f","meta":{"url":7}}\n`, lines(0, 900)];
+    for (const [i, path] of inputs.entries()) writeFileSync(path, texts[i] ?? '');
+    const script = fileURLToPath(new URL('examples/unique.py', root));
+    const [output, duplicates, listed] = ['out', 'duplicates', 'listed'].map((name) => directory.path(name));
+    const words = ['--by', '.meta.url', '--duplicates', listed ?? '', '42', ...inputs];
+    const { stdout, stderr } = spawnSync('python3', [script, ...words], { encoding: 'latin1' });
+    expect(stderr).toBe('');
+    await shuffle({ inputs, output, seed: '42', uniqueBy: '.meta.url', duplicates });
+    expect(readFileSync(output ?? '', 'latin1') === stdout).toBe(true);
+    expect(readFileSync(duplicates ?? '', 'utf8')).toBe(readFileSync(listed ?? '', 'utf8'));
+  });
+
+  it('lists the same of bytes that are no text', async () => {
+    const input = directory.path('bytes');
+    writeFileSync(input, Buffer.from('\xff\0\n\xff\0\n\xc3\xa9\n\xc3\xa9\n', 'latin1'));
+    const script = fileURLToPath(new URL('examples/unique.py', root));
+    const [output, duplicates, listed] = ['out', 'duplicates', 'listed'].map((name) => directory.path(name));
+    spawnSync('python3', [script, '--duplicates', listed ?? '', '1', input]);
+    await shuffle({ inputs: [input], output, seed: '1', unique: true, duplicates });
+    expect(readFileSync(duplicates ?? '', 'utf8')).toBe(readFileSync(listed ?? '', 'utf8'));
+    expect(readFileSync(duplicates ?? '', 'utf8')).toContain('"base64":"/wAK"');
   });
 });

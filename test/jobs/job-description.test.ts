@@ -146,6 +146,16 @@ describe('requireSameJob', () => {
     );
   });
 
+  it('says that the field of equal records or the value of those without it differs', async () => {
+    const manifest = await manifestOf({ uniqueBy: '.u', missing: 'x' });
+    await expect(compare(manifest, { uniqueBy: '.u', missing: 'x' })).resolves.toBeUndefined();
+    await expect(compare(manifest, { uniqueBy: '.v', missing: 'x' })).rejects.toThrow(
+      /another field of equal records \({"field":".u","missing":"x"}, now {"field":".v","missing":"x"}\); /,
+    );
+    await expect(compare(manifest, { uniqueBy: '.u' })).rejects.toThrow(/another field of equal records /);
+    await expect(compare(manifest, { unique: true })).rejects.toThrow(/now "none"\); /);
+  });
+
   it('says that the rule or the prefix of the shards differ', async () => {
     const manifest = await manifestOf({ shards: shardRule });
     await expect(compare(manifest, { shards: shardRule })).resolves.toBeUndefined();

@@ -8,6 +8,8 @@ import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
+import { UNGATED } from '#src/job-control.js';
+import { DeviceGates } from '#src/machine/device-gates.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -121,21 +123,45 @@ describe('the progress of a job', () => {
 it('each report tells what all phases of the job are expected to cost', async () => {
   writeFileSync(directory.path('plain'), TEXT);
   writeFileSync(directory.path('packed'), gzipSync(TEXT));
-  const costsOf = async (name: string, more: Partial<ShuffleOptions> = {}) => {
+  const costsOf = async (name: string, more: Partial<ShuffleOptions> = {}, tuning: Tuning = {}) => {
     const told: ShuffleProgress[] = [];
     const inputs = [directory.path(name)];
-    await shuffle({ inputs, output: directory.path('out'), force: true, ...more, onProgress: (one) => told.push(one) });
+    const onProgress = (one: ShuffleProgress) => told.push(one);
+    await shuffle({ inputs, output: directory.path('out'), force: true, ...more, onProgress }, tuning);
     expect(new Set(told.map(({ phases }) => phases.map(({ phase }) => phase).join()))).toEqual(
       new Set(['scatter,shuffle,commit']),
     );
     return told.at(-1)?.phases.map(({ cost = 0 }) => cost / TEXT.length) ?? [];
   };
   const [plain, packed] = [await costsOf('plain'), await costsOf('packed')];
-  expect(plain).toEqual([2, 2, 0.3]);
-  expect(packed[0]).toBeGreaterThan(5);
-  expect(packed.slice(1)).toEqual([2, 0.3]);
-  expect(await costsOf('plain', { compress: { codec: 'gzip' } })).toEqual([2, 22, 0.3]);
+  expect(plain).toEqual([2, 1.3, 0.1]);
+  expect(packed[0]).toBeGreaterThan(3.5);
+  expect(packed.slice(1)).toEqual([1.3, 0.1]);
+  expect(await costsOf('plain', { compress: { codec: 'gzip' } }, SCATTERED_AGAIN)).toEqual([2, 42, 0.1]);
+  expect(await costsOf('plain', {}, SCATTERED_AGAIN)).toEqual([2, 2, 0.1]);
 });
+
+it('each report tells what the job does on its disks, and its memory', async () => {
+  writeFileSync(directory.path('plain'), TEXT);
+  const { told, report } = await progressOf([directory.path('plain')], { ...SIZES, keepInRam: false, inline: false });
+  // One disk holds the input, the temp data and the output. In memory, it has no gate.
+  const { disks = [], memory } = told.at(-1) ?? {};
+  for (const disk of disks) {
+    expect(disk).toMatchObject({ name: expect.stringMatching(/./), callsUnderWay: 0 });
+    expect(disk.callLimit).toBeGreaterThan(0);
+    expect(disk.bytesRead).toBeGreaterThanOrEqual(report.bytes + report.tempBytes);
+    expect(disk.bytesWritten).toBe(report.bytes + report.tempBytes);
+  }
+  expect(disks.length).toBe(isInMemory() ? 0 : 1);
+  for (const { disks: each } of told) expect(each.map(({ name }) => name)).toEqual(disks.map(({ name }) => name));
+  expect(memory?.residentBytes).toBeGreaterThan(2 ** 20);
+  expect(memory?.budgetBytes).toBe(2 ** 26);
+});
+
+/** Whether the files of this test lie in memory. */
+function isInMemory(): boolean {
+  return new DeviceGates({}).gateOf(directory.path(), 'output') === UNGATED;
+}
 
 /** A pipe to write to, which the system opens without waiting for its reader. */
 function openBothEnds(path: string) {

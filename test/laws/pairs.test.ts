@@ -39,6 +39,18 @@ const MODES: Readonly<Record<string, Mode>> = {
       if (repeat !== true) expect(new Set(records).size).toBe(records.length);
     },
   },
+  uniqueBy: {
+    options: { uniqueBy: '.n' },
+    holds: (records, _, { repeat }) => {
+      const values = records.map((record) => JSON.parse(record).n);
+      if (repeat !== true) expect(new Set(values).size).toBe(values.length);
+    },
+  },
+  duplicates: {
+    options: { duplicates: 'beside the output' },
+    holds: (_, { duplicates }, job) =>
+      expect(recordsOf([job.duplicates ?? ''])).toHaveLength(duplicates?.records ?? -1),
+  },
   splits: {
     options: { splits: SPLITS },
     holds: (records, { splits = [] }) => {
@@ -82,11 +94,25 @@ const REFUSED: ReadonlySet<string> = new Set([
   'repeat splits',
   'repeat splitBy',
   'repeat expression',
+  'unique uniqueBy',
   'unique weights',
   'unique lighter',
   'unique mix',
   'unique ordinals',
   'unique ids',
+  'uniqueBy splitBy',
+  'uniqueBy expression',
+  'uniqueBy weights',
+  'uniqueBy lighter',
+  'uniqueBy mix',
+  'uniqueBy ordinals',
+  'uniqueBy ids',
+  'repeat duplicates',
+  'duplicates weights',
+  'duplicates lighter',
+  'duplicates mix',
+  'duplicates ordinals',
+  'duplicates ids',
   'splits weights',
   'weights lighter',
   'weights mix',
@@ -121,28 +147,32 @@ function jobOf(first: string, second: string): ShuffleOptions {
   // Weights of both, so that they contradict each other.
   const weights = [first, second].flatMap((name) => MODES[name]?.options.weights ?? []);
   const both = weights.length > 1 ? { weights: [...weights, { glob: 'none', factor: '1' }] } : {};
-  return { ...options, ...both, inputs, seed: 'pairs', output: '' };
+  const unique = options.unique === true || (options.duplicates !== undefined && options.uniqueBy === undefined);
+  return { ...options, ...both, unique, inputs, seed: 'pairs', output: '' };
 }
 
 describe('two options', () => {
   it.each(sampled(pairs, 3))('%s and %s are right together, or refused', async (first, second) => {
-    const job = jobOf(first, second);
+    const asked = jobOf(first, second);
     const contents: string[][] = [];
     for (const [i, tuning] of TUNINGS.entries()) {
       const output = directory.path(`out${i}`);
+      const duplicates = asked.duplicates === undefined ? undefined : `${output}.dropped`;
+      const job = { ...asked, output, duplicates };
       if (REFUSED.has(`${first} ${second}`)) {
-        await expect(shuffle({ ...job, output }, tuning)).rejects.toThrow(UsageError);
+        await expect(shuffle(job, tuning)).rejects.toThrow(UsageError);
         continue;
       }
-      const report = await shuffle({ ...job, output }, tuning);
+      const report = await shuffle(job, tuning);
       const isOne = report.shards.length === 0;
       const paths = isOne ? [output] : report.shards;
-      contents.push(paths.map((path) => readFileSync(path, 'latin1')));
+      const all = duplicates === undefined ? paths : [...paths, duplicates];
+      contents.push(all.map((path) => readFileSync(path, 'latin1')));
       if (job.compress !== undefined) continue;
       const records = recordsOf(paths);
       expect(records).toHaveLength(report.records);
       for (const name of [first, second]) MODES[name]?.holds?.(records, report, job);
     }
-    if (job.compress === undefined) expect(contents[1]).toEqual(contents[0]);
+    if (asked.compress === undefined) expect(contents[1]).toEqual(contents[0]);
   });
 });

@@ -67,6 +67,24 @@ export function uniqueOrder(records: readonly Buffer[], seed: string): Buffer[] 
     .map(({ record }) => record);
 }
 
+/** Of records of one value, the first one, in the order of the seed. */
+export function uniqueOrderBy(
+  records: readonly Buffer[],
+  seed: string,
+  identityOf: (record: Buffer) => Buffer,
+): Buffer[] {
+  const key = contentKey(seed);
+  const first = new Map<string, { readonly key: bigint; readonly value: Buffer; readonly record: Buffer }>();
+  for (const record of records) {
+    const value = identityOf(record);
+    const name = value.toString('latin1');
+    if (!first.has(name)) first.set(name, { key: recordKey(recordHash(value), key), value, record });
+  }
+  return [...first.values()]
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : Buffer.compare(a.value, b.value)))
+    .map(({ record }) => record);
+}
+
 /**
  * @param recordsOfInputs of each input all that it holds, from its first record to the last byte.
  * @param headerBytes before the first record of each input.

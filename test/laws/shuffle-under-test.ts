@@ -37,6 +37,7 @@ export interface Job {
   readonly factors?: readonly string[];
   readonly mix?: Mix | undefined;
   readonly unique?: boolean;
+  readonly uniqueBy?: string;
   readonly settings: Settings;
 }
 
@@ -77,6 +78,7 @@ async function run(
       mix: job.mix,
       weights: job.factors?.map((factor, i) => ({ glob: `in-${i}`, factor })),
       unique: job.unique,
+      uniqueBy: job.uniqueBy,
       tempCompress: settings.tempCompress,
       force: true,
     },

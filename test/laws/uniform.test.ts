@@ -13,7 +13,7 @@ import { expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
 import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
 import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
-import { referenceOrder, uniqueOrder } from './reference-order.js';
+import { referenceOrder, uniqueOrder, uniqueOrderBy } from './reference-order.js';
 import { shuffleWithSeed } from './whole-jobs.js';
 
 describe('all orders of five records', () => {
@@ -46,6 +46,27 @@ describe('all orders of five unique records that the laws expect', () => {
     const counts = new Float64Array(ORDERS_OF_FIVE);
     for (let seed = 0; seed < seeds; seed++) {
       const order = numberOfOrder(Buffer.concat(uniqueOrder(records, String(seed))).toString('latin1'));
+      counts[order] = (counts[order] ?? 0) + 1;
+    }
+    expectUniform(counts, 119, `${seeds} seeds`);
+  });
+});
+
+describe('all orders of five records unique by a field that the laws expect', () => {
+  const seeds = atScale(12_000, 120_000);
+
+  it(`are equally likely over ${seeds} seeds`, () => {
+    const letters = FIVE_RECORDS.match(/.\n/g)?.map((record) => record.slice(0, 1)) ?? [];
+    // Of each value the first record stays.
+    const records = [...letters.map((letter) => `${letter} first`), ...letters.toReversed()].map((text) =>
+      Buffer.from(text),
+    );
+    const letterOf = (record: Buffer) => Buffer.from(`"${record.toString().slice(0, 1)}`);
+    const counts = new Float64Array(ORDERS_OF_FIVE);
+    for (let seed = 0; seed < seeds; seed++) {
+      const kept = uniqueOrderBy(records, String(seed), letterOf).map(String);
+      expect(kept.every((text) => text.endsWith(' first'))).toBe(true);
+      const order = numberOfOrder(kept.map((text) => `${text.slice(0, 1)}\n`).join(''));
       counts[order] = (counts[order] ?? 0) + 1;
     }
     expectUniform(counts, 119, `${seeds} seeds`);

@@ -21,6 +21,7 @@ describe('DeviceGates', () => {
     const paths = [directory.path(), directory.path('below', 'file'), directory.temp, directory.path('below')];
     expect(paths.map((path) => gates.gateOf(path, 'temp'))).toEqual([0, 0, 0, 0]);
     expect(gates.permits).toEqual([5]);
+    expect(gates.devices.map(({ id }) => id)).toEqual([gates.deviceOf(directory.path(), 'temp').id]);
   });
 
   it('takes a limit for the device, whichever path of it was named', () => {

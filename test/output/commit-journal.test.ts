@@ -28,6 +28,7 @@ const journal: CommitJournal = {
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
   splits: undefined,
+  duplicates: undefined,
 };
 
 beforeEach(() => mkdirSync(directory.path('job')));

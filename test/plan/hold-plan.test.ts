@@ -125,6 +125,13 @@ describe('the part of a thread in pass 2', () => {
   });
 });
 
+it.each([1, 41, 4096, 5000, 2 ** 20])('keeps room for pass 2 with output buffers of %i bytes', (outputBytes) => {
+  const plan = planHold({ ...usual, recordBytes: 0 }, { hold: true, outputBytes });
+  if (plan === undefined) expect.fail('records do not stay');
+  const room = plan.memoryBytes - plan.pass1End;
+  expect(room).toBeGreaterThanOrEqual(heldPass2Bytes(usual.workers, plan.outputBytes, 64));
+});
+
 describe('planMemory with records that stay', () => {
   const need = {
     ...usualNeed,

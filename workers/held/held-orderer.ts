@@ -12,9 +12,10 @@ import { differenceOf, type PileTally } from '../../src/pile-sets/pile-totals.js
 import { heldPass2Layout } from '../../src/plan/hold-plan.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import { droppedBy } from '../piles/dropped.js';
+import { prepareEquality } from '../piles/prepare-equality.js';
 import type { Emit, OrderablePile, PileOrder } from '../piles/record-order.js';
 import type { RecordMemory } from '../record-memory.js';
-import type { HeldPiles } from '../settings.js';
+import type { HeldPiles, UniqueField } from '../settings.js';
 
 /** Offsets in an entry. */
 const ADDRESS = 8;
@@ -28,6 +29,7 @@ export interface HeldOrdererParts {
   readonly tiesByBytes: boolean;
   /** Whether of equal records one is kept. */
   readonly unique: boolean;
+  readonly uniqueField?: UniqueField | undefined;
 }
 
 export class HeldOrderer implements PileOrder {
@@ -41,7 +43,7 @@ export class HeldOrderer implements PileOrder {
   readonly #sorted: number;
 
   constructor(parts: HeldOrdererParts) {
-    const { memory, held, outputBytes } = parts;
+    const { memory, held, outputBytes, uniqueField } = parts;
     const { bytes, view, wasm } = memory.kernel;
     const layout = heldPass2Layout(outputBytes, held.mostRecords);
     const address = memory.pass2Part(layout.byteLength);
@@ -57,6 +59,7 @@ export class HeldOrderer implements PileOrder {
     this.#bits = layout.bits;
     this.#counts = address + layout.countsOffset;
     this.#sorted = address + layout.sortedOffset;
+    prepareEquality(memory.kernel, uniqueField);
   }
 
   *piles(first: number, end: number): Generator<OrderablePile, void> {

@@ -13,7 +13,9 @@ import type { RecordMemory } from '../record-memory.js';
 import type { HoldSettings, ScatterSettings } from '../settings.js';
 import { HeldWindow } from './held-window.js';
 
-export interface HolderSettings extends HoldSettings, Pick<ScatterSettings, 'maxRecordBytes' | 'splitBy' | 'unique'> {}
+export interface HolderSettings
+  extends HoldSettings,
+    Pick<ScatterSettings, 'maxRecordBytes' | 'splitBy' | 'unique' | 'uniqueField'> {}
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;

@@ -69,11 +69,16 @@ export interface KernelFunctions extends FramingFunctions {
   undrawnRecords(): number;
   undrawnBytes(): bigint;
   longestDrawn(): number;
+  beginInput(ordinal: number): void;
+  keepPlaces(isOn: boolean): void;
   dropRecent(table: number): void;
   droppedRecords(): bigint;
   droppedBytes(): bigint;
   droppedChecksum(): bigint;
   keyByContent(isOn: boolean): void;
+  equalByBytes(): void;
+  equalByField(pathBytes: number, allowsMissing: boolean, missingBytes: number): void;
+  recordWithoutValue(): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   keyByPlace(): void;
@@ -146,6 +151,8 @@ export interface KernelFunctions extends FramingFunctions {
   walkedEnd(): number;
   orderWalked(): void;
   orderDistinct(): number;
+  droppedPairs(): number;
+  droppedPairCount(): number;
   compactStored(from: number, to: number): number;
   gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
   gatherEvery(

@@ -25,6 +25,8 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     keyScale: job.keyScale ?? 1n,
     splitBy: job.splitBy,
     unique: job.unique,
+    uniqueField: job.uniqueField,
+    keepsPlaces: job.keepsPlaces,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

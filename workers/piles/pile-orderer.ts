@@ -24,6 +24,7 @@ import {
   ENTRY_BYTES,
   MOST_SUB_PILES,
   OUTPUT_BUFFER_COUNT,
+  PLACED_HEADER_BYTES,
   SLACK_BYTES,
   STORED_HEADER_BYTES,
   SUB_PILE_FILL,
@@ -35,6 +36,7 @@ import type { ShuffleSettings } from '../settings.js';
 import { droppedBy } from './dropped.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecord, orderTables } from './order-tables.js';
+import { prepareEquality } from './prepare-equality.js';
 import type { Emit, OrderablePile, PileOrder } from './record-order.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -59,7 +61,16 @@ export interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique'
+    | 'layout'
+    | 'keyScale'
+    | 'bufferBytes'
+    | 'readBytes'
+    | 'outputBytes'
+    | 'tiesByBytes'
+    | 'rescatterTo'
+    | 'unique'
+    | 'uniqueField'
+    | 'keepsPlaces'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -83,6 +94,7 @@ export class PileOrderer implements PileOrder {
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
   #rescatters = 0;
+  #onDropped: (() => void) | undefined;
 
   constructor(parts: OrdererParts) {
     this.#parts = parts;
@@ -95,6 +107,17 @@ export class PileOrderer implements PileOrder {
       memory: () => this.bytes,
     };
     this.#storedAddress = layout.take(0, 4096);
+    prepareEquality(this.kernel, parts.job.uniqueField);
+    this.#wasm.keepPlaces(parts.job.keepsPlaces === true);
+  }
+
+  /** @param take is called when records of a pile were dropped, while they still are where the kernel says. */
+  onDropped(take: () => void): void {
+    this.#onDropped = take;
+  }
+
+  get #headerBytes(): number {
+    return this.#parts.job.keepsPlaces === true ? PLACED_HEADER_BYTES : STORED_HEADER_BYTES;
   }
 
   get #wasm(): KernelFunctions {
@@ -161,7 +184,7 @@ export class PileOrderer implements PileOrder {
   }
 
   keyAt(index: number): bigint {
-    return this.#parts.arena.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
+    return this.kernel.view.getBigUint64(this.addressOf(index) - this.#headerBytes, true);
   }
 
   /**
@@ -181,10 +204,19 @@ export class PileOrderer implements PileOrder {
   }
 
   async #orderDistinct(pile: LevelPile, emit: Emit): Promise<PileTally> {
-    const before = droppedBy(this.kernel);
+    let before = droppedBy(this.kernel);
     let kept: number | undefined;
-    if (await this.#load(pile)) kept = inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0;
-    else kept = await this.#loadDistinct(pile);
+    if (await this.#load(pile)) {
+      kept = inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0;
+      this.#onDropped?.();
+    } else {
+      kept = await this.#loadDistinct(pile, undefined);
+      if (kept !== undefined && this.#onDropped !== undefined) {
+        // Only now it is sure that this pile is not scattered again, so that its dropped records may be taken.
+        before = droppedBy(this.kernel);
+        kept = await this.#loadDistinct(pile, this.#onDropped);
+      }
+    }
     if (kept === undefined) return this.#rescatter(pile, emit);
     const dropped = differenceOf(droppedBy(this.kernel), before);
     requireRecords(pile.merged, kept + dropped.records, 0);
@@ -193,14 +225,17 @@ export class PileOrderer implements PileOrder {
   }
 
   /** @returns the number of records that stay, in order; undefined: they are too many. */
-  async #loadDistinct({ merged, layout, parentScale }: LevelPile): Promise<number | undefined> {
+  async #loadDistinct(
+    { merged, layout, parentScale }: LevelPile,
+    onDropped: (() => void) | undefined,
+  ): Promise<number | undefined> {
     const { arena, reader, settle, longestRecordBytes } = this.#parts;
     // Growing replaces the memory, and a write may still be reading from it.
     await settle();
     const room = { start: this.#storedAddress, end: ARENA_START + arena.allowanceBytes };
     if (!arena.reserve(room.end)) return undefined;
     const level = { layout, parentScale };
-    return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes });
+    return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes, onDropped });
   }
 
   /** @returns false, without any work, when the pile does not fit. */
@@ -240,7 +275,7 @@ export class PileOrderer implements PileOrder {
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
-    const windowBytes = job.readBytes + longestRecordBytes + STORED_HEADER_BYTES;
+    const windowBytes = job.readBytes + longestRecordBytes + this.#headerBytes;
     const subPiles = this.#planSubPiles(merged, windowBytes);
     const { disks, indexDirectory } = job.rescatterTo;
     const subLayout: PileSetLayout = { pileCount: subPiles.count, stripeCount: 1, disks, indexDirectory };
@@ -257,6 +292,8 @@ export class PileOrderer implements PileOrder {
         maxRecordBytes: windowBytes,
         keyScale,
         unique: job.unique === true && !subPiles.isTight,
+        uniqueField: job.uniqueField,
+        keepsPlaces: job.keepsPlaces,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {

@@ -2,17 +2,19 @@
 import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ScatterSettings, SplitValues } from '../settings.js';
+import { prepareEquality } from './prepare-equality.js';
 import { placeSelector, selectorByteLength } from './record-values.js';
 
 /** The weight of an input and its ordinals are told with its records. */
 export function prepareKeys(
   kernel: Kernel,
-  { splitBy, unique = false }: Pick<ScatterSettings, 'splitBy' | 'unique'>,
+  { splitBy, unique = false, uniqueField }: Pick<ScatterSettings, 'splitBy' | 'unique' | 'uniqueField'>,
 ): void {
   const { wasm } = kernel;
   wasm.keepAll();
   wasm.weigh(1, 0n);
   wasm.keyByContent(unique);
+  prepareEquality(kernel, uniqueField);
   if (splitBy === undefined) wasm.splitByNone();
   else splitByValue(kernel, splitBy);
 }

@@ -17,7 +17,7 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { SplitValues } from '../settings.js';
+import type { SplitValues, UniqueField } from '../settings.js';
 import { droppedBy } from './dropped.js';
 import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
@@ -38,6 +38,9 @@ export interface ScatterSizes {
   readonly splitBy?: SplitValues | undefined;
   /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
   readonly unique?: boolean | undefined;
+  /** As in `PileSettings`. */
+  readonly uniqueField?: UniqueField | undefined;
+  readonly keepsPlaces?: boolean | undefined;
 }
 
 /** Receives full buffers. */
@@ -67,15 +70,18 @@ export class ScatterArena implements RecordTaker {
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
-    const recent = sizes.unique === true ? layout.take(RECENT_TABLE_BYTES) : 0;
+    const keepsPlaces = sizes.keepsPlaces === true;
+    const drops = sizes.unique === true && !keepsPlaces;
+    const recent = drops ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
     this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
 
     const { kernel } = arena;
     prepareKeys(kernel, sizes);
+    kernel.wasm.keepPlaces(keepsPlaces);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
-    if (sizes.unique === true) {
+    if (drops) {
       this.#droppedBefore = droppedBy(kernel);
       kernel.wasm.dropRecent(recent);
     }

@@ -378,28 +378,42 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(count, base, basePosition)));
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
-    this.#requireValue(base, basePosition);
+    this.#requireValues(base, basePosition);
     this.#firstStart ??= basePosition;
     window.recordStart = this.#tableEnd(count - 1);
     window.scannedEnd = window.recordStart;
     this.#lastEnd = this.#position(window.recordStart);
   }
 
-  /** @throws InputError ERR_FIELD_MISSING for the first record without the value that chooses splits. */
-  #requireValue(base: number, basePosition: number): void {
-    const { splitBy } = this.#job;
-    const missing = splitBy === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
-    if (splitBy === undefined || missing === 0) return;
+  /** @throws InputError ERR_FIELD_MISSING for the first record without a value that it must have. */
+  #requireValues(base: number, basePosition: number): void {
+    const { splitBy, uniqueField } = this.#job;
+    const { wasm } = this.#taker.kernel;
+    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), lackOf(splitBy.selector), base, basePosition);
+    if (uniqueField !== undefined)
+      this.#requireNone(
+        wasm.recordWithoutValue(),
+        lackOf({ kind: 'field', text: uniqueField.field }),
+        base,
+        basePosition,
+      );
+  }
+
+  /** @param address of a record without the value; 0: there is none. */
+  #requireNone(address: number, lack: string, base: number, basePosition: number): void {
+    const missing = address >>> 0;
+    if (missing === 0) return;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has ${lackOf(splitBy.selector)}, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has ${lack}, or give \`missing\` a value for such records`,
     );
   }
 
   /** @returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey, firstOrdinal } = this.#part;
+    const { weight, inputKey, firstOrdinal, inputOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
+    wasm.beginInput(inputOrdinal);
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace();
     else wasm.keyByOrdinal(BigInt(ordinal));

@@ -54,6 +54,7 @@ function hashRange(
     const read = () => readAt(file, bytes, address, wanted, position);
     const count = control.during(gate, () => inPhase('read', read));
     if (count === 0) break;
+    control.countMoved(gate, 'read', count);
     outputHasher.add(bytes, address, count);
     control.count('shuffledBytes', count);
     position += count;

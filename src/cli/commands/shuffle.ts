@@ -80,28 +80,9 @@ export const command: CommandDefinition<'shuffle'> = {
     const { argv, reporter, signal, tuning, ...words } = call;
     const runOther = await otherCallOf(words);
     if (runOther !== undefined) return runOther(call);
-    const {
-      inputs: typed,
-      records,
-      inputLists,
-      inputIds: choice,
-      randomSource,
-      mix: mixFile,
-      profile,
-      report: reportFile,
-      options,
-    } = shuffleCallOf(words);
-    if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
-    refuseMistypedWords(typed, 'shuffle');
-    hintAtTerminal(typed, inputLists, reporter.hint);
-    const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
-    const inputIds = await resolveInputIds(choice, signal);
-    const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
-    const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
-    const job = { ...options, inputs, inputIds, seed, mix };
-    if (profile !== undefined) requireProfilePlace(profile, job);
-    if (profile !== undefined && profile === reportFile)
-      throw new UsageError(`--report ${profile}: --profile names the same file; name another`);
+    const asked = shuffleCallOf(words);
+    const { profile, report: reportFile } = asked;
+    const job = await shuffleJobOf(asked, signal, () => hintAtTerminal(asked.inputs, asked.inputLists, reporter.hint));
     const report = await shuffle(
       {
         ...job,
@@ -110,7 +91,7 @@ export const command: CommandDefinition<'shuffle'> = {
         onWarning: reporter.warning,
         onProfile:
           profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
-        report: reportFile && { file: reportFile, commandOf: (drawn) => commandWith(argv, seed, drawn) },
+        report: reportFile && { file: reportFile, commandOf: (drawn) => commandWith(argv, asked.options.seed, drawn) },
       },
       tuning,
     );
@@ -121,6 +102,39 @@ export const command: CommandDefinition<'shuffle'> = {
 /** The command that repeats a job. @param seed given: else the drawn one goes in front, which is safe whatever follows. */
 function commandWith(argv: readonly string[], seed: string | undefined, drawn: string): string {
   return `pileshuf ${quoteShellWords(seed === undefined ? ['--seed', drawn, ...argv] : argv)}`;
+}
+
+/**
+ * The job that a call asks for, with what it names in files.
+ * @param hint called before anything is read.
+ */
+export async function shuffleJobOf(
+  {
+    inputs: typed,
+    records,
+    inputLists,
+    inputIds: choice,
+    randomSource,
+    mix: mixFile,
+    profile,
+    report,
+    options,
+  }: ShuffleCall,
+  signal: AbortSignal,
+  hint: () => void,
+): Promise<ShuffleOptions> {
+  if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
+  refuseMistypedWords(typed, 'shuffle');
+  hint();
+  const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
+  const inputIds = await resolveInputIds(choice, signal);
+  const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
+  const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
+  const job = { ...options, inputs, inputIds, seed, mix };
+  if (profile !== undefined) requireProfilePlace(profile, job);
+  if (profile !== undefined && profile === report)
+    throw new UsageError(`--report ${profile}: --profile names the same file; name another`);
+  return job;
 }
 
 /** What a call does that shuffles no plain inputs. It is loaded only then: most calls start sooner without it. */
@@ -181,6 +195,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
     quiet: __,
     range: ___,
     together: ____,
+    dryRun: _____,
     ...rest
   } = values;
   const options = { ...rest, headCount: countOfRecords(rest.headCount) };

@@ -1,8 +1,8 @@
 /** The completion of pileshuf in bash, 4.4 and later. */
-import type { CompletedCommand, CompletedOption } from './completed-words.js';
+import { type CompletedCommand, type CompletedOption, familiesOf, firstWords } from './completed-words.js';
 
 export function completionForBash(commands: readonly CompletedCommand[]): string {
-  const names = commands.flatMap(({ name = [] }) => name).join(' ');
+  const names = firstWords(commands).join(' ');
   return `# Completes the words of pileshuf in bash; pileshuf completion bash prints this.
 _pileshuf() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]}
@@ -16,7 +16,11 @@ _pileshuf() {
   elif [[ $before == -* ]]; then
     option=$before
   fi
-  case \${COMP_WORDS[1]} in
+  local command=\${COMP_WORDS[1]}
+  case $command in
+  ${familiesOf(commands).join('|')}) ((COMP_CWORD > 2)) && command="$command \${COMP_WORDS[2]}" ;;
+  esac
+  case $command in
 ${commands.map(describeCommand).join('\n')}
   esac
   if [[ $word == -* && $kind != value-* ]]; then
@@ -47,7 +51,7 @@ complete -F _pileshuf pileshuf
 function describeCommand({ name = '*', options, operands }: CompletedCommand): string {
   const cases = [...options.flatMap(wordsCase), ...kindCases(options)];
   return [
-    `  ${name})`,
+    `  ${name.includes(' ') ? `'${name}'` : name})`,
     `    flags='${options.flatMap(({ flags }) => flags).join(' ')}'`,
     ...(operands === undefined ? [] : [`    operands='${operands.join(' ')}' kind=words`]),
     ...(cases.length === 0 ? [] : ['    case $option in', ...cases, '    esac']),

@@ -36,15 +36,42 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 /** The main command comes last. */
 export function completedCommands(): readonly CompletedCommand[] {
   const named = (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle');
-  const names = [...named, 'help', 'shuf'].sort();
+  const names = [...new Set([...named, 'help', 'shuf'].map((name) => firstWordOf(name)))].sort();
   const ofTable = (name: CommandName): CompletedCommand => ({
     name: name === 'shuffle' ? undefined : name,
     summary: commandSummaries[name],
     options: [...optionsOf(name).map(completedOption), HELP, ...(name === 'shuffle' ? [VERSION] : [])],
     operands: name === 'completion' ? SHELLS : undefined,
   });
+  const families = names.flatMap((name) => familyOf(name, named));
   const help = { name: 'help', summary: 'Prints the help of a command.', options: [], operands: names };
-  return [...[...named.map(ofTable), help, completedShuf()].sort((a, b) => order(a.name, b.name)), ofTable('shuffle')];
+  return [
+    ...[...named.map(ofTable), ...families, help, completedShuf()].sort((a, b) => order(a.name, b.name)),
+    ofTable('shuffle'),
+  ];
+}
+
+/** `cluster` of `cluster plan`. */
+export function firstWordOf(name: string): string {
+  return name.replace(/ .*$/, '');
+}
+
+/** All that may be the first word. */
+export function firstWords(commands: readonly CompletedCommand[]): string[] {
+  return commands.flatMap(({ name }) => (name === undefined || name !== firstWordOf(name) ? [] : [name]));
+}
+
+/** The first words of commands that have another word. */
+export function familiesOf(commands: readonly CompletedCommand[]): string[] {
+  return [...new Set(commands.flatMap(({ name = '' }) => (name.includes(' ') ? [firstWordOf(name)] : [])))];
+}
+
+/** What stands for all commands that begin with this word, and have another. */
+function familyOf(word: string, named: readonly CommandName[]): CompletedCommand[] {
+  const others = named.filter((name) => name.startsWith(`${word} `)).map((name) => name.slice(word.length + 1));
+  if (others.length === 0) return [];
+  const summary = `Commands: ${others.join(', ')}.`;
+  return [{ name: word, summary, options: [], operands: others }];
 }
 
 /** Its options are those of the main command that shuf has. */

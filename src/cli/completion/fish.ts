@@ -1,5 +1,11 @@
 /** The completion of pileshuf in fish. */
-import type { CompletedCommand, CompletedOption, CompletedValue } from './completed-words.js';
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  type CompletedValue,
+  familiesOf,
+  firstWordOf,
+} from './completed-words.js';
 
 export function completionForFish(commands: readonly CompletedCommand[]): string {
   const named = commands.flatMap(({ name, summary }) => (name === undefined ? [] : [{ name, summary }]));
@@ -8,13 +14,19 @@ export function completionForFish(commands: readonly CompletedCommand[]): string
     '# Whether the words call a command; without an argument, the main one.',
     'function __pileshuf_calls',
     '  set -l words (commandline -opc)',
-    `  if contains -- "$words[2]" ${named.map(({ name }) => name).join(' ')}`,
-    '    test "$words[2]" = "$argv[1]"',
+    '  set -l name $words[2]',
+    `  if contains -- "$name" ${familiesOf(commands).join(' ')}`,
+    "    set name (string join ' ' $words[2..3])",
+    '  end',
+    `  if contains -- "$name" ${named.map(({ name }) => quoted(name)).join(' ')}`,
+    '    test "$name" = "$argv"',
     '  else',
     '    test (count $argv) -eq 0',
     '  end',
     'end',
-    ...named.map(({ name, summary }) => complete('__fish_is_first_token', `-a ${name} -d ${quoted(summary)}`)),
+    ...named
+      .filter(({ name }) => name === firstWordOf(name))
+      .map(({ name, summary }) => complete('__fish_is_first_token', `-a ${name} -d ${quoted(summary)}`)),
     ...commands.flatMap(describeCommand),
     '',
   ].join('\n');

@@ -1,9 +1,15 @@
 /** The completion of pileshuf in zsh. */
-import type { CompletedCommand, CompletedOption, CompletedValue } from './completed-words.js';
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  type CompletedValue,
+  familiesOf,
+  firstWordOf,
+} from './completed-words.js';
 
 export function completionForZsh(commands: readonly CompletedCommand[]): string {
   const described = commands.flatMap(({ name, summary }) =>
-    name === undefined ? [] : [`    ${quoted(`${name}:${summary.replace(/\.$/, '')}`)}`],
+    name === undefined || name !== firstWordOf(name) ? [] : [`    ${quoted(`${name}:${summary.replace(/\.$/, '')}`)}`],
   );
   return `#compdef pileshuf
 # Completes the words of pileshuf in zsh; pileshuf completion zsh prints this.
@@ -11,10 +17,13 @@ _pileshuf() {
   local -a commands=(
 ${described.join('\n')}
   )
-  local command=$words[2]
-  if ((CURRENT > 2)) && ((\${commands[(I)$command:*]})); then
-    shift words
-    ((CURRENT--))
+  local command=$words[2] depth=1
+  if ((CURRENT > 3)) && [[ $command == (${familiesOf(commands).join('|')}) ]]; then
+    command="$command $words[3]" depth=2
+  fi
+  if ((CURRENT > 2)) && ((\${commands[(I)$words[2]:*]})); then
+    shift depth words
+    ((CURRENT -= depth))
   else
     command=
     if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then _describe -t commands command commands; fi
@@ -30,7 +39,7 @@ if [[ $funcstack[1] == _pileshuf ]]; then _pileshuf "$@"; else compdef _pileshuf
 function describeCommand({ name = '*', options, operands }: CompletedCommand): string {
   const rest = operands === undefined ? '*:input:_files' : `1:word:(${operands.join(' ')})`;
   const specs = [...options.flatMap(describeOption), quoted(rest)];
-  return `  ${name})\n    _arguments -s -S \\\n${specs.map((spec) => `      ${spec}`).join(' \\\n')}\n    ;;`;
+  return `  ${name.includes(' ') ? `'${name}'` : name})\n    _arguments -s -S \\\n${specs.map((spec) => `      ${spec}`).join(' \\\n')}\n    ;;`;
 }
 
 function describeOption({ flags, help, isRepeatable, value }: CompletedOption): string[] {

@@ -15,7 +15,7 @@ import {
   text,
 } from '@observablehq/plot';
 import type { JobProfile } from '../options.js';
-import type { Expected, Moment, PileSizes, SampledRecord, WatchedDevice } from './report-facts.js';
+import type { ExpectedRange, Moment, PileSizes, SampledRecord, WatchedDevice } from './report-facts.js';
 import { SvgDocument } from './svg-document.js';
 
 const WIDTH = 760;
@@ -166,7 +166,7 @@ export function pilesChart({ records, expected }: PileSizes): string {
 }
 
 /** Two standard deviations around the mean. */
-function band(expected: Expected | undefined): Markish[] {
+function band(expected: ExpectedRange | undefined): Markish[] {
   if (expected === undefined || expected.standardDeviation === 0) return [];
   const { mean, standardDeviation } = expected;
   const bounds = [{ low: mean - 2 * standardDeviation, high: mean + 2 * standardDeviation }];

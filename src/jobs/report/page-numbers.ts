@@ -1,6 +1,6 @@
 /** What the page of a report counts for its tables and charts. Pure. */
 import type { JobReport } from '../options.js';
-import type { Expected } from './report-facts.js';
+import type { ExpectedRange } from './report-facts.js';
 import { countText, numberText } from './units.js';
 
 /** More rows or columns are joined. */
@@ -79,10 +79,10 @@ function inputName(inputs: JobReport['inputs'], first: number, together: number)
   return `${first} ${name.length > 24 ? `${name.slice(0, 23)}…` : name}`;
 }
 
-export function expectedText({ lowest, highest }: Expected): string {
+export function expectedText({ lowest, highest }: ExpectedRange): string {
   return `${numberText(lowest)} to ${numberText(highest)}`;
 }
 
-export function spreadText({ mean, standardDeviation }: Expected): string {
+export function spreadText({ mean, standardDeviation }: ExpectedRange): string {
   return standardDeviation === 0 ? countText(mean) : `${countText(mean)} ± ${numberText(standardDeviation)}`;
 }

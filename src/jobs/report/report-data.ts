@@ -4,7 +4,7 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
-import type { Expected, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
+import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
 import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
 import { binomial, selfChecks } from './self-check.js';
 
@@ -140,7 +140,12 @@ function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): Repor
   const shares = rules.reduce((all, rule) => all + ('share' in rule ? rule.share : 0), 0);
   const counted = rules.reduce((all, rule) => all + ('records' in rule ? rule.records : 0), 0);
   const isByRank = headCount !== undefined || counted > 0;
-  const exactly = (mean: number): Expected => ({ mean, standardDeviation: 0, lowest: mean - 1, highest: mean + 1 });
+  const exactly = (mean: number): ExpectedRange => ({
+    mean,
+    standardDeviation: 0,
+    lowest: mean - 1,
+    highest: mean + 1,
+  });
   return rules.map((rule) => {
     const share = 'share' in rule ? rule.share : 1 - shares;
     if ('records' in rule)

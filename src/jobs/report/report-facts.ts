@@ -47,7 +47,7 @@ export interface ReportFacts {
     | undefined;
   /** As asked, with the records that they should have. Undefined: the job has no splits. */
   readonly askedSplits:
-    | readonly { readonly name: string; readonly asked: string; readonly expected: Expected | undefined }[]
+    | readonly { readonly name: string; readonly asked: string; readonly expected: ExpectedRange | undefined }[]
     | undefined;
   /** Records of the inputs and where they are in the output, chosen uniformly, in the order of the output. */
   readonly sample: readonly SampledRecord[];
@@ -57,7 +57,7 @@ export interface ReportFacts {
 }
 
 /** What chance makes of a number: it lies between `lowest` and `highest` in 999 of 1000 jobs. */
-export interface Expected {
+export interface ExpectedRange {
   readonly mean: number;
   readonly standardDeviation: number;
   readonly lowest: number;
@@ -90,7 +90,7 @@ export interface PileSizes {
   readonly records: readonly number[];
   readonly bytes: readonly number[];
   /** Records of one pile. Undefined: the keys of this job are not uniform. */
-  readonly expected: Expected | undefined;
+  readonly expected: ExpectedRange | undefined;
   /** Why `expected` is undefined. */
   readonly notExpected: string | undefined;
 }
@@ -115,7 +115,7 @@ export interface SelfCheck {
   /** What it finds, in one sentence. */
   readonly question: string;
   readonly value: number;
-  readonly expected: Expected;
+  readonly expected: ExpectedRange;
   /** Whether the value lies between the lowest and the highest. */
   readonly isAsExpected: boolean;
 }

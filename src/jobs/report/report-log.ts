@@ -120,7 +120,7 @@ export class ReportLog {
       seconds: (performance.now() - this.#began) / 1000,
       readBytes: control.counted('scatteredBytes') - control.counted('resumedBytes'),
       writtenBytes: control.counted('shuffledBytes'),
-      calls: inline ? [] : deviceGates.permits.map((permits, gate) => Math.max(0, permits - control.freePermits(gate))),
+      calls: inline ? [] : deviceGates.permits.map((_, gate) => Math.max(0, control.trafficOf(gate).callsUnderWay)),
     });
     if (this.#moments.length < MOST_MOMENTS) return;
     this.#moments = this.#moments.filter((_, i) => i % 2 === 0);

@@ -2,7 +2,7 @@
  * Asks the sample of a job and the sizes of its piles whether they look like chance. Pure. Each check has the range in
  * which its value lies in 999 of 1000 jobs.
  */
-import type { Expected, PileSizes, SampledRecord, SelfCheck } from './report-facts.js';
+import type { ExpectedRange, PileSizes, SampledRecord, SelfCheck } from './report-facts.js';
 
 /** Of a normal distribution: 999 of 1000 lie this many standard deviations around the mean. */
 const DEVIATIONS = 3.29;
@@ -91,23 +91,23 @@ function pileChecks(piles: PileSizes | undefined): SelfCheck[] {
   return [checked('Sizes of piles', question, value, chiSquare(piles.records.length - 1))];
 }
 
-function checked(name: string, question: string, value: number, expected: Expected): SelfCheck {
+function checked(name: string, question: string, value: number, expected: ExpectedRange): SelfCheck {
   return { name, question, value, expected, isAsExpected: value >= expected.lowest && value <= expected.highest };
 }
 
 /** A binomial number: how many of `count` have a property that each has with this chance. */
-export function binomial(count: number, chance: number): Expected {
+export function binomial(count: number, chance: number): ExpectedRange {
   const { mean, standardDeviation, lowest, highest } = normal(count * chance, Math.sqrt(count * chance * (1 - chance)));
   return { mean, standardDeviation, lowest: Math.max(0, lowest), highest: Math.min(count, highest) };
 }
 
-function normal(mean: number, standardDeviation: number): Expected {
+function normal(mean: number, standardDeviation: number): ExpectedRange {
   const reach = DEVIATIONS * standardDeviation;
   return { mean, standardDeviation, lowest: mean - reach, highest: mean + reach };
 }
 
 /** By the approximation of Wilson and Hilferty: the cube root of chi-square is nearly normal. */
-export function chiSquare(degrees: number): Expected {
+export function chiSquare(degrees: number): ExpectedRange {
   const spread = 2 / (9 * degrees);
   const at = (deviations: number) => degrees * Math.max(0, 1 - spread + deviations * Math.sqrt(spread)) ** 3;
   return {

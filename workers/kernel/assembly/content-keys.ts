@@ -1,8 +1,8 @@
 // Keys that follow from the content of a record, so that equal records have equal keys wherever they come from: those of
-// a record whose position is the hash of what must be equal in it. Here that is the whole record.
+// a record whose position is the hash of what must be equal in it: the whole record, or the value of a field.
 
+import { hashOfEqual } from './equal-records';
 import { philoxLanes } from './philox';
-import { hashInCache } from './record-hash';
 
 let byContent: bool = false;
 
@@ -24,7 +24,7 @@ function contentOf(table: usize, index: u32, count: u32): u64 {
   if (index >= count) return 0;
   const mark = load<u64>(table + ((index as usize) << 3));
   const start = mark as u32;
-  return hashInCache(start, ((mark >> 32) as u32) - start);
+  return hashOfEqual(start, ((mark >> 32) as u32) - start);
 }
 
 /** Stores the keys of the four records from `first` on of the `count` in a boundary table at `out` (32 bytes). */

@@ -12,8 +12,9 @@
 // is the copy of the records, which lie anywhere in memory.
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
-import { areSame, countDropped } from './duplicates';
+import { countDropped } from './duplicates';
 import { ENTRY_BYTES } from './entry';
+import { compareRecords } from './equal-records';
 import { copyAndHash, hashInCache, recordHash } from './record-hash';
 import { scaleToIndex } from './scatter';
 import { ENTRIES_PLACE, scratchAt } from './scratch';
@@ -285,12 +286,10 @@ export function orderHeld(): u32 {
   return sortedCount;
 }
 
-/** Compares two different entries by key, then by bytes: below 0, above 0, or 0 if the records are equal. */
+/** Compares two different entries by key, then by what is equal in equal records: below 0, above 0, or 0 if they are equal. */
 function compareEntries(a: usize, b: usize): i32 {
   if (keyAt(a) != keyAt(b)) return keyAt(a) > keyAt(b) ? 1 : -1;
-  const byteLength = load<u32>(a, 12);
-  const isSame = byteLength == load<u32>(b, 12) && areSame(load<u32>(a, 8), load<u32>(b, 8), byteLength);
-  return isSame ? 0 : compareBytes(a, b);
+  return compareRecords(load<u32>(a, 8), load<u32>(a, 12), load<u32>(b, 8), load<u32>(b, 12));
 }
 
 /** Touches those of the next records that have the key of one shortly before: they will be compared. Returns the address behind. */
@@ -309,7 +308,10 @@ function touchAlike(from: usize, end: usize): usize {
   return to;
 }
 
-/** As `orderHeld`, with ties by bytes. Of equal records it keeps one, and counts the others as dropped. */
+/**
+ * As `orderHeld`, with ties by the bytes of what is equal in equal records. Of these it keeps the one of the first slice, and
+ * there the first one, and counts the others as dropped.
+ */
 export function orderHeldDistinct(): u32 {
   const arrivedEnd = sorted + ((sortedCount as usize) << 4);
   let end = sorted;

@@ -5,6 +5,7 @@ export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
 export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
+export { equalByBytes, equalByField, recordWithoutValue } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   addBlocks,
@@ -51,6 +52,8 @@ export {
   measuredByteLength,
   measureUpTo,
   compactStored,
+  droppedPairCount,
+  droppedPairs,
   orderChecksum,
   orderDistinct,
   orderWalked,
@@ -77,7 +80,8 @@ export {
   sequenceAddress,
 } from './scan';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { keepPlaces } from './stored-record';
+export { beginInput, dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { scratchByteLength, useScratch } from './scratch';
 export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

@@ -4,8 +4,8 @@
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
+import { compareDecoded, decodedPlace, decodeEscape, endOfEscape } from './json-text';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
-import { DECODED_PLACE, scratchAt } from './scratch';
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
@@ -114,7 +114,7 @@ function findKey(p: usize, end: usize, key: usize, keyBytes: usize): usize {
     const name = p + 1;
     const nameEnd = endOfString(name, end);
     const isKey = isEscaped
-      ? hashOfText(name, nameEnd) == recordHash(key, keyBytes as u32)
+      ? compareDecoded(name, nameEnd, true, key, key + keyBytes, false) == 0
       : nameEnd - name == keyBytes && memory.compare(name, key, keyBytes) == 0;
     p = passSpace(nameEnd + 1, end);
     if (p >= end || load<u8>(p) != COLON) return 0;
@@ -140,6 +140,31 @@ export function fieldHash(start: usize, end: usize): u64 {
   return isEscaped ? hashOfValue(value, valueEnd - 1) : recordHash(value, (valueEnd - 1 - value) as u32);
 }
 
+/**
+ * The address of what `fieldHash` hashes, before escapes are decoded; 0: the record has no such field. `endOfFound` is the
+ * address behind it, and `foundEscapes` tells whether it is a string with escapes.
+ */
+export function findField(start: usize, end: usize): usize {
+  const value = findValue(start, end);
+  if (value == 0) return 0;
+  const isText = load<u8>(value) == QUOTE;
+  foundEnd = isText ? valueEnd - 1 : valueEnd;
+  // A string that is the value was passed over last.
+  hasEscapes = isText && isEscaped;
+  return value;
+}
+
+let foundEnd: usize = 0;
+let hasEscapes: bool = false;
+
+export function endOfFound(): usize {
+  return foundEnd;
+}
+
+export function foundEscapes(): bool {
+  return hasEscapes;
+}
+
 let found: bool = false;
 
 /** Whether the last record had the field. */
@@ -155,13 +180,6 @@ function hashOfValue(quote: usize, end: usize): u64 {
   return hashOfPieces(LANE);
 }
 
-/** The `recordHash` of the decoded characters of a string. */
-function hashOfText(from: usize, to: usize): u64 {
-  beginHash(LANE);
-  addDecoded(from, to);
-  return hashOfPieces(LANE);
-}
-
 function addDecoded(p: usize, end: usize): void {
   let plain = p;
   while (p < end) {
@@ -171,76 +189,11 @@ function addDecoded(p: usize, end: usize): void {
     }
     if (plain < p) addToHash(LANE, plain, p);
     const decodedBytes = decodeEscape(p, end);
-    const decoded = scratchAt(DECODED_PLACE);
-    addToHash(LANE, decoded, decoded + decodedBytes);
-    p = min<usize>(escapeEnd, end);
+    addToHash(LANE, decodedPlace(), decodedPlace() + decodedBytes);
+    p = min<usize>(endOfEscape(), end);
     plain = p;
   }
   if (plain < end) addToHash(LANE, plain, end);
-}
-
-let escapeEnd: usize = 0;
-
-/** Decodes the escape at `p` to the place of one character. Returns its bytes in UTF-8; `escapeEnd` is the address behind it. */
-function decodeEscape(p: usize, end: usize): usize {
-  const letter: u32 = p + 1 < end ? load<u8>(p, 1) : 0;
-  escapeEnd = p + 2;
-  if (letter == 0x75) {
-    let code = hexAt(p + 2, end);
-    escapeEnd = p + 6;
-    // Two halves of one character.
-    if (code >= 0xd800 && code < 0xdc00 && p + 8 <= end && load<u16>(p, 6) == 0x755c) {
-      const low = hexAt(p + 8, end);
-      if (low >= 0xdc00 && low < 0xe000) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        escapeEnd = p + 12;
-      }
-    }
-    return storeCharacter(code);
-  }
-  let byte = letter;
-  if (letter == 0x62) byte = 0x08;
-  else if (letter == 0x66) byte = 0x0c;
-  else if (letter == 0x6e) byte = 0x0a;
-  else if (letter == 0x72) byte = 0x0d;
-  else if (letter == 0x74) byte = 0x09;
-  store<u8>(scratchAt(DECODED_PLACE), byte as u8);
-  return 1;
-}
-
-/** The number of four hex digits. */
-function hexAt(p: usize, end: usize): u32 {
-  let code: u32 = 0;
-  for (let i: usize = 0; i < 4 && p + i < end; i++) {
-    const digit: u32 = load<u8>(p + i);
-    code = (code << 4) | (digit <= 0x39 ? digit & 0xf : (digit & 0xf) + 9);
-  }
-  return code;
-}
-
-/** Stores a character in UTF-8 at the place of one. Returns its bytes. */
-function storeCharacter(code: u32): usize {
-  const decoded = scratchAt(DECODED_PLACE);
-  if (code < 0x80) {
-    store<u8>(decoded, code as u8);
-    return 1;
-  }
-  if (code < 0x800) {
-    store<u8>(decoded, (0xc0 | (code >> 6)) as u8, 0);
-    store<u8>(decoded, (0x80 | (code & 0x3f)) as u8, 1);
-    return 2;
-  }
-  if (code < 0x10000) {
-    store<u8>(decoded, (0xe0 | (code >> 12)) as u8, 0);
-    store<u8>(decoded, (0x80 | ((code >> 6) & 0x3f)) as u8, 1);
-    store<u8>(decoded, (0x80 | (code & 0x3f)) as u8, 2);
-    return 3;
-  }
-  store<u8>(decoded, (0xf0 | (code >> 18)) as u8, 0);
-  store<u8>(decoded, (0x80 | ((code >> 12) & 0x3f)) as u8, 1);
-  store<u8>(decoded, (0x80 | ((code >> 6) & 0x3f)) as u8, 2);
-  store<u8>(decoded, (0x80 | (code & 0x3f)) as u8, 3);
-  return 4;
 }
 
 /** More digits may not fit a sum, and are no count of anything. */

@@ -6,10 +6,11 @@
 // are loaded in slice order, so this is the order of (input ordinal, position). Where the order must not depend on how
 // the pile was loaded, the bytes of the records decide instead. Cost: two sequential passes over the entries, one random.
 
-import { areSame, countDropped } from './duplicates';
+import { countDropped } from './duplicates';
+import { compareRecords } from './equal-records';
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
-import { HEADER_BYTES } from './stored-record';
+import { headerLength } from './stored-record';
 
 let parentScale: u64 = 1;
 let ownScale: u64 = 1;
@@ -67,11 +68,12 @@ export function prepareOrder(
  */
 export function walkStored(from: usize, to: usize): usize {
   const shift = 64 - bucketBits;
+  const header = headerLength();
   let p = from;
   let n = entryCount;
-  while (to - p >= HEADER_BYTES) {
+  while (to - p >= header) {
     const byteLength = load<u32>(p, 8);
-    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
+    if (byteLength > ((to - p) as u32) - header) break;
     const key = load<u64>(p);
     if (n == entryCapacity || scaleToIndex(key * parentScale, ownPileCount) != ownPile) {
       entryCount = n;
@@ -83,7 +85,7 @@ export function walkStored(from: usize, to: usize): usize {
     const slot = counts + (((place >> shift) as usize) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
     n += 1;
-    p += HEADER_BYTES + byteLength;
+    p += header + byteLength;
   }
   entryCount = n;
   return p;
@@ -115,7 +117,8 @@ function comesAfter(a: u64, b: u64): bool {
 function compareBytes(a: usize, b: usize): i32 {
   const lengthA = load<u32>(a, 8);
   const lengthB = load<u32>(b, 8);
-  const difference = memory.compare(a + HEADER_BYTES, b + HEADER_BYTES, min<u32>(lengthA, lengthB));
+  const header = headerLength();
+  const difference = memory.compare(a + header, b + header, min<u32>(lengthA, lengthB));
   if (difference != 0) return difference;
   return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
@@ -158,7 +161,7 @@ export function orderWalked(): void {
 /** A mark in the byte length of a stored record that is dropped. No record is as long. */
 const DROPPED: u32 = 0x80000000;
 
-/** Compares two different entries as `comesAfter` does with `tiesByBytes`: below 0, above 0, or 0 if the records are equal. */
+/** Compares two different entries by key, then by what is equal in equal records: below 0, above 0, or 0 if they are equal. */
 function compareEntries(a: u64, b: u64): i32 {
   if (a >> 32 != b >> 32) return a > b ? 1 : -1;
   const storedA = a as u32 as usize;
@@ -166,10 +169,8 @@ function compareEntries(a: u64, b: u64): i32 {
   const placeA = load<u64>(storedA) * ownScale;
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB ? 1 : -1;
-  const byteLength = load<u32>(storedA, 8);
-  const isSame =
-    byteLength == load<u32>(storedB, 8) && areSame(storedA + HEADER_BYTES, storedB + HEADER_BYTES, byteLength);
-  return isSame ? 0 : compareBytes(storedA, storedB);
+  const header = headerLength();
+  return compareRecords(storedA + header, load<u32>(storedA, 8), storedB + header, load<u32>(storedB, 8));
 }
 
 /**
@@ -195,8 +196,8 @@ function touchAlike(from: usize, end: usize): usize {
 }
 
 /**
- * Sorts the walked records by key, with ties by bytes. Of equal records it keeps one, and counts and marks the others as
- * dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal ones
+ * Sorts the walked records by key, with ties by the bytes of what is equal in equal records. Of these it keeps the one at the
+ * lowest address, the first in the order of the inputs, and counts and marks the others as dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal ones
  * take no longer than many different ones.
  */
 export function orderDistinct(): u32 {
@@ -204,6 +205,9 @@ export function orderDistinct(): u32 {
   const arrivedEnd = sorted + ((entryCount as usize) << 3);
   let end = sorted;
   let touchedEnd = sorted;
+  const header = headerLength();
+  // The entries that arrived are all placed.
+  let pair = arrived;
   for (let p = sorted; p < arrivedEnd; p += 8) {
     if (p == touchedEnd) touchedEnd = touchAlike(p, arrivedEnd);
     const entry = load<u64>(p);
@@ -217,8 +221,11 @@ export function orderDistinct(): u32 {
     if (difference == 0) {
       const stored = entry as u32 as usize;
       const byteLength = load<u32>(stored, 8);
-      countDropped(stored + HEADER_BYTES, byteLength);
+      countDropped(stored + header, byteLength);
       store<u32>(stored, byteLength | DROPPED, 8);
+      store<u32>(pair, entry as u32);
+      store<u32>(pair, load<u32>(hole - 8), 4);
+      pair += 8;
       continue;
     }
     for (let moved = end; moved > hole; moved -= 8) store<u64>(moved, load<u64>(moved - 8));
@@ -226,15 +233,28 @@ export function orderDistinct(): u32 {
     end += 8;
   }
   entryCount = ((end - sorted) >> 3) as u32;
+  pairCount = ((pair - arrived) >> 3) as u32;
   return entryCount;
+}
+
+let pairCount: u32 = 0;
+
+/** Where the last `orderDistinct` noted which records it dropped: the address of each, u32, and of the one that stays, u32. */
+export function droppedPairs(): usize {
+  return arrived;
+}
+
+export function droppedPairCount(): u32 {
+  return pairCount;
 }
 
 /** Moves the stored records in [from, to) together that are not dropped. Returns the address behind the last one. */
 export function compactStored(from: usize, to: usize): usize {
+  const header = headerLength();
   let kept = from;
   while (from < to) {
     const byteLength = load<u32>(from, 8);
-    const storedBytes = HEADER_BYTES + (byteLength & ~DROPPED);
+    const storedBytes = header + (byteLength & ~DROPPED);
     if ((byteLength & DROPPED) == 0) {
       if (kept != from) memory.copy(kept, from, storedBytes);
       kept += storedBytes;
@@ -276,6 +296,7 @@ function touchAhead(index: u32, endIndex: u32): void {
  * beginning of this call). Returns the index where it stopped; `gatheredByteLength` gives the bytes copied.
  */
 export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
+  const header = headerLength();
   let fill: u32 = 0;
   let checksum = gatheredChecksum;
   let touchedEnd = index;
@@ -287,7 +308,7 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
     const stored = storedAt(index);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
-    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
+    checksum += copyAndHash(out + fill, stored + header, byteLength);
     fill += byteLength;
     index += 1;
   }
@@ -320,6 +341,7 @@ export function gatherEvery(
   ends: usize,
   base: u32,
 ): u32 {
+  const header = headerLength();
   let fill: u32 = 0;
   let checksum = gatheredChecksum;
   let k: u32 = 0;
@@ -332,7 +354,7 @@ export function gatherEvery(
     const stored = storedAt(index + k * step);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill) break;
-    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
+    checksum += copyAndHash(out + fill, stored + header, byteLength);
     fill += byteLength;
     store<u32>(ends + ((k as usize) << 2), base + fill);
   }
@@ -353,7 +375,7 @@ export function orderChecksum(): u64 {
 
 /** The address of the bytes of the record at `index`, for a record too long to be gathered. */
 export function recordAddress(index: u32): usize {
-  return storedAt(index) + HEADER_BYTES;
+  return storedAt(index) + headerLength();
 }
 
 /** The byte length of the record at `index`. */

@@ -10,10 +10,10 @@ let scratch: usize = OWN_MEMORY;
 export const SCRATCH_BYTES: usize = 28800;
 
 export const KEYS_PLACE: usize = 0; // 4 keys of u64
-export const HEADER_PLACE: usize = 32; // one header of a stored record, with slack
 export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
 export const HASH_LANES_PLACE: usize = 64; // 2 lanes of 48 bytes
-export const DECODED_PLACE: usize = 160; // one character
+export const DECODED_PLACE: usize = 160; // one character in UTF-8
+export const HEADER_PLACE: usize = 176; // one header of a stored record, with slack
 export const SEQUENCE_PLACE: usize = 1024; // 1 KiB
 export const CRC_TABLES_PLACE: usize = 2048; // 8 tables of 1 KiB
 export const OFFSETS_PLACE: usize = 10240; // 256 offsets of u64

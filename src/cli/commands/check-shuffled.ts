@@ -1,0 +1,132 @@
+/** `pileshuf check-shuffled`: whether the records of files look as if they were in random order. */
+import { VerificationError } from '../../errors.js';
+import { type CheckReport, checkShuffled } from '../../jobs/check-shuffled.js';
+import type { OrderReport, OrderTestReport, OrderVerdict } from '../../plan/order-verdict.js';
+import type { CommandDefinition } from '../command.js';
+import { chooseInputs } from '../input-list.js';
+import { refuseMistypedWords } from '../other-words.js';
+import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
+import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
+
+const notes = `
+The files are taken one after the other, as a reader of them would. Of large
+files a sample is read. The verdict is one of four: shuffled as far as visible;
+nothing to see (an order would not be visible in such records); locally
+shuffled, as by a shuffle buffer; or not shuffled. docs/CHECK-SHUFFLED.md
+explains the tests. The last two end with exit code 4.
+
+Examples:
+  pileshuf check-shuffled train/
+  pileshuf check-shuffled shard-*.jsonl.gz --field .source --id .id --json
+`;
+
+export const command: CommandDefinition<'check-shuffled'> = {
+  name: 'check-shuffled',
+  operands: [['<files...>', 'files, directories or quoted globs, in their order']],
+  notes,
+  async run({ operands, values, reporter, signal, tuning }) {
+    const { json, progress: _, quiet, ...options } = values;
+    refuseMistypedWords(operands, 'check-shuffled');
+    const report = await checkShuffled(
+      {
+        ...options,
+        inputs: chooseInputs(operands, []),
+        signal,
+        onProgress: reporter.progress,
+        onWarning: reporter.warning,
+      },
+      tuning,
+    );
+    reporter.close();
+    const lines = json === true ? [jsonLine(report)] : quiet === true ? [] : describe(report).map(oneLine);
+    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    if (isOrdered(report.verdict)) throw new VerificationError(`the records are ${WORDS[report.verdict]}`);
+  },
+};
+
+const WORDS: Readonly<Record<OrderVerdict, string>> = {
+  shuffled: 'shuffled, as far as visible',
+  'nothing-to-see': 'nothing to see: an order of such records would not be visible',
+  'locally-shuffled': 'locally shuffled: neighbours are in random order, but parts of the data differ',
+  'not-shuffled': 'not shuffled: neighbours are alike, or in order',
+};
+
+function isOrdered(verdict: OrderVerdict): boolean {
+  return verdict === 'locally-shuffled' || verdict === 'not-shuffled';
+}
+
+function describe(report: CheckReport): string[] {
+  const { files, records, isCounted, bytes, sampledRecords, windows, seconds, verdict, drift, neighbours } = report;
+  const sampled = `looked at ${formatPlural(sampledRecords, 'record')} in ${formatPlural(windows, 'place')}`;
+  return [
+    `data         ${formatPlural(files, 'file')}, ${isCounted ? '' : 'about '}${formatPlural(records, 'record')}, ${formatBytes(bytes)}; ${sampled} (${formatSeconds(seconds)})`,
+    `verdict      ${WORDS[verdict]}`,
+    ...(windows === 0 ? ['             there are too few records to look at'] : []),
+    ...(windows === 0 ? [] : [`drift        ${describeTest(drift)}`, `neighbours   ${describeTest(neighbours)}`]),
+    ...(windows === 0 ? [] : [describeSimilarity(report)]),
+    ...describeSpan(report),
+    ...describeTravel(report),
+    ...describeSensitivity(report),
+    ...report.profile.map(({ name, deviations }) => `${name.padEnd(13)}${sparkline(deviations)}`),
+  ];
+}
+
+/** `seen in words, length (p < 1e-12)` */
+function describeTest({ isSeen, probability, families }: OrderTestReport): string {
+  if (!isSeen) return `none seen (p = ${formatProbability(probability)})`;
+  const strong = families.filter((each) => each.probability <= 1e-4).map(({ name }) => name);
+  return `seen in ${strong.join(', ')} (p ${probability < 1e-12 ? '< 1e-12' : `= ${formatProbability(probability)}`})`;
+}
+
+function formatProbability(probability: number): string {
+  return probability >= 0.01 ? probability.toFixed(2) : probability.toExponential(0);
+}
+
+function describeSimilarity({ similarity: { ofNeighbours, ofDistant } }: OrderReport): string {
+  return `similarity   neighbours share ${formatShare(ofNeighbours)} of their words, records at random ${formatShare(ofDistant)}`;
+}
+
+function describeSpan({ span, verdict }: OrderReport): string[] {
+  if (!isOrdered(verdict)) return [];
+  if (span === undefined) return ['span         records stay together over the whole length, or it cannot be told'];
+  const by = span.by === 'numbers' ? 'their numbers' : 'their content';
+  return [
+    `span         records stay together over about ${formatPlural(Number(span.records.toPrecision(2)), 'record')}, ${formatShare(span.share)} of the data, by ${by}`,
+  ];
+}
+
+function describeTravel({ travel }: OrderReport): string[] {
+  if (travel === undefined) return [];
+  const { mean, median, ascending } = travel;
+  return [
+    `travel       by their numbers, records are ${formatShare(mean)} of the data away from their place (median ${formatShare(median)}; random: 33% and 29%); ${formatShare(ascending)} of neighbours ascend (random: 50%)`,
+  ];
+}
+
+function describeSensitivity({ sensitivity, sensitivityOf: by }: OrderReport): string[] {
+  if (by === undefined) return [];
+  const seen = sensitivity.filter(({ isSeen }) => isSeen).map(({ bufferShare }) => formatShare(bufferShare));
+  const unseen = sensitivity.filter(({ isSeen }) => !isSeen).map(({ bufferShare }) => formatShare(bufferShare));
+  const what = `if the records had been in the order of their ${by}, a shuffle buffer of`;
+  if (seen.length === 0) return [`visible      ${what} ${unseen.join(', ')} of the data would not be seen`];
+  const others = unseen.length === 0 ? '' : `, one of ${unseen.join(', ')} would not`;
+  return [`visible      ${what} ${seen.join(', ')} of the data would be seen${others}`];
+}
+
+function formatShare(share: number): string {
+  const percent = share * 100;
+  return `${percent >= 10 ? percent.toFixed(0) : percent >= 1 ? percent.toFixed(1) : percent.toFixed(2)}%`;
+}
+
+const BLOCKS = '▁▂▃▄▅▆▇█';
+/** So that the noise of a random order stays low. */
+const LEAST_SCALE = 6;
+
+/** A column for each part of the data: low, in the middle, or high. */
+function sparkline(deviations: readonly number[]): string {
+  const scale = Math.max(LEAST_SCALE, ...deviations.map(Math.abs));
+  return deviations
+    .map((value) => BLOCKS[Math.min(BLOCKS.length - 1, Math.floor(((value / scale + 1) / 2) * BLOCKS.length))] ?? '')
+    .join('');
+}

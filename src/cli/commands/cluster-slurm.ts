@@ -1,0 +1,141 @@
+/** `pileshuf cluster slurm`: plans a shuffle, or takes a planned one, and has Slurm run its tasks. */
+import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
+import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
+import { UsageError } from '../../errors.js';
+import type { CommandCall, CommandDefinition } from '../command.js';
+import { resolveInputIds, resolveInputs } from '../input-list.js';
+import { countOfRecords } from '../option-values.js';
+import { refuseMistypedWords } from '../other-words.js';
+import { formatBytes, formatCount, formatPlural } from '../quantity.js';
+import { readSeedFrom } from '../random-seed.js';
+import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
+
+const notes = `
+It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
+each of which waits for the one before. All nodes must see the inputs, the
+output, the job directory, pileshuf and Node under the same paths. The output
+has the bytes of the same command on one machine: see docs/SLURM.md.
+
+A task that fails is tried once more, one whose node is lost runs on another. If
+it fails again, nothing more of the job runs: mend what is wrong and give
+--resume, which submits only the tasks that are not done. "pileshuf cluster
+status" shows how far the job is.
+
+Examples:
+  pileshuf cluster slurm /data/corpus -o /data/out --job-dir /data/job \\
+    --shards 512 --tasks 64 --partition cpu --time 2:00:00 --mem 32G --wait
+  pileshuf cluster slurm --resume --job-dir /data/job
+`;
+
+type Call = CommandCall<'cluster slurm'>;
+
+export const command: CommandDefinition<'cluster slurm'> = {
+  name: 'cluster slurm',
+  operands: [['[inputs...]', 'files, directories or quoted globs']],
+  notes,
+  async run(call) {
+    const { values, reporter, signal } = call;
+    const { json, wait } = values;
+    if (values.dryRun === true) return printDryRun(call);
+    const submission = await (values.resume === true ? resumeOnSlurm(resumeOptionsOf(call)) : submitNew(call));
+    const lines = json === true ? [jsonLine(submission)] : describeSubmission(submission).map(oneLine);
+    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    if (wait !== true || submission.jobs.length === 0) return reporter.close();
+    const outcome = await followSlurm(submission, {
+      signal,
+      onProgress: reporter.progress,
+      onWarning: reporter.warning,
+    });
+    reporter.done(describeOutcome(outcome), outcome);
+  },
+};
+
+async function submitNew(call: Call): Promise<SlurmSubmission> {
+  const { operands, reporter, signal, tuning } = call;
+  const { inputIds, randomSource, mix, ...options } = newJobOf(call);
+  const { inputLists = [] } = call.values;
+  return submitToSlurm(
+    {
+      ...options,
+      inputs: await resolveInputs(operands, inputLists, signal),
+      inputIds: await resolveInputIds(inputIds, signal),
+      seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
+      mix: mix === undefined ? undefined : await (await import('../mix-file.js')).readMix(mix, signal),
+      signal,
+      onWarning: reporter.warning,
+    },
+    tuning,
+  );
+}
+
+/** @throws UsageError */
+function newJobOf({ operands, values }: Call) {
+  const {
+    inputLists = [],
+    json: _,
+    wait: __,
+    dryRun: ___,
+    resume: ____,
+    progress: _____,
+    quiet: ______,
+    ...rest
+  } = values;
+  const { output, jobDir, tasks, ...options } = rest;
+  if (operands.length === 0 && inputLists.length === 0)
+    throw new UsageError('name the inputs: tasks cannot share standard input');
+  if (output === undefined) throw new UsageError('--output is missing: tasks cannot share standard output');
+  if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each pass');
+  // The parser makes sure of it.
+  if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
+  refuseMistypedWords(operands, 'cluster slurm');
+  return { ...options, output, jobDir, tasks, headCount: countOfRecords(options.headCount) };
+}
+
+const MAY_CHANGE = new Set(['Slurm', 'Progress']);
+
+/** @throws UsageError for words that a plan has decided. */
+function resumeOptionsOf({ operands, values, given, signal }: Call) {
+  const decided = given.find(
+    ({ group, sets }) => !MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets),
+  );
+  if (decided !== undefined || operands.length > 0) {
+    const word = decided === undefined ? operands[0] : `--${decided.name}`;
+    throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);
+  }
+  const { jobDir = '', partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask } = values;
+  const { taskMemoryBytes, maxParallel, logDir, scratchDir } = values;
+  return {
+    ...{ jobDir, partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask },
+    ...{ taskMemoryBytes, maxParallel, logDir, scratchDir, signal },
+  };
+}
+
+async function printDryRun(call: Call): Promise<void> {
+  const options = call.values.resume === true ? resumeOptionsOf(call) : { ...newJobOf(call), inputs: call.operands };
+  const text = await describeSlurm(options);
+  call.reporter.close();
+  await printToStandardOutput(text);
+}
+
+function describeSubmission({ jobDir, logDir, jobs, wereQueued, plan }: SlurmSubmission): string[] {
+  if (jobs.length === 0) return [`job directory  ${jobDir}`, 'all is done    the job is committed'];
+  const inputs = plan && `${formatPlural(plan.inputCount, 'input')}, about ${formatBytes(plan.expectedBytes)}`;
+  const each = plan && `${formatPlural(plan.cpusPerTask, 'thread')}, ${formatBytes(plan.memoryBytes)} for records`;
+  return [
+    `job directory  ${jobDir}`,
+    ...(plan === undefined ? [] : [`inputs         ${inputs}, seed ${JSON.stringify(plan.seed)}`]),
+    ...(each === undefined ? [] : [`each task      ${each}`]),
+    ...jobs.map(({ kind, id, tasks }, i) => {
+      const size = kind === 'commit' || tasks === undefined ? '' : `, array of ${formatCount(tasks)}`;
+      const before = jobs[i - 1];
+      const after = before === undefined || wereQueued ? '' : `, after ${before.id}`;
+      return `${kind.padEnd(15)}job ${id}${size}${after}${wereQueued ? ', queued before' : ''}`;
+    }),
+    `logs           ${logDir}`,
+  ];
+}
+
+function describeOutcome({ records, bytes, seed, checksum }: SlurmOutcome): string {
+  return `committed ${formatCount(records)} records, ${formatBytes(bytes)}, seed ${JSON.stringify(seed)}, checksum ${checksum}`;
+}

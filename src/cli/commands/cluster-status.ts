@@ -1,0 +1,66 @@
+/** `pileshuf cluster status`: shows how far a planned shuffle is. */
+import {
+  type ClusterStatus,
+  clusterStatus,
+  type PassStatus,
+  type RunningAttempt,
+} from '../../cluster/cluster-status.js';
+import type { CommandDefinition } from '../command.js';
+import { formatBytes, formatCount, formatSeconds } from '../quantity.js';
+import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
+
+const notes = `
+What is done is certain. What runs is what attempts have told every few seconds:
+one that was killed stays in the list, and is not heard of any more.
+`;
+
+export const command: CommandDefinition<'cluster status'> = {
+  name: 'cluster status',
+  operands: [],
+  notes,
+  async run({ values: { jobDir = '', json }, reporter }) {
+    const status = await clusterStatus(jobDir);
+    reporter.close();
+    const lines = json === true ? [jsonLine(status)] : describeStatus(status).map(oneLine);
+    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+  },
+};
+
+function describeStatus({ jobDir, state, scatter, shuffle, running, failed, logDir, output }: ClusterStatus): string[] {
+  if (output !== undefined) {
+    return [
+      `job      ${jobDir}: committed`,
+      `output   ${formatCount(output.records)} records, ${formatBytes(output.bytes)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`,
+    ];
+  }
+  return [
+    `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
+    ...(scatter === undefined ? [] : [describePass('scatter', scatter)]),
+    ...(shuffle === undefined ? [] : [describePass('shuffle', shuffle)]),
+    ...running.map(describeRunning),
+    ...failed.map(
+      ({ kind, index, host, failedAt, error }) => `failed   ${kind} ${index} on ${host} at ${failedAt}: ${error}`,
+    ),
+    ...(logDir === undefined ? [] : [`logs     ${logDir}`]),
+  ];
+}
+
+function describePass(name: string, { tasks, done, unfinished, bytesPerSecond, secondsLeft }: PassStatus): string {
+  const left = unfinished.length === 0 ? '' : `, left ${nameTasks(unfinished)}`;
+  const rate = bytesPerSecond === undefined ? '' : `, ${formatBytes(bytesPerSecond)}/s`;
+  const time = secondsLeft === undefined ? '' : `, about ${formatSeconds(secondsLeft)} left`;
+  return `${name}  ${done} of ${tasks} tasks done${left}${rate}${time}`;
+}
+
+const MOST_NAMED_TASKS = 8;
+
+function nameTasks(tasks: readonly number[]): string {
+  const more = tasks.length - MOST_NAMED_TASKS;
+  return `${tasks.slice(0, MOST_NAMED_TASKS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function describeRunning({ kind, index, host, pid, startedAt, toldAt, bytesDone, bytesTotal }: RunningAttempt): string {
+  const progress = bytesTotal === 0 ? '' : `, ${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
+  return `runs     ${kind} ${index} on ${host}, process ${pid}, since ${startedAt}, heard of at ${toldAt}${progress}`;
+}

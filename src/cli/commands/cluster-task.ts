@@ -1,0 +1,70 @@
+/** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
+import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
+import { UsageError } from '../../errors.js';
+import type { CommandDefinition } from '../command.js';
+import { parseWhole } from '../option-values.js';
+import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
+import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine } from '../visible-text.js';
+
+const notes = `
+Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
+tasks, the commit needs all shuffle tasks; each says which are missing. A task
+that failed, was killed or was lost is run again. One that was done already says
+so and exits 0. It does no harm if a task runs twice at the same time.
+
+Examples:
+  pileshuf cluster task scatter --job-dir job --index 7
+  pileshuf cluster task shuffle --job-dir job --index 3 --stride 16
+  pileshuf cluster task commit --job-dir job
+`;
+
+export const command: CommandDefinition<'cluster task'> = {
+  name: 'cluster task',
+  operands: [['<kind>', 'scatter, shuffle or commit']],
+  notes,
+  async run({ operands: [kind = ''], values, reporter, signal }) {
+    const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
+    if (kind !== 'scatter' && kind !== 'shuffle' && kind !== 'commit')
+      throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${kind}`);
+    const report = await runClusterTask({
+      kind,
+      jobDir,
+      taskIndex: taskIndex ?? (kind === 'commit' ? undefined : indexFromScheduler()),
+      stride,
+      waitSeconds,
+      scratchDir,
+      signal,
+      onWarning: reporter.warning,
+    });
+    if (json === true) {
+      reporter.close();
+      await printToStandardOutput(`${jsonLine(report)}\n`);
+    } else reporter.done(describeTask(report), report);
+  },
+};
+
+/** What schedulers call the index of a task in an array. */
+const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
+
+/** @returns undefined if no scheduler tells one. @throws UsageError */
+function indexFromScheduler(): number | undefined {
+  for (const name of INDEX_VARIABLES) {
+    const text = process.env[name];
+    if (text !== undefined && text !== '') return parseWhole(text, name);
+  }
+  return undefined;
+}
+
+function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, output }: ClusterTaskReport): string {
+  if (wasCommitted) return 'the job is committed already';
+  if (output !== undefined) {
+    const size = `${formatPlural(output.records, 'record')}, ${formatBytes(output.bytes)}`;
+    return `committed ${size} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
+  }
+  const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;
+  return [
+    ...(done.length > 0 ? [`did ${named(done)}, ${formatBytes(bytes)} in ${formatSeconds(seconds)}`] : []),
+    ...(wereDone.length > 0 ? [`${named(wereDone)} ${wereDone.length === 1 ? 'was' : 'were'} done already`] : []),
+  ].join('; ');
+}

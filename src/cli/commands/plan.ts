@@ -1,0 +1,46 @@
+/** `pileshuf plan`, and `--dry-run` of the main command: what a shuffle will need. */
+import { UsageError } from '../../errors.js';
+import { previewShuffle } from '../../jobs/preview-shuffle.js';
+import type { CommandDefinition } from '../command.js';
+import { hintAtTerminal } from '../input-list.js';
+import { describePreview } from '../plan-text.js';
+import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
+import { shuffleCallOf, shuffleJobOf } from './shuffle.js';
+
+const notes = `
+Takes the options of the main command, and says what that job will need: memory,
+temp data, output, open files, time. It checks what the job checks, fails as the
+job fails, and writes no output. docs/PLAN.md explains the lines.
+
+Examples:
+  pileshuf plan corpus/ -o shuffled.jsonl -S 8G
+  pileshuf plan corpus/ -o out --shards 128 --compress zstd --json
+`;
+
+export const command: CommandDefinition<'plan'> = {
+  name: 'plan',
+  operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
+  notes,
+  async run({ operands, values, given, reporter, signal, tuning }) {
+    const { json, probe, ...ofJob } = values;
+    refuseOtherJobs(ofJob);
+    const asked = shuffleCallOf({ operands, values: ofJob, given });
+    // A plan reads names from standard input, and never records.
+    const job = await shuffleJobOf(asked, signal, () => hintAtTerminal([], asked.inputLists, reporter.hint));
+    const report = await previewShuffle({ ...job, probe, signal, onWarning: reporter.warning }, tuning);
+    reporter.close();
+    const lines = json === true ? [jsonLine(report)] : describePreview(report).map(oneLine);
+    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+  },
+};
+
+/** @throws UsageError for jobs that have no plan of their own. */
+function refuseOtherJobs({ range, together }: { readonly range?: unknown; readonly together?: unknown }): void {
+  if (range !== undefined)
+    throw new UsageError(
+      '--input-range needs no plan: numbers have no inputs and no temp data, and take little memory',
+    );
+  if (together !== undefined)
+    throw new UsageError('--together has no plan of its own; plan its largest member by itself, with --key ordinal');
+}

@@ -1,0 +1,165 @@
+/**
+ * The progress of a job in words: as lines that fit a terminal, or as one line for a log. Pure functions.
+ *
+ *     [====--------]  30%  48 s left  pass 1 of 2  1.20 GB of 2.40 GB
+ *     210 MB/s now  195 MB/s mean  memory 612 MB of 1.07 GB
+ *     vda reads 105 MB/s, writes 103 MB/s, 3.2 of 8 calls
+ *
+ * Each line has several forms. The terminal gets the fullest that fits; of the shortest, what comes last is left out.
+ */
+
+import type { DiskRate } from './disk-rates.js';
+import { type JobState, passOf } from './measured-job.js';
+import { formatBytes, formatWholeSeconds } from './quantity.js';
+import { oneLine } from './visible-text.js';
+
+/** With the longest numbers the first line still fits 80 columns. */
+const BAR_COLUMNS = 12;
+const MOST_NAME_COLUMNS = 24;
+
+/** @param columns of the terminal. A line as wide as the terminal would wrap: none is. */
+export function viewLines(state: JobState, columns: number): readonly string[] {
+  const room = Math.max(1, columns - 1);
+  return [
+    fitted([longJob(state), shortJob(state)], room),
+    fitted([longPace(state), shortPace(state)], room),
+    disksLine(state.disks, room),
+  ].filter((line) => line !== '');
+}
+
+/** `30% done, 48 s left; pass 1 of 2: 1.20 GB of 2.40 GB, 210 MB/s now, 195 MB/s mean; vda reads ...; memory ...` */
+export function logLine(state: JobState): string {
+  const percent = percentDone(state);
+  const job = [...(percent === undefined ? [] : [`${percent}% done`]), ...timeLeft(state)].join(', ');
+  const phase = [nameOfPhase(state), [...amount(state), ...pace(state)].join(', ')].filter(Boolean).join(': ');
+  return [job, phase, ...state.disks.map(longDisk), memoryOf(state)].filter(Boolean).join('; ');
+}
+
+function longJob(state: JobState): string[] {
+  const percent = percentDone(state);
+  if (percent === undefined) return shortJob(state);
+  const filled = Math.floor((percent / 100) * BAR_COLUMNS);
+  const drawing = '='.repeat(filled) + '-'.repeat(BAR_COLUMNS - filled);
+  return [`[${drawing}] ${inPercent(percent)}`, ...timeLeft(state), nameOfPhase(state), ...amount(state)];
+}
+
+function shortJob(state: JobState): string[] {
+  const percent = percentDone(state);
+  return [
+    ...(percent === undefined ? [] : [inPercent(percent)]),
+    ...timeLeft(state),
+    nameOfPhase(state),
+    ...amount(state),
+  ];
+}
+
+function longPace(state: JobState): string[] {
+  return [...pace(state), memoryOf(state)];
+}
+
+function shortPace(state: JobState): string[] {
+  return [...pace(state), `memory ${formatBytes(state.memory.residentBytes)}`];
+}
+
+/** As many disks as fit, and how many more there are. */
+function disksLine(disks: readonly DiskRate[], room: number): string {
+  const [long, short] = [disks.map(longDisk), disks.map(shortDisk)];
+  if (long.length === 0) return '';
+  if (columnsOf(joined(long)) <= room) return joined(long);
+  for (let shown = short.length; shown > 0; shown--) {
+    const left = short.length - shown;
+    const line = joined([...short.slice(0, shown), ...(left > 0 ? [`and ${left} more`] : [])]);
+    if (columnsOf(line) <= room) return line;
+  }
+  return fitted([short], room);
+}
+
+function longDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
+  const [read, written] = [readBytesPerSecond, writtenBytesPerSecond].map((rate) => `${formatBytes(rate)}/s`);
+  return `${shownName(name)} reads ${read}, writes ${written}, ${callsOf(meanCalls)} of ${callLimit} calls`;
+}
+
+function shortDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
+  const [read, written] = [readBytesPerSecond, writtenBytesPerSecond].map((rate) => `${formatBytes(rate)}/s`);
+  return `${shownName(name)} r ${read} w ${written} ${callsOf(meanCalls)}/${callLimit}`;
+}
+
+function callsOf(mean: number): string {
+  return mean.toFixed(mean < 9.95 ? 1 : 0);
+}
+
+function shownName(name: string): string {
+  const shown = oneLine(name);
+  return columnsOf(shown) <= MOST_NAME_COLUMNS ? shown : `${cut(shown, MOST_NAME_COLUMNS - 3)}...`;
+}
+
+function memoryOf({ memory: { residentBytes, budgetBytes } }: JobState): string {
+  const budget = budgetBytes === undefined ? '' : ` of ${formatBytes(budgetBytes)}`;
+  return `memory ${formatBytes(residentBytes)}${budget}`;
+}
+
+/** Of the job; rounded down, because the end is told by the summary. */
+function percentDone({ jobDone }: JobState): number | undefined {
+  return jobDone === undefined ? undefined : Math.min(99, Math.floor(jobDone * 100));
+}
+
+function inPercent(percent: number): string {
+  return `${String(percent).padStart(3)}%`;
+}
+
+function timeLeft({ jobSecondsLeft }: JobState): string[] {
+  return jobSecondsLeft === undefined ? [] : [`${formatWholeSeconds(Math.ceil(jobSecondsLeft))} left`];
+}
+
+/** The phases as people see them; programs get the library's own names. */
+function nameOfPhase(state: JobState): string {
+  const { pass, passes } = passOf(state);
+  const { member } = state;
+  const name = pass === null ? state.phase : `pass ${pass} of ${passes}`;
+  return member === undefined ? name : `${name} for member ${member.number} of ${member.of}`;
+}
+
+/** A commit has no bytes to count. */
+function amount({ phase, bytesDone, bytesTotal }: JobState): string[] {
+  if (phase === 'commit') return [];
+  return [`${formatBytes(bytesDone)} of ${bytesTotal === undefined ? 'an unknown total' : formatBytes(bytesTotal)}`];
+}
+
+/** Of the last ten seconds, and of the phase. */
+function pace({ phase, bytesPerSecond, meanBytesPerSecond }: JobState): string[] {
+  if (phase === 'commit' || meanBytesPerSecond === 0) return [];
+  return [`${formatBytes(bytesPerSecond)}/s now`, `${formatBytes(meanBytesPerSecond)}/s mean`];
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.join('  ');
+}
+
+/** The first form that fits; else of the last one as many parts as fit, from the first on. */
+function fitted(forms: readonly (readonly string[])[], room: number): string {
+  const whole = forms.find((parts) => columnsOf(joined(parts)) <= room);
+  if (whole !== undefined) return joined(whole);
+  const shortest = forms.at(-1) ?? [];
+  for (let count = shortest.length - 1; count > 0; count--) {
+    const line = joined(shortest.slice(0, count));
+    if (columnsOf(line) <= room) return line;
+  }
+  return cut(shortest[0] ?? '', room);
+}
+
+/** The most columns that any terminal needs for a text. What is not ASCII may take two: terminals do not agree. */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += character < '\x80' ? 1 : 2;
+  return columns;
+}
+
+/** As many of the characters that a person sees as fit. */
+function cut(text: string, room: number): string {
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (columnsOf(kept + segment) > room) break;
+    kept += segment;
+  }
+  return kept.trimEnd();
+}

@@ -1,0 +1,152 @@
+/**
+ * The plan of a job whose tasks run on several machines, as the job directory keeps it, and the names of its other files:
+ *
+ *     plan              this plan, written once
+ *     disk-0/           the data files of pile sets; each has the name of an attempt
+ *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
+ *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
+ *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
+ *     commit            the moves of the outputs, while they move
+ *     committing        which process commits
+ *     committed         the outputs have their names; all else goes
+ *     attempts/         who works, or worked, on what; decides nothing
+ *     slurm             what tasks ask of Slurm, if it runs them
+ *     logs/             what they wrote there; stays
+ *
+ * The plan is sealed, and belongs to one version of pileshuf: every task must be of the version that planned.
+ */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { UsageError } from '../errors.js';
+import type { Compression } from '../formats/encoder-table.js';
+import type { FoundHeader } from '../formats/header.js';
+import type { InputIds } from '../inputs/ids.js';
+import type { InputHeader } from '../inputs/list-inputs.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
+import type { FileVersion } from '../io/files.js';
+import { damagedFile, type Remedy, seal, unseal } from '../io/sealed-file.js';
+import { createDurably, readSmallFile } from '../io/small-file.js';
+import type { OutputRequest, ShuffleRequest } from '../jobs/request.js';
+import type { WorkPlan } from '../jobs/work-plan.js';
+import type { FilesPlace } from '../output/output-place.js';
+import type { Before } from '../passes/before-ranges.js';
+import type { Slice } from '../plan/slices.js';
+import { fromJsonValue, toJsonValue } from './plain-values.js';
+
+/** What a task needs of the options of the shuffle. */
+export interface ClusterRequest
+  extends Pick<
+      ShuffleRequest,
+      | 'framing'
+      | 'header'
+      | 'linesAssumed'
+      | 'decompressProgram'
+      | 'igzip'
+      | 'maxRecordBytes'
+      | 'keys'
+      | 'seed'
+      | 'splitBy'
+      | 'ioLimits'
+      | 'tempZstdLevel'
+    >,
+    Pick<OutputRequest, 'headCount' | 'shards' | 'splits'> {
+  readonly compression: Compression | undefined;
+}
+
+/** An input file. */
+export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modifiedNanoseconds'> {
+  /** Absolute. */
+  readonly path: string;
+  /** Undefined: plain bytes. */
+  readonly codec: string | undefined;
+  readonly header: InputHeader;
+}
+
+/** A slice, and what its reader must know of the bytes before each of its parts. */
+export interface ClusterSlice {
+  readonly parts: Slice;
+  /** Undefined: nothing. */
+  readonly before: readonly Before[] | undefined;
+}
+
+export interface ClusterPlan extends WorkPlan {
+  readonly request: ClusterRequest;
+  readonly inputs: readonly ClusterInput[];
+  readonly inputIds: InputIds;
+  readonly firstHeader: FoundHeader | undefined;
+  readonly weighing: Weighing | undefined;
+  readonly output: FilesPlace;
+  /** Lies beside the output, on storage that all tasks share. */
+  readonly stagingDirectory: string;
+  readonly slices: readonly ClusterSlice[];
+  /** The slices of each task of the scatter pass. */
+  readonly scatterTasks: readonly (readonly number[])[];
+  readonly shuffleTaskCount: number;
+  /** Stored bytes of each slice. */
+  readonly sliceBytes: readonly number[];
+  /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
+  readonly limitsHead: boolean;
+  /** Of what is read, decoded; from samples where inputs are compressed. */
+  readonly expectedBytes: number;
+}
+
+const KIND = 'cluster-plan';
+const VERSION = 1;
+/** A million inputs take some 300 MB. */
+const MOST_BYTES = 2 ** 29 - 2 ** 24;
+export const PLAN_NAME = 'plan';
+export const COMMITTED_NAME = 'committed';
+export const COMMITTING_NAME = 'committing';
+export const ATTEMPTS_NAME = 'attempts';
+export const SLURM_NAME = 'slurm';
+
+/** For the files of a job directory of tasks. */
+export const CLUSTER_REMEDY: Remedy = {
+  ifDamaged: 'remove the job directory and plan the job again',
+  ifOtherVersion: 'run all tasks with the version that planned the job, or plan it again in another job directory',
+  otherVersionCode: 'ERR_JOB_VERSION',
+};
+
+export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {
+  const bytes = seal(KIND, VERSION, { program: programVersion(), plan: toJsonValue(plan) });
+  if (bytes.byteLength > MOST_BYTES) {
+    throw new UsageError(
+      `the plan would have ${bytes.byteLength} bytes, more than ${MOST_BYTES}; give fewer inputs, each of them larger`,
+    );
+  }
+  await createDurably(jobDirectory, PLAN_NAME, bytes);
+}
+
+/**
+ * @returns undefined if there is none.
+ * @throws VerificationError if it is damaged; UsageError ERR_JOB_VERSION if another version of pileshuf wrote it.
+ */
+export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
+  const path = join(jobDirectory, PLAN_NAME);
+  const bytes = readSmallFile(path, 'temp', MOST_BYTES);
+  if (bytes === undefined) return undefined;
+  const sealed = unseal(bytes, KIND, VERSION, path, CLUSTER_REMEDY);
+  if (!isSealedPlan(sealed)) throw damagedFile(path, 'expected a plan in it', CLUSTER_REMEDY);
+  if (sealed.program !== programVersion()) {
+    throw new UsageError(
+      `${path} was written by pileshuf ${sealed.program}, and this is ${programVersion()}; ${CLUSTER_REMEDY.ifOtherVersion}`,
+      'ERR_JOB_VERSION',
+    );
+  }
+  // The seal shows that these are the very bytes that this version wrote.
+  return fromJsonValue(sealed.plan) as ClusterPlan;
+}
+
+function isSealedPlan(value: unknown): value is { readonly program: string; readonly plan: object } {
+  return typeof value === 'object' && value !== null && 'program' in value && 'plan' in value;
+}
+
+let version: string | undefined;
+
+function programVersion(): string {
+  if (version === undefined) {
+    const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
+    version = description.version;
+  }
+  return version;
+}

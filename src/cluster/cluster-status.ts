@@ -1,0 +1,139 @@
+/** How far a planned job is, as far as this machine sees: which tasks are done, and what attempts tell of themselves. */
+
+import { resolve } from 'node:path';
+import { realPathOf } from '../io/paths.js';
+import type { AttemptRecord, TaskKind } from './attempt-log.js';
+import { readAttempts } from './attempt-log.js';
+import { unfinishedShuffleTasks } from './commit-job.js';
+import { readCommittedNote } from './committed-job.js';
+import { findPlan } from './open-job.js';
+import { unfinishedScatterTasks } from './scattered.js';
+import { readSlurmNote } from './slurm-note.js';
+import { Patience } from './until-visible.js';
+
+/** The tasks of one pass. */
+export interface PassStatus {
+  readonly tasks: number;
+  readonly done: number;
+  /** The indexes of the others. */
+  readonly unfinished: readonly number[];
+  /** Of all attempts that run now; undefined: none has told yet. */
+  readonly bytesPerSecond: number | undefined;
+  readonly secondsLeft: number | undefined;
+}
+
+/** An attempt that has not ended, as far as it has told. */
+export interface RunningAttempt
+  extends Pick<AttemptRecord, 'kind' | 'index' | 'host' | 'pid' | 'bytesDone' | 'bytesTotal'> {
+  /** By the clock of its host, as ISO 8601. */
+  readonly startedAt: string;
+  /** When it was last heard of. One that was killed is not heard of any more. */
+  readonly toldAt: string;
+}
+
+/** A task that is not done, and whose last attempt failed. */
+export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host' | 'pid'> {
+  readonly failedAt: string;
+  readonly error: string;
+}
+
+export interface ClusterStatus {
+  readonly jobDir: string;
+  /** The pass that has tasks to do. */
+  readonly state: TaskKind | 'committed';
+  /** Undefined when the job is committed. */
+  readonly scatter: PassStatus | undefined;
+  readonly shuffle: PassStatus | undefined;
+  readonly running: readonly RunningAttempt[];
+  readonly failed: readonly FailedTask[];
+  /** Of the tasks that Slurm runs; undefined: it runs none, or the job is committed. */
+  readonly logDir: string | undefined;
+  /** Undefined until the job is committed. */
+  readonly output:
+    | { readonly records: number; readonly bytes: number; readonly seed: string; readonly checksum: string }
+    | undefined;
+}
+
+/** @throws UsageError if there is no planned job. */
+export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
+  const found = await findPlan(jobDir, new Patience(0, undefined));
+  if (found === undefined) {
+    const directory = realPathOf(resolve(jobDir), 'temp');
+    const note = readCommittedNote(directory);
+    const { stagingDirectory: _, ...output } = note ?? {
+      stagingDirectory: '',
+      records: 0,
+      bytes: 0,
+      seed: '',
+      checksum: '',
+    };
+    return {
+      jobDir: directory,
+      state: 'committed',
+      scatter: undefined,
+      shuffle: undefined,
+      running: [],
+      failed: [],
+      logDir: undefined,
+      output,
+    };
+  }
+  const { directory, plan } = found;
+  const unfinished = { scatter: unfinishedScatterTasks(found), shuffle: unfinishedShuffleTasks(found), commit: [0] };
+  const last = lastAttempts(readAttempts(directory).filter(({ kind, index }) => unfinished[kind].includes(index)));
+  const running = last.filter(({ state }) => state === 'running');
+  const failed = last.filter(({ state }) => state === 'failed');
+  const bytesOfScatter = (task: number) =>
+    (plan.scatterTasks[task] ?? []).reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
+  const bytesOfShuffle = () => plan.expectedBytes / plan.shuffleTaskCount;
+  const { length: scatterTasks } = plan.scatterTasks;
+  return {
+    jobDir: directory,
+    state: unfinished.scatter.length > 0 ? 'scatter' : unfinished.shuffle.length > 0 ? 'shuffle' : 'commit',
+    scatter: passStatus('scatter', scatterTasks, unfinished.scatter, running, bytesOfScatter),
+    shuffle: passStatus('shuffle', plan.shuffleTaskCount, unfinished.shuffle, running, bytesOfShuffle),
+    running: running.map(({ kind, index, host, pid, bytesDone, bytesTotal, startedAt, toldAt }) => ({
+      ...{ kind, index, host, pid, bytesDone, bytesTotal },
+      startedAt: timeOf(startedAt),
+      toldAt: timeOf(toldAt),
+    })),
+    failed: failed.map(({ kind, index, host, pid, toldAt, error }) => ({
+      ...{ kind, index, host, pid },
+      failedAt: timeOf(toldAt),
+      error: error ?? '',
+    })),
+    logDir: readSlurmNote(directory)?.logDirectory,
+    output: undefined,
+  };
+}
+
+/** The last attempt at each task. */
+function lastAttempts(attempts: readonly AttemptRecord[]): AttemptRecord[] {
+  return [...new Map(attempts.map((attempt) => [`${attempt.kind} ${attempt.index}`, attempt])).values()];
+}
+
+function passStatus(
+  kind: TaskKind,
+  tasks: number,
+  unfinished: readonly number[],
+  running: readonly AttemptRecord[],
+  bytesOf: (task: number) => number,
+): PassStatus {
+  const own = running.filter((attempt) => attempt.kind === kind);
+  const rate = own.reduce((sum, { bytesDone, startedAt, toldAt }) => {
+    return toldAt > startedAt ? sum + (1000 * bytesDone) / (toldAt - startedAt) : sum;
+  }, 0);
+  const leftBytes =
+    unfinished.reduce((sum, task) => sum + bytesOf(task), 0) - own.reduce((sum, { bytesDone }) => sum + bytesDone, 0);
+  return {
+    tasks,
+    done: tasks - unfinished.length,
+    unfinished,
+    bytesPerSecond: rate > 0 ? Math.round(rate) : undefined,
+    secondsLeft: rate > 0 ? Math.max(0, Math.round(leftBytes / rate)) : undefined,
+  };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

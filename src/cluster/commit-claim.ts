@@ -1,0 +1,138 @@
+/**
+ * Lets one process at a time commit a job: two that move the same outputs would be in each other's way. The process that
+ * commits changes its claim every two seconds. A claim that does not change belongs to a process that is gone, and is
+ * taken over: at once if that process ran on this machine, else when the time is over in which a change must have become
+ * visible. No clocks of two machines are compared.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { NameTakenError } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
+import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably, replaceDurably } from '../io/small-file.js';
+import { identifyThisProcess, isRunning } from '../machine/process-identity.js';
+import type { JobStop } from '../passes/threads.js';
+import { CLUSTER_REMEDY, COMMITTING_NAME } from './cluster-plan.js';
+import { isCommitted, notReady } from './open-job.js';
+import type { Patience } from './until-visible.js';
+
+const shape = object({
+  host: text,
+  bootId: optional(text),
+  pidNamespace: optional(text),
+  pid: wholeNumber(1),
+  startTicks: optional(text),
+  token: text,
+  /** One more each time. */
+  beat: wholeNumber(),
+});
+
+type Claim = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'cluster-claim',
+  version: 1,
+  mostBytes: 2 ** 12,
+  role: 'temp',
+  shape,
+  remedy: CLUSTER_REMEDY,
+});
+
+const BEAT_MILLISECONDS = 2000;
+/** In this time a process at work changes its claim, even if it is slow. */
+const LEAST_WATCH_SECONDS = 6;
+
+/** Tokens of the claims that this process holds. */
+const heldTokens = new Set<string>();
+
+export class CommitClaim {
+  readonly #directory: string;
+  #claim: Claim;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+
+  private constructor(directory: string, claim: Claim) {
+    this.#directory = directory;
+    this.#claim = claim;
+  }
+
+  /**
+   * @returns undefined if the job is committed.
+   * @throws SystemError ERR_NOT_READY if another process commits the job now.
+   */
+  static async take(directory: string, patience: Patience, stop: JobStop): Promise<CommitClaim | undefined> {
+    const claim: Claim = {
+      ...identifyThisProcess(),
+      host: hostname(),
+      token: randomBytes(8).toString('hex'),
+      beat: 0,
+    };
+    try {
+      await createDurably(directory, COMMITTING_NAME, format.seal(claim));
+    } catch (error) {
+      if (!(error instanceof NameTakenError)) throw error;
+      await requireLeft(directory, patience);
+      await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
+    }
+    heldTokens.add(claim.token);
+    const taken = new CommitClaim(directory, claim);
+    if (isCommitted(directory)) {
+      await taken.release();
+      return undefined;
+    }
+    taken.#timer = setInterval(() => {
+      taken.#beating = taken.#beating.then(() => taken.#beat(stop));
+    }, BEAT_MILLISECONDS);
+    taken.#timer.unref();
+    return taken;
+  }
+
+  /** Removes the claim, if it is still that of this process. */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    heldTokens.delete(this.#claim.token);
+    await this.#beating;
+    if (readClaim(this.#directory)?.token === this.#claim.token)
+      removeFile(join(this.#directory, COMMITTING_NAME), 'temp');
+  }
+
+  async #beat(stop: JobStop): Promise<void> {
+    try {
+      const now = readClaim(this.#directory);
+      if (now !== undefined && now.token !== this.#claim.token) {
+        stop.fail(notReady(`a process on ${now.host} has taken over the commit of ${this.#directory}`));
+        return;
+      }
+      this.#claim = { ...this.#claim, beat: this.#claim.beat + 1 };
+      await replaceDurably(this.#directory, COMMITTING_NAME, format.seal(this.#claim));
+    } catch {
+      // The next beat tries again.
+    }
+  }
+}
+
+/** Waits until it is sure that the process of the claim is gone. @throws SystemError ERR_NOT_READY */
+async function requireLeft(directory: string, patience: Patience): Promise<void> {
+  const first = readClaim(directory);
+  if (first === undefined || isGoneHere(first)) return;
+  const isAtWork = await patience.atLeast(LEAST_WATCH_SECONDS).untilFound(directory, () => {
+    const now = readClaim(directory);
+    if (now === undefined) return false;
+    return now.token !== first.token || now.beat !== first.beat || undefined;
+  });
+  if (isAtWork !== true) return;
+  throw notReady(`another process commits ${directory}: process ${first.pid} on ${first.host}; wait for it`);
+}
+
+function isGoneHere({ bootId, pidNamespace, pid, startTicks, token }: Claim): boolean {
+  const here = identifyThisProcess();
+  const isSameMachine = bootId !== undefined && bootId === here.bootId && pidNamespace === here.pidNamespace;
+  if (!isSameMachine) return false;
+  return pid === here.pid && startTicks === here.startTicks ? !heldTokens.has(token) : !isRunning(pid, startTicks);
+}
+
+function readClaim(directory: string): Claim | undefined {
+  return format.read(join(directory, COMMITTING_NAME));
+}

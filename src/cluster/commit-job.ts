@@ -1,0 +1,211 @@
+/**
+ * The last task of a job: puts together what the tasks of the shuffle pass wrote, verifies it as the local job does, makes
+ * it durable, moves it into place, and removes everything else. Killed anywhere, it is run again.
+ */
+import { join } from 'node:path';
+import { StagedOutputError } from '../errors.js';
+import { moveIntoPlace } from '../io/durable.js';
+import { openStagedOutput, shortenFile, versionOf, withFile } from '../io/files.js';
+import { nameExists, statPath } from '../io/paths.js';
+import type { FinishedRange } from '../job-directory/finished-ranges.js';
+import type { JobScope } from '../jobs/job.js';
+import type { SplitReport } from '../jobs/options.js';
+import { reportSplits, summarizeSplits } from '../jobs/split-report.js';
+import { type CommitJournal, readJournal } from '../output/commit-journal.js';
+import type { OutputLayout } from '../output/output-layout.js';
+import type { FilesPlace } from '../output/output-place.js';
+import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-target.js';
+import { StagedOutput } from '../output/staged-output.js';
+import { neighboursAtSeams, neighboursOfOneKey } from '../passes/sample-places.js';
+import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
+import type { AttemptLog } from './attempt-log.js';
+import type { ClusterPlan } from './cluster-plan.js';
+import { CommitClaim } from './commit-claim.js';
+import { removeRest, writeCommitted } from './committed-job.js';
+import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { type ClusterJob, isCommitted, notReady } from './open-job.js';
+import { unfinished } from './scattered.js';
+import { defaultScratch } from './shuffle-part.js';
+import { readShuffleRecord, type ShuffleRecord, shuffleRecordPath } from './shuffle-record.js';
+
+/** The output of a job. */
+export interface ClusterOutput {
+  readonly records: number;
+  /** Of all records; shards may have headers besides. */
+  readonly bytes: number;
+  readonly seed: string;
+  /** Multiset checksum, 16 hex digits. */
+  readonly checksum: string;
+  /** Final paths; none for one output. */
+  readonly shards: readonly string[];
+  readonly splits: readonly SplitReport[] | undefined;
+}
+
+/**
+ * @returns undefined if another process has committed the job meanwhile.
+ * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if the output is wrong.
+ */
+export async function commitJob(
+  job: ClusterJob,
+  log: AttemptLog,
+  scratchDir: string | undefined,
+  scope: JobScope,
+): Promise<ClusterOutput | undefined> {
+  const { directory, plan, patience, stop, gates } = job;
+  await requireShuffled(job);
+  const claim = await CommitClaim.take(directory, patience, stop);
+  if (claim === undefined) return undefined;
+  scope.releases.push(() => claim.release());
+  const place = placeNow(plan.output);
+  const directories = { stagingDirectory: plan.stagingDirectory, jobDirectory: directory };
+  const staged = new StagedOutput(place, directories, gates.gateOf(plan.stagingDirectory, 'output'));
+  const journal = readJournal(directory) ?? (await prepareMoves(job, staged, log, scratchDir, scope));
+  const shards = await staged.finish(journal);
+  const output = reportOf(plan, journal, shards);
+  await writeCommitted(directory, { stagingDirectory: plan.stagingDirectory, ...summaryOf(output) });
+  log.stop();
+  removeRest(directory, plan.stagingDirectory, scope.warn);
+  return output;
+}
+
+/** Verifies the output, and notes its moves. */
+async function prepareMoves(
+  job: ClusterJob,
+  staged: StagedOutput,
+  log: AttemptLog,
+  scratchDir: string | undefined,
+  scope: JobScope,
+): Promise<CommitJournal> {
+  const { plan, control } = job;
+  const records = readRecords(job);
+  const { work, layout, splits } = await decideOutput(job, log.attempt, scratchDir ?? defaultScratch(), scope);
+  const { piles } = work;
+  requireAllPiles(records, piles.totals, job);
+  await requireNoJoins(records, work);
+  await takeShards(job, records);
+  const regions = records.flatMap(({ ranges }) => ranges.flatMap((range) => range.regions));
+  shorten(plan, layout, regions);
+  await staged.complete(layout, regions, control);
+  staged.verify(layout, regions);
+  const { shardCount } = layout.cuts;
+  const moves = await staged.prepareCommit(
+    {
+      shardCount,
+      records: piles.records,
+      bytes: piles.bytes,
+      checksum: checksumTextOf(piles.checksum),
+      splits: summarizeSplits(splits, layout.cuts),
+    },
+    control,
+  );
+  await staged.noteMoves(moves);
+  return moves.journal;
+}
+
+/** The tasks of the shuffle pass that are not done, as far as this machine sees. */
+export function unfinishedShuffleTasks({ directory, plan }: Pick<ClusterJob, 'directory' | 'plan'>): number[] {
+  const isDone = (task: number) => statPath(shuffleRecordPath(directory, task), 'temp') !== undefined;
+  return Array.from({ length: plan.shuffleTaskCount }, (_, task) => task).filter((task) => !isDone(task));
+}
+
+async function requireShuffled(job: ClusterJob): Promise<void> {
+  const { directory, patience } = job;
+  // When outputs move, or the job is committed, all tasks were done.
+  const isReady = () => unfinishedShuffleTasks(job).length === 0 || isCommitted(directory) || undefined;
+  if ((await patience.untilFound(directory, isReady)) === true) return;
+  throw notReady(unfinished('shuffle', unfinishedShuffleTasks(job), directory));
+}
+
+function readRecords({ directory, plan }: ClusterJob): ShuffleRecord[] {
+  return Array.from({ length: plan.shuffleTaskCount }, (_, task) => {
+    const record = readShuffleRecord(directory, task);
+    if (record === undefined) throw notReady(unfinished('shuffle', [task], directory));
+    return record;
+  });
+}
+
+/** A directory of shards may have appeared, or gone, since the plan. */
+function placeNow(place: FilesPlace): FilesPlace {
+  return place.kind === 'file' ? place : { ...place, exists: nameExists(place.path, 'output') };
+}
+
+/** Each task has compared the piles that it wrote with what was scattered. @throws StagedOutputError */
+function requireAllPiles(
+  records: readonly ShuffleRecord[],
+  { recordBytes }: PileTotals,
+  { directory }: ClusterJob,
+): void {
+  const isWritten = new Uint8Array(recordBytes.length);
+  for (const { ranges } of records) for (const { first, end } of ranges) isWritten.fill(1, first, end);
+  const missing = recordBytes.findIndex((bytes, pile) => bytes > 0 && isWritten[pile] !== 1);
+  if (missing === -1) return;
+  throw new StagedOutputError(`no task of ${directory} has written pile ${missing}`);
+}
+
+/** Compares the samples at the seams between tasks, where readers would join two of one key. @throws InputError */
+async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: DecidedOutput['work']): Promise<void> {
+  if (samples === undefined) return;
+  let last: FinishedRange | undefined;
+  for (const { ranges } of records) {
+    const withSamples = ranges.filter(({ ends }) => ends !== undefined && ends !== null);
+    const [first] = withSamples;
+    if (first === undefined) continue;
+    // Two tasks that share a pile have both compared its samples.
+    const neighbours = last !== undefined && last.end <= first.first ? neighboursAtSeams([last, first]) : undefined;
+    if (neighbours !== undefined) throw await neighboursOfOneKey(neighbours, samples);
+    last = withSamples.at(-1);
+  }
+}
+
+/** Moves the shards of each task's first attempt to where those of a local job are. Another attempt may have begun. */
+async function takeShards({ plan, patience }: ClusterJob, records: readonly ShuffleRecord[]): Promise<void> {
+  const { stagingDirectory } = plan;
+  for (const { own, ranges } of records) {
+    if (own === null) continue;
+    const shards = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
+    for (const shard of shards) {
+      const [from, to] = [stagedPath(join(stagingDirectory, own), shard), stagedPath(stagingDirectory, shard)];
+      const isThere = await patience.untilFound(join(stagingDirectory, own), () =>
+        nameExists(from, 'output') || nameExists(to, 'output') ? true : undefined,
+      );
+      if (isThere === undefined) throw new StagedOutputError(`the staged output ${from} is missing`);
+      if (nameExists(from, 'output')) moveIntoPlace(from, to);
+    }
+  }
+}
+
+/**
+ * Cuts off what tasks had added so that no machine writes behind the end of a file. Opens each file, so that this machine
+ * asks for its size.
+ */
+function shorten(
+  { stagingDirectory }: ClusterPlan,
+  { cuts, ends }: OutputLayout,
+  regions: readonly WrittenRegion[],
+): void {
+  const ofShard = new Map<number, WrittenRegion[]>();
+  for (const region of regions) {
+    const others = ofShard.get(region.shard);
+    if (others === undefined) ofShard.set(region.shard, [region]);
+    else others.push(region);
+  }
+  for (let shard = 0; shard < cuts.shardCount; shard++) {
+    const path = stagedPath(stagingDirectory, shard);
+    if (!nameExists(path, 'output')) continue;
+    const own = ofShard.get(shard) ?? [];
+    const end = own.reduce((most, region) => Math.max(most, region.end), 0);
+    const byteLength = ends.headerBytes + end + ends.trailerOf(recordBytesOf(own)).byteLength;
+    withFile(openStagedOutput(path), (file) => {
+      if (versionOf(file).byteLength > byteLength) shortenFile(file, byteLength);
+    });
+  }
+}
+
+function reportOf(plan: ClusterPlan, journal: CommitJournal, shards: readonly string[]): ClusterOutput {
+  const { records, bytes, checksum, splits } = journal;
+  return { records, bytes, seed: plan.request.seed, checksum, shards, splits: reportSplits(splits, shards) };
+}
+
+function summaryOf({ records, bytes, seed, checksum }: ClusterOutput) {
+  return { records, bytes, seed, checksum };
+}

@@ -1,0 +1,67 @@
+/** What stays of a job when its outputs have their names: a marker that says so. All else goes. */
+import { join } from 'node:path';
+import { removeDirectory } from '../io/directories.js';
+import { NameTakenError } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
+import { checksumText, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { listNames } from '../io/paths.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably, isNameOfAttempt } from '../io/small-file.js';
+import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, PLAN_NAME } from './cluster-plan.js';
+
+const shape = object({
+  stagingDirectory: text,
+  records: wholeNumber(),
+  bytes: wholeNumber(),
+  seed: text,
+  checksum: checksumText,
+});
+
+export type CommittedNote = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'cluster-committed',
+  version: 1,
+  mostBytes: 2 ** 20,
+  role: 'temp',
+  shape,
+  remedy: CLUSTER_REMEDY,
+});
+
+export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
+  try {
+    await createDurably(jobDirectory, COMMITTED_NAME, format.seal(note));
+  } catch (error) {
+    // Another attempt was first, after the same moves.
+    if (!(error instanceof NameTakenError)) throw error;
+  }
+}
+
+/** @returns undefined if the job is not committed. */
+export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {
+  return format.read(join(jobDirectory, COMMITTED_NAME));
+}
+
+const RECORD_NAME = /^(cuts|head|splits|slurm|commit|committing|shuffle-\d{6,}|[a-z0-9-]+\.index)$/;
+
+/**
+ * Removes what the job needs no more: the staged outputs, then everything in the job directory but the marker and what is
+ * not of a job. A task that still runs somewhere finds its files gone, and fails.
+ */
+export function removeRest(jobDirectory: string, stagingDirectory: string, warn: (error: unknown) => void): void {
+  const attempt = (remove: () => void) => {
+    try {
+      remove();
+    } catch (error) {
+      warn(error);
+    }
+  };
+  attempt(() => removeDirectory(stagingDirectory));
+  attempt(() => removeDirectory(join(jobDirectory, 'disk-0')));
+  attempt(() => removeDirectory(join(jobDirectory, ATTEMPTS_NAME)));
+  attempt(() => {
+    for (const name of listNames(jobDirectory, 'temp'))
+      if (RECORD_NAME.test(name) || isNameOfAttempt(name)) removeFile(join(jobDirectory, name), 'temp');
+    removeFile(join(jobDirectory, PLAN_NAME), 'temp');
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * What a job decides between its passes, in every task of the shuffle pass and at the commit: which records the output
+ * has, where splits begin, how it is cut. All of it follows from the piles, so each task may find it. Where that takes
+ * reading piles, the first that is done notes it, and later ones use the note.
+ */
+import { NameTakenError } from '../io/durable.js';
+import { readCutsNote, writeCutsNote } from '../job-directory/cuts-note.js';
+import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
+import type { JobScope } from '../jobs/job.js';
+import { shuffleSettings } from '../jobs/task-settings.js';
+import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
+import type { OutputLayout } from '../output/output-layout.js';
+import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { cutOutput } from '../passes/cut-output.js';
+import { type FoundSplit, findSplits } from '../passes/find-splits.js';
+import { sampleSourceOf } from '../passes/sample-places.js';
+import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
+import { takeHead } from '../passes/take-head.js';
+import type { Threads } from '../passes/threads.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { type ClusterJob, startTaskThreads } from './open-job.js';
+import { gatherScattered } from './scattered.js';
+
+export interface DecidedOutput {
+  /** Of the output alone. */
+  readonly work: PilesWork & Pick<ShuffleWork, 'samples'>;
+  readonly layout: OutputLayout;
+  /** Undefined: the output is not split. */
+  readonly splits: readonly FoundSplit[] | undefined;
+  readonly threads: Threads;
+}
+
+/**
+ * @param attempt part of the names of temp files.
+ * @param scratchDir where piles that are too large are scattered again: on this machine alone.
+ */
+export async function decideOutput(
+  job: ClusterJob,
+  attempt: string,
+  scratchDir: string,
+  scope: JobScope,
+): Promise<DecidedOutput> {
+  const { plan, directory, gates, piling, keyOf, inputs, signal, onWarning } = job;
+  const { request } = plan;
+  const { piles, found } = await gatherScattered(job);
+  const first = await startTaskThreads(job, scope);
+  const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, () => {}, scope.releases);
+  const scratch = openScratch(scratchDir, gates, scope);
+  const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
+    keyScale: undefined,
+    framing: request.framing,
+    tiesByBytes: plan.inputIds !== undefined,
+    unique: false,
+    hashesOutput: true,
+    rescatterTo: scratch,
+    isProfiled: false,
+  });
+  const samples = sampleSourceOf(request.framing, {
+    inputs,
+    recordEnds: found.recordEnds,
+    keyOf,
+    keys: request.keys,
+    signal,
+  });
+  const all: PilesWork = { piles, settings, attempt, onWarning };
+  const head = await takeHead(request, all, threads, keptNote(readHeadNote(directory), directory, writeHeadNote));
+  const work = { ...all, piles: head, samples };
+  const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
+  const splits = await findSplits(request, work, threads, keptSplits);
+  const outputPlan = planOutput(request, head, foundHeaders(request, found), splits);
+  const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
+  const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
+  const { ends, recordBytes, compression } = outputPlan;
+  return { work, layout: { ends, recordBytes, compression, cuts }, splits, threads };
+}
+
+/** A note that every task would make alike. */
+function keptNote<Note>(
+  found: Note | undefined,
+  directory: string,
+  write: (directory: string, note: Note) => Promise<void>,
+) {
+  return {
+    found,
+    hasFinishedRanges: false,
+    write: async (note: Note) => {
+      try {
+        await write(directory, note);
+      } catch (error) {
+        // Another task was first, with the same note.
+        if (!(error instanceof NameTakenError)) throw error;
+      }
+    },
+  };
+}
+
+function openScratch(scratchDir: string, gates: ClusterJob['gates'], { releases }: JobScope) {
+  requireTempDirs([scratchDir], 'tempDirs');
+  const disks = new TempDisks([scratchDir], gates);
+  removeLeftOverTempDirectories(scratchDir);
+  const directory = makePrivateTempDirectory(scratchDir, releases);
+  return { disks: disks.in([directory]), indexDirectory: directory };
+}

@@ -1,0 +1,259 @@
+/**
+ * Plans a shuffle as tasks that run on several machines, which share storage and know nothing of each other:
+ *
+ *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
+ *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
+ *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
+ *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
+ *
+ * The scheduler decides where tasks run, and when, and how often. A task may be killed at any moment, run again, and run
+ * twice at the same time. So an attempt writes under names of its own, and is done when a hard link gives its record the
+ * one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a directory to
+ * find out, compares clocks, or takes a lock.
+ *
+ * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
+ * nothing about them.
+ */
+import { isAbsolute, resolve } from 'node:path';
+import { requireWhole, UsageError } from '../errors.js';
+import type { Input } from '../inputs/list-inputs.js';
+import { type JobScope, runJob } from '../jobs/job.js';
+import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
+import type { ShuffleOptions } from '../jobs/options.js';
+import { type PreparedShuffle, prepareShuffle } from '../jobs/prepare-shuffle.js';
+import { MOST_WORKERS } from '../jobs/request.js';
+import { scatterSettings } from '../jobs/task-settings.js';
+import { TempDisks } from '../jobs/temp-disks.js';
+import { planShuffle, type ShufflePlan } from '../jobs/work-plan.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
+import { JobStop, startThreads } from '../passes/threads.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
+import type { Slice } from '../plan/slices.js';
+import { shareSlices } from '../plan/task-shares.js';
+import { type ClusterInput, type ClusterPlan, type ClusterSlice, writeClusterPlan } from './cluster-plan.js';
+
+/** Those of a shuffle whose output is a file or a directory. */
+export interface ClusterPlanOptions
+  extends Omit<
+    ShuffleOptions,
+    'jobDir' | 'workers' | 'resume' | 'keepTemp' | 'tempDirs' | 'onProgress' | 'onProfile' | 'output'
+  > {
+  readonly output: string;
+  /** New or empty, on storage that all tasks share. Temp data lies in it. */
+  readonly jobDir: string;
+  /** The most tasks of the scatter pass, and of the shuffle pass. */
+  readonly tasks: number;
+  /** Threads of each task. Default 4. */
+  readonly cpusPerTask?: number | undefined;
+  /** What each task may use for records. Default 1 GiB for each thread. */
+  readonly memoryBytes?: number | undefined;
+}
+
+/** What there is to do. */
+export interface ClusterPlanReport {
+  readonly jobDir: string;
+  readonly seed: string;
+  readonly inputCount: number;
+  /** Of the inputs, decoded; from samples where they are compressed. */
+  readonly expectedBytes: number;
+  /** The indexes of the tasks of each pass go from 0 to one less. */
+  readonly scatterTasks: number;
+  readonly shuffleTasks: number;
+  readonly cpusPerTask: number;
+  readonly memoryBytes: number;
+  readonly piles: number;
+}
+
+const {
+  workers: _workers,
+  resume: _resume,
+  keepTemp: _keepTemp,
+  tempDirs: _tempDirs,
+  onProgress: _onProgress,
+  onProfile: _onProfile,
+  ...SHARED_OPTIONS
+} = SHUFFLE_OPTIONS;
+const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = { ...SHARED_OPTIONS, tasks: true, cpusPerTask: true };
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+const MOST_TASKS = 100_000;
+/** A smaller task takes longer to start than to be done. */
+const LEAST_TASK_BYTES = 64 * MIB;
+/** Of each thread of a task: enough that the threads end together, few enough that the files are large. */
+const SLICES_A_THREAD = 2;
+/** Of each thread of a task of the shuffle pass: the tasks then get equal parts, to about a tenth. */
+const PILES_A_THREAD = 8;
+/** Smaller buffers write pieces that no disk likes. */
+const SMALLEST_BUFFER_BYTES = 64 * 1024;
+/** A slice of the first plan, which only tells how much there is. */
+const ENDLESS_SLICE_BYTES = 2 ** 50;
+
+/** @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do. */
+export async function planCluster(
+  options: ClusterPlanOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<ClusterPlanReport> {
+  requireKnownOptions('planCluster()', options, CLUSTER_PLAN_OPTIONS);
+  const { value } = await runJob(options, (scope) => makePlan(options, tuning, scope));
+  return value;
+}
+
+async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
+  const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB, ...rest } = options;
+  requireWhole('`tasks`', tasks, 1, MOST_TASKS);
+  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
+  requireWhole('`memoryBytes`', memoryBytes, 1);
+  refuseUnplannable(options);
+  // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
+  const onDisk: Tuning = { ...tuning, keepInRam: false, stripeCount: 1 };
+  const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
+  const prepared = await prepareShuffle(rest, onlySizes, scope);
+  const { site, inputsToRead, weighing, inputs } = prepared;
+  if (site.kind === 'stream')
+    throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
+  const { directory } = site.start;
+
+  const request = { ...prepared.request, memoryBytes, workers: cpusPerTask, headCount: undefined, weighing };
+  const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
+  const planWith = (more: Tuning) =>
+    planShuffle(request, inputsToRead, disks, { hasFiles: true, manifest: undefined }, more);
+  const whole = await planWith(onlySizes);
+  const expectedBytes = whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes;
+  const leastBytes = tuning.sliceBytes ?? LEAST_TASK_BYTES;
+  const taskCount = Math.max(1, Math.min(tasks, Math.ceil(expectedBytes / leastBytes)));
+  const shuffleTaskCount = Math.min(taskCount, mostShuffleTasks(prepared));
+  const plan = await planWith({
+    ...onDisk,
+    ...morePiles(whole, shuffleTaskCount * cpusPerTask, tuning),
+    sliceBytes:
+      tuning.sliceBytes ?? Math.max(MIB, Math.ceil(expectedBytes / (taskCount * cpusPerTask * SLICES_A_THREAD))),
+  });
+  const before = await lookBefore(prepared, plan, scope);
+  const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
+  const { compression, shards, splits, headCount, ...asked } = prepared.request;
+  const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes } = asked;
+  const { keys, seed, splitBy, ioLimits, tempZstdLevel } = asked;
+  const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
+  const made: ClusterPlan = {
+    request: { ...read, keys, seed, splitBy, ioLimits, tempZstdLevel, headCount, shards, splits, compression },
+    inputs: inputsToRead.map(inputOf),
+    inputIds: prepared.inputIds,
+    firstHeader: prepared.firstHeader,
+    weighing,
+    output: site.output,
+    stagingDirectory: site.paths.stagingDirectory,
+    slices: plan.slices.map((parts) => sliceOf(parts, before)),
+    scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
+    shuffleTaskCount,
+    sliceBytes,
+    limitsHead: prepared.plan.head !== undefined,
+    expectedBytes,
+    memory: plan.memory,
+    memoryNeed: plan.memoryNeed,
+    inline: plan.inline,
+  };
+  try {
+    if (directory.wasThere) await directory.clear();
+    await directory.makeDirectories(true);
+    await writeClusterPlan(site.paths.jobDirectory, made);
+  } catch (error) {
+    await directory.end('discarded').catch(scope.warn);
+    throw error;
+  }
+  return {
+    jobDir: site.paths.jobDirectory,
+    seed,
+    inputCount: inputs.length,
+    expectedBytes,
+    scatterTasks: made.scatterTasks.length,
+    shuffleTasks: shuffleTaskCount,
+    cpusPerTask,
+    memoryBytes,
+    piles: plan.memory.pileCount,
+  };
+}
+
+/** @throws UsageError */
+function refuseUnplannable({ unique, uniqueBy, repeat, output, inputs }: ClusterPlanOptions): void {
+  if (unique === true || uniqueBy !== undefined)
+    throw new UsageError(
+      '`unique` and `uniqueBy` do not work in tasks yet: no record has its place before all of them are compared; use one machine',
+    );
+  if (repeat === true)
+    throw new UsageError('`repeat` does not work in tasks: a sample with replacement is drawn on one machine');
+  // Callers without types may pass anything.
+  if (output === undefined || output === '-')
+    throw new UsageError('tasks cannot share standard output: name a file or directory with `output`');
+  const isGiven = (input: unknown) =>
+    input === '-' || (typeof input === 'object' && input !== null && 'records' in input);
+  if (Array.isArray(inputs) && inputs.some(isGiven))
+    throw new UsageError('tasks cannot share standard input, or records in memory: name files as inputs');
+}
+
+/** Each shard of a compressed output is written by one task, because nobody knows where its bytes will lie. */
+function mostShuffleTasks({ request }: PreparedShuffle): number {
+  if (request.compression === undefined) return Number.POSITIVE_INFINITY;
+  const rules = request.splits?.map(({ shards }) => shards) ?? [request.shards];
+  return rules.reduce((sum, rule) => sum + mostShards(rule), 0);
+}
+
+function mostShards(rule: ShardRule | undefined): number {
+  if (rule === undefined) return 1;
+  return rule.by === 'count' ? rule.shardCount : MOST_SHARDS;
+}
+
+/** As many piles as give the threads of all tasks equal work, if their buffers stay large. */
+function morePiles({ memory, inline }: ShufflePlan, threads: number, tuning: Tuning): Tuning {
+  if (inline || tuning.pileCount !== undefined) return {};
+  const wanted = PILES_A_THREAD * threads;
+  const most = Math.floor((memory.pileCount * memory.bufferBytes) / SMALLEST_BUFFER_BYTES);
+  const pileCount = Math.min(wanted, most);
+  if (pileCount <= memory.pileCount) return {};
+  const bufferBytes = Math.floor((memory.pileCount * memory.bufferBytes) / pileCount / 4096) * 4096;
+  return { pileCount, bufferBytes: tuning.bufferBytes ?? Math.max(SMALLEST_BUFFER_BYTES, bufferBytes) };
+}
+
+/** Reads what readers in the middle of inputs must know of the bytes before: once, and not in each task. */
+async function lookBefore(prepared: PreparedShuffle, { slices }: ShufflePlan, scope: JobScope): Promise<BeforePart> {
+  const { request, plan, control, inputsToRead } = prepared;
+  const stop = new JobStop(control, request.signal);
+  scope.releases.push(() => stop.release());
+  const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: 0 };
+  const threads = await startThreads(size, { control, stop }, () => {}, scope.releases);
+  const layout = { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '' };
+  const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
+  const settings = scatterSettings(threads, plan, request, piling, false, false);
+  return lookBeforeRanges(
+    { ...prepared, inputs: inputsToRead, slices, settings, keys: request.keys },
+    threads,
+    () => false,
+  );
+}
+
+function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
+  const before = parts.map(beforeOf);
+  const isKnown = before.some(({ count, records }) => count > 0 || records !== undefined);
+  return { parts, before: isKnown ? before : undefined };
+}
+
+function inputOf(input: Input): ClusterInput {
+  if (input.kind !== 'file')
+    throw new UsageError(
+      `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
+    );
+  const { path, version, codec, header } = input;
+  const { byteLength, modifiedNanoseconds } = version;
+  return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header };
+}
+
+function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
+  return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
+    const input = inputs[inputOrdinal];
+    const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);
+    return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
+  }, 0);
+}

@@ -1,0 +1,148 @@
+/**
+ * Opens a planned job on the machine of a task: reads the plan, checks that this machine can do the task, and makes what
+ * the passes need.
+ */
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { SystemError, UsageError } from '../errors.js';
+import { codecNamed } from '../formats/codec-table.js';
+import type { FileInput } from '../inputs/list-inputs.js';
+import { realPathOf, statPath } from '../io/paths.js';
+import { type JobControl, UNGATED } from '../job-control.js';
+import type { JobScope } from '../jobs/job.js';
+import type { PileStorage } from '../jobs/task-settings.js';
+import { TempDisks } from '../jobs/temp-disks.js';
+import { keyRuleOf } from '../jobs/unique-records.js';
+import { createControl } from '../jobs/work-plan.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { readMemory } from '../machine/limits.js';
+import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { type ClusterPlan, COMMITTED_NAME, PLAN_NAME, readClusterPlan } from './cluster-plan.js';
+import type { Patience } from './until-visible.js';
+
+/** How a task talks to its caller. */
+export interface TaskTalk {
+  readonly signal: AbortSignal | undefined;
+  readonly onWarning: (line: string) => void;
+}
+
+export interface ClusterJob extends TaskTalk {
+  readonly directory: string;
+  readonly plan: ClusterPlan;
+  readonly patience: Patience;
+  readonly gates: DeviceGates;
+  readonly control: JobControl;
+  readonly stop: JobStop;
+  /** How pile sets lie in the job directory. */
+  readonly piling: PileStorage;
+  /** As the plan has them; a task that reads some looks at these again. */
+  readonly inputs: readonly FileInput[];
+  readonly keyOf: (inputOrdinal: number) => bigint;
+}
+
+/**
+ * @returns undefined if the job is committed.
+ * @throws UsageError ERR_OPTION if there is no job; ERR_MEMORY_BUDGET if this machine has less memory than the plan needs.
+ */
+export async function openClusterJob(
+  jobDir: string,
+  patience: Patience,
+  talk: TaskTalk,
+  { releases }: JobScope,
+): Promise<ClusterJob | undefined> {
+  const found = await findPlan(jobDir, patience);
+  if (found === undefined) return undefined;
+  const { directory, plan } = found;
+  requireMemory(plan);
+  const gates = new DeviceGates(ioLimitsHere(plan));
+  const disks = new TempDisks([directory], gates).in([join(directory, 'disk-0')]);
+  const control = createControl(plan, gates);
+  const stop = new JobStop(control, talk.signal);
+  releases.push(() => stop.release());
+  const { pileCount, stripeCount } = plan.memory;
+  const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
+  return {
+    ...talk,
+    directory,
+    plan,
+    patience,
+    gates,
+    control,
+    stop,
+    piling: { layout, ramPool: undefined, tempZstdLevel: plan.request.tempZstdLevel },
+    inputs: inputsOf(plan),
+    keyOf: keyRuleOf({ seed: plan.request.seed, unique: false }, plan.inputIds),
+  };
+}
+
+/** @returns undefined if the job is committed. @throws UsageError if there is none. */
+export async function findPlan(
+  jobDir: string,
+  patience: Patience,
+): Promise<{ readonly directory: string; readonly plan: ClusterPlan } | undefined> {
+  const named = resolve(jobDir);
+  const found = await patience.untilFound(named, () => {
+    if (statPath(named, 'temp')?.isDirectory() !== true) return undefined;
+    const directory = realPathOf(named, 'temp');
+    if (isCommitted(directory)) return { directory, plan: undefined };
+    const plan = readClusterPlan(directory);
+    return plan && { directory, plan };
+  });
+  if (found !== undefined) return found.plan === undefined ? undefined : { ...found, plan: found.plan };
+  const what =
+    statPath(named, 'temp') === undefined
+      ? `the job directory ${named} does not exist on ${hostname()}`
+      : `${named} holds no plan on ${hostname()}`;
+  throw new UsageError(
+    `${what}; expected the file ${join(named, PLAN_NAME)} that pileshuf cluster plan wrote, on storage that all machines share`,
+  );
+}
+
+export function isCommitted(directory: string): boolean {
+  return statPath(join(directory, COMMITTED_NAME), 'temp') !== undefined;
+}
+
+/** @throws UsageError ERR_MEMORY_BUDGET */
+function requireMemory({ memoryNeed }: ClusterPlan): void {
+  const { totalBytes } = readMemory();
+  if (memoryNeed.budgetBytes <= totalBytes) return;
+  const mib = (bytes: number) => Math.floor(bytes / 2 ** 20);
+  throw new UsageError(
+    `the plan gives each task ${mib(memoryNeed.budgetBytes)} MiB of memory, and this task may use ${mib(totalBytes)} MiB on ${hostname()}; ask the scheduler for more, or plan again with less`,
+    'ERR_MEMORY_BUDGET',
+  );
+}
+
+/** A limit for a path that this machine lacks limits nothing here. */
+function ioLimitsHere({ request }: ClusterPlan): Record<string, number> {
+  return Object.fromEntries(Object.entries(request.ioLimits).filter(([path]) => statPath(path, 'temp') !== undefined));
+}
+
+function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
+  return inputs.map(({ path, byteLength, modifiedNanoseconds, codec, header }) => ({
+    kind: 'file',
+    path,
+    // The device has another number on each machine: a task that reads the input finds its own.
+    version: { identity: '', byteLength, modifiedNanoseconds },
+    codec: codec === undefined ? undefined : codecNamed(codec, request.decompressProgram),
+    foreign: undefined,
+    header,
+  }));
+}
+
+/** @param releases ends the threads. */
+export function startTaskThreads({ plan, control, stop }: ClusterJob, { releases }: JobScope): Promise<Threads> {
+  const threadCount = plan.inline ? 0 : plan.memory.workers;
+  return startThreads({ threadCount, startCount: 0 }, { control, stop }, () => {}, releases);
+}
+
+/** Inputs without gates, for who reads none of them. */
+export function ungated({ inputs, plan }: ClusterJob) {
+  const { firstHeader, weighing } = plan;
+  return { inputs, gates: inputs.map(() => UNGATED), firstHeader, weighing };
+}
+
+/** @throws SystemError if the caller wants more than there is of something that others make. */
+export function notReady(message: string): SystemError {
+  return new SystemError('ERR_NOT_READY', message);
+}

@@ -1,0 +1,166 @@
+/** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
+import { resolve } from 'node:path';
+import { requireWhole, UsageError } from '../errors.js';
+import { realPathOf } from '../io/paths.js';
+import { type JobScope, runJob } from '../jobs/job.js';
+import { requireKnownOptions } from '../known-options.js';
+import { AttemptLog, type TaskKind } from './attempt-log.js';
+import { type ClusterOutput, commitJob } from './commit-job.js';
+import { readCommittedNote, removeRest } from './committed-job.js';
+import { openClusterJob } from './open-job.js';
+import { requireStaging } from './require-staging.js';
+import { scatterPart } from './scatter-part.js';
+import { shufflePart } from './shuffle-part.js';
+import { Patience } from './until-visible.js';
+
+export interface ClusterTaskOptions {
+  /** There is one task of the kind `commit`, without an index. */
+  readonly kind: TaskKind;
+  /** The job directory that `planCluster` made. */
+  readonly jobDir: string;
+  /** From 0 on. */
+  readonly taskIndex?: number | undefined;
+  /** Does every task from `taskIndex` on whose index is so much larger, too: for an array of fewer indexes. */
+  readonly stride?: number | undefined;
+  /** How long to wait for files of other machines to become visible. Default 60. */
+  readonly waitSeconds?: number | undefined;
+  /** For piles that are too large, on this machine alone. Default $TMPDIR or /tmp. */
+  readonly scratchDir?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onWarning?: ((line: string) => void) | undefined;
+}
+
+export interface ClusterTaskReport {
+  readonly kind: TaskKind;
+  /** The tasks that this call did. */
+  readonly done: readonly number[];
+  /** The tasks that were done before. */
+  readonly wereDone: readonly number[];
+  /** In a task of the scatter pass: of the inputs as stored. In one of the shuffle pass: of records in the output. */
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Whether the whole job was committed before. */
+  readonly wasCommitted: boolean;
+  /** Of a commit. */
+  readonly output: ClusterOutput | undefined;
+}
+
+const OPTIONS = {
+  kind: true,
+  jobDir: true,
+  taskIndex: true,
+  stride: true,
+  waitSeconds: true,
+  scratchDir: true,
+  signal: true,
+  onWarning: true,
+} as const;
+
+const DEFAULT_WAIT_SECONDS = 60;
+const MOST_WAIT_SECONDS = 86_400;
+
+/**
+ * Does a task that a scheduler has started. Done again, it finds that it was done.
+ * @throws UsageError for a job directory without a plan, or an index beyond it; SystemError ERR_NOT_READY if tasks that
+ *   must be done first are not.
+ */
+export async function runClusterTask(options: ClusterTaskOptions): Promise<ClusterTaskReport> {
+  requireKnownOptions('runClusterTask()', options, OPTIONS);
+  const began = performance.now();
+  const report = await runTask(options);
+  return { ...report, seconds: (performance.now() - began) / 1000 };
+}
+
+async function runTask(options: ClusterTaskOptions): Promise<Omit<ClusterTaskReport, 'seconds'>> {
+  const { kind, taskIndex: index = 0, stride, waitSeconds = DEFAULT_WAIT_SECONDS, signal } = options;
+  requireOptions(options);
+  const patience = new Patience(waitSeconds, signal);
+  const done: number[] = [];
+  const wereDone: number[] = [];
+  let bytes = 0;
+  let output: ClusterOutput | undefined;
+  for (let task = index; ; task += stride ?? 1) {
+    const { value } = await runJob(options, (scope) => runOne(options, task, patience, scope));
+    if (value.isCommitted) return { kind, done, wereDone, bytes, wasCommitted: true, output: undefined };
+    if (task >= value.count) {
+      if (task === index) throw beyondPlan(options, index, value.count);
+      break;
+    }
+    if (value.bytes === undefined) wereDone.push(task);
+    else done.push(task);
+    bytes += value.bytes ?? 0;
+    output = value.output;
+    if (stride === undefined) break;
+  }
+  return { kind, done, wereDone, bytes, wasCommitted: false, output };
+}
+
+interface TaskOutcome {
+  /** Of the tasks of this kind. */
+  readonly count: number;
+  /** Undefined: it was done before. */
+  readonly bytes?: number | undefined;
+  readonly output?: ClusterOutput | undefined;
+  /** Whether the whole job was committed before. */
+  readonly isCommitted?: boolean;
+}
+
+async function runOne(
+  { kind, jobDir, scratchDir, signal, onWarning = () => {} }: ClusterTaskOptions,
+  task: number,
+  patience: Patience,
+  scope: JobScope,
+): Promise<TaskOutcome> {
+  const job = await openClusterJob(jobDir, patience, { signal, onWarning }, scope);
+  if (job === undefined) {
+    if (kind === 'commit') removeLeftRest(jobDir, scope);
+    return { count: 0, isCommitted: true };
+  }
+  const { plan, directory } = job;
+  const count = { scatter: plan.scatterTasks.length, shuffle: plan.shuffleTaskCount, commit: 1 }[kind];
+  if (task >= count) return { count };
+  const log = new AttemptLog(directory, kind, task);
+  log.begin();
+  const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
+    await requireStaging(job);
+    if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
+    if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
+    const output = await commitJob(job, log, scratchDir, scope);
+    return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
+  };
+  try {
+    const outcome = await work();
+    log.done();
+    return { count, ...outcome };
+  } catch (error) {
+    const reason = job.stop.reason ?? error;
+    log.failed(reason);
+    throw reason;
+  }
+}
+
+/** A commit that was killed at its very end. */
+function removeLeftRest(jobDir: string, { warn }: JobScope): void {
+  const directory = realPathOf(resolve(jobDir), 'temp');
+  const note = readCommittedNote(directory);
+  if (note !== undefined) removeRest(directory, note.stagingDirectory, warn);
+}
+
+function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
+  // Callers without types may pass anything.
+  if (!['scatter', 'shuffle', 'commit'].includes(kind))
+    throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${String(kind)}`);
+  if (kind === 'commit' && (taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
+  if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
+  if (kind !== 'commit' && taskIndex === undefined)
+    throw new UsageError(`which ${kind} task? Give \`taskIndex\`, from 0 on`);
+  if (taskIndex !== undefined) requireWhole('`taskIndex`', taskIndex, 0);
+  if (stride !== undefined) requireWhole('`stride`', stride, 1);
+  requireWhole('`waitSeconds`', waitSeconds, 0, MOST_WAIT_SECONDS);
+}
+
+function beyondPlan({ kind, jobDir }: ClusterTaskOptions, index: number, count: number): UsageError {
+  return new UsageError(
+    `the plan in ${jobDir} has ${count} ${kind} task${count === 1 ? '' : 's'}, and \`taskIndex\` is ${index}; expected 0 to ${count - 1}`,
+  );
+}

@@ -1,0 +1,183 @@
+/**
+ * A task of the scatter pass: puts the records of its slices on piles, as the local pass does, and commits each slice by
+ * a hard link. A slice that another attempt has committed is left alone.
+ */
+import { HeadLimit } from '../../workers/piles/head-limit.js';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import { InputError, VerificationError } from '../errors.js';
+import type { FileInput } from '../inputs/list-inputs.js';
+import { linkToNewName, NameTakenError, syncDirectory } from '../io/durable.js';
+import { openForRead, versionOf, withFile } from '../io/files.js';
+import { statPath } from '../io/paths.js';
+import { UNGATED } from '../job-control.js';
+import { committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
+import type { JobScope } from '../jobs/job.js';
+import { keySplitValues } from '../jobs/split-values.js';
+import { scatterSettings } from '../jobs/task-settings.js';
+import { committing, GroupCommit } from '../passes/group-commit.js';
+import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
+import { removePileSet, type ScatterWork, scatterTask, takeVerified } from '../passes/scatter-pass.js';
+import { hearSignalsAt } from '../pause.js';
+import { indexFilePath } from '../pile-sets/pile-layout.js';
+import { syncPileSets } from '../pile-sets/pile-set-file.js';
+import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
+import { largestKeyWith } from '../plan/head-plan.js';
+import type { SlicePart } from '../plan/slices.js';
+import type { AttemptLog } from './attempt-log.js';
+import { type ClusterJob, startTaskThreads } from './open-job.js';
+import { readSlice } from './scattered.js';
+
+/** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
+export async function scatterPart(
+  job: ClusterJob,
+  index: number,
+  log: AttemptLog,
+  scope: JobScope,
+): Promise<number | undefined> {
+  const { plan, directory, control, stop, piling, onWarning } = job;
+  const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
+  const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
+  if (left.length === 0) return undefined;
+  const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
+  const { readable, before } = await openInputs(job, left);
+  const threads = await startTaskThreads(job, scope);
+  const settings = scatterSettings(
+    threads,
+    plan,
+    { ...plan.request, unique: false },
+    piling,
+    true,
+    false,
+    keySplitValues(plan.request.splitBy, plan.request.seed),
+  );
+  const headCount = plan.limitsHead ? plan.request.headCount : undefined;
+  const headLimit = headCount === undefined ? undefined : HeadLimit.create(headCount, largestKeyWith(0));
+  const work: ScatterWork = {
+    ...readable,
+    slices: plan.slices.map(({ parts }) => parts),
+    keys: plan.request.keys,
+    keyOf: job.keyOf,
+    settings: { ...settings, headLimit },
+    attempt: log.attempt,
+    onWarning,
+  };
+  log.count(bytes, () => control.counted('scatteredBytes'));
+  const mayBeCommitted = new Set<number>();
+  const commits = new GroupCommit<{ readonly slice: number; readonly result: ScatterResult }>(
+    async (done) => {
+      await syncPileSets(
+        done.map(({ result }) => result.pileSet),
+        piling.layout,
+        control,
+      );
+      for (const { slice, result } of done) {
+        // A link that fails may have been made all the same: its files must stay.
+        mayBeCommitted.add(slice);
+        await commitOrYield(job, work, slice, result);
+      }
+      await syncDirectory(directory, 'temp');
+    },
+    () => stop.request(),
+  );
+  const scatter = (slice: number) => {
+    const task = scatterTask(work, slice, before);
+    return takeVerified(task, () => threads.pool.run('scatter', task), onWarning);
+  };
+  try {
+    const take = (result: ScatterResult, slice: number) => commits.add({ slice, result });
+    await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
+  } catch (error) {
+    // No thread may make a file of this attempt behind the removal.
+    await threads.pool.destroy();
+    for (const slice of left) if (!mayBeCommitted.has(slice)) removeOwn(job, work, slice, scope);
+    throw error;
+  }
+  return bytes;
+}
+
+/** Gives the index the name that says that the slice is done. If another attempt was first, removes these files. */
+async function commitOrYield(
+  job: ClusterJob,
+  { settings, attempt }: ScatterWork,
+  slice: number,
+  own: ScatterResult,
+): Promise<void> {
+  const { layout } = settings;
+  try {
+    linkToNewName(indexFilePath(layout, own.pileSet.name), committedIndexPath(job.directory, slice));
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) throw error;
+    const first = await readSlice(job, slice);
+    if (first.pileSet.name === pileSetName(slice, attempt)) return;
+    requireSame(slice, own, first);
+    removePileSet({ job: settings, pileSetName: own.pileSet.name });
+  }
+}
+
+/** @throws VerificationError if two attempts at a slice found other records. */
+function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
+  const [a, b] = [own, first].map(({ totals, leftOut }) => {
+    const { records, bytes, checksum } = sumTotals(totals);
+    // Which records cannot be among the head depends on those that were read before.
+    const isLimited = leftOut !== undefined && leftOut.records > 0;
+    return { records, bytes, checksum, isLimited };
+  });
+  if (a === undefined || b === undefined || a.isLimited || b.isLimited) return;
+  if (a.records === b.records && a.bytes === b.bytes && a.checksum === b.checksum) return;
+  throw new VerificationError(
+    `two attempts at slice ${slice} found different records: ${a.records} with the checksum ${checksumTextOf(a.checksum)}, and ${b.records} with ${checksumTextOf(b.checksum)}; check the inputs and the memory of both machines`,
+  );
+}
+
+function removeOwn({ piling }: ClusterJob, { settings, attempt }: ScatterWork, slice: number, scope: JobScope): void {
+  try {
+    removePileSet({ job: { ...settings, layout: piling.layout }, pileSetName: pileSetName(slice, attempt) });
+  } catch (error) {
+    scope.warn(error);
+  }
+}
+
+/**
+ * Finds the inputs of these slices on this machine.
+ * @throws InputError ERR_INPUT_CHANGED if one is not as the plan has it.
+ */
+async function openInputs({ inputs, gates, plan, signal }: ClusterJob, slices: readonly number[]) {
+  const own: FileInput[] = [...inputs];
+  const gateOf = inputs.map(() => UNGATED);
+  const seen = new Set<number>();
+  const beforeOf = new Map<SlicePart, { readonly count: number; readonly records: number | undefined }>();
+  for (const slice of slices) {
+    const { parts = [], before } = plan.slices[slice] ?? {};
+    for (const [i, part] of parts.entries()) {
+      const { inputOrdinal } = part;
+      beforeOf.set(part, before?.[i] ?? { count: 0, records: undefined });
+      const input = inputs[inputOrdinal];
+      if (input === undefined || seen.has(inputOrdinal)) continue;
+      await hearSignalsAt(seen.size, signal);
+      seen.add(inputOrdinal);
+      own[inputOrdinal] = requireUnchanged(input);
+      gateOf[inputOrdinal] = gates.gateOf(input.path, 'input');
+    }
+  }
+  const { firstHeader, weighing } = plan;
+  return {
+    readable: { inputs: own, gates: gateOf, firstHeader, weighing },
+    before: (part: SlicePart) => beforeOf.get(part) ?? { count: 0, records: undefined },
+  };
+}
+
+/** @returns the input with its version on this machine. */
+function requireUnchanged(input: FileInput): FileInput {
+  const { path, version } = input;
+  const now = withFile(openForRead(path, 'input'), versionOf);
+  if (now.byteLength === version.byteLength && now.modifiedNanoseconds === version.modifiedNanoseconds)
+    return { ...input, version: now };
+  const change =
+    now.byteLength === version.byteLength
+      ? 'it was written to or replaced'
+      : `its size was ${version.byteLength} bytes and is ${now.byteLength}`;
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `${path}: the input changed since the job was planned (${change}); plan the job again in another job directory`,
+  );
+}

@@ -1,0 +1,166 @@
+/**
+ * A task of the shuffle pass: writes a part of the output. The part depends on the kind of the output:
+ *
+ *     plain        a range of piles. Each record has a known place, so all tasks write to the same staged files, each to
+ *                  places of its own. A second attempt writes the same bytes there.
+ *     compressed   whole shards, into a directory of this attempt. The commit takes them from the first that is done. The
+ *                  piles at both ends belong to two tasks; each drops the records of the other.
+ *
+ * Two machines write to one file only if its bytes have known places. The file is opened for writing alone and is made as
+ * long as it will be before the first byte is written. So a client of a network file system never reads a block, sends
+ * the bytes that it was given and no others, and takes no byte of another machine for a hole.
+ */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VerificationError } from '../errors.js';
+import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
+import { NameTakenError, syncPath } from '../io/durable.js';
+import { lengthenFile, openStagedOutput, withFile } from '../io/files.js';
+import type { FinishedRange } from '../job-directory/finished-ranges.js';
+import type { JobScope } from '../jobs/job.js';
+import type { OutputLayout } from '../output/output-layout.js';
+import { type OutputTarget, recordBytesOf, type ShardRange, stagedPath } from '../output/output-target.js';
+import { StagedOutput } from '../output/staged-output.js';
+import { pileFinder } from '../passes/crossings.js';
+import { shuffleRanges } from '../passes/shuffle-pass.js';
+import type { PilePart } from '../passes/shuffle-work.js';
+import type { PileTotals } from '../pile-sets/pile-totals.js';
+import { cutAt, shardAt } from '../plan/shard-cuts.js';
+import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
+import { severalAtOnce } from '../several-at-once.js';
+import type { AttemptLog } from './attempt-log.js';
+import { decideOutput } from './decide-output.js';
+import type { ClusterJob } from './open-job.js';
+import { readShuffleRecord, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
+
+/** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
+export async function shufflePart(
+  job: ClusterJob,
+  index: number,
+  log: AttemptLog,
+  scratchDir: string | undefined,
+  scope: JobScope,
+): Promise<number | undefined> {
+  const { plan, directory, control, gates } = job;
+  if (readShuffleRecord(directory, index) !== undefined) return undefined;
+  const { work, layout, threads } = await decideOutput(job, log.attempt, scratchDir ?? defaultScratch(), scope);
+  const { totals } = work.piles;
+  const gate = gates.gateOf(plan.stagingDirectory, 'output');
+  const isPlain = layout.compression === undefined;
+  const own = isPlain ? undefined : `task-${index}-${log.attempt}`;
+  const stagingDirectory = own === undefined ? plan.stagingDirectory : join(plan.stagingDirectory, own);
+  const shards = shareOfShards(layout.cuts, work.piles, index, plan.shuffleTaskCount);
+  const part = isPlain ? shareOfPiles(totals, index, plan.shuffleTaskCount) : pilesOfShards(layout, shards, totals);
+  log.count(bytesOf(totals, part), () => control.counted('shuffledBytes'));
+  const removeOwn = () => {
+    if (own !== undefined) removeDirectory(stagingDirectory);
+  };
+  let mayBeNoted = false;
+  try {
+    if (own !== undefined) ensurePrivateDirectory(stagingDirectory, 'output');
+    const staged = new StagedOutput(plan.output, { stagingDirectory, jobDirectory: directory }, gate);
+    const target = ofTask(staged.begin(layout, []), shards);
+    if (isPlain) lengthenStaged(plan.stagingDirectory, layout, totals, part);
+    const written = await shuffleRanges({ ...work, target, part, deletesStripes: false }, threads);
+    const ranges = isPlain ? written : written.map((range) => withoutOthers(range, shards));
+    const touched = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
+    await severalAtOnce(touched, (shard) => syncPath(stagedPath(stagingDirectory, shard)));
+    await syncPath(stagingDirectory);
+    if (own !== undefined) await syncPath(plan.stagingDirectory);
+    const record: ShuffleRecord = {
+      task: index,
+      own: own ?? null,
+      ranges: ranges.toSorted((a, b) => a.first - b.first),
+    };
+    mayBeNoted = true;
+    if (!(await noteFirst(directory, record))) removeOwn();
+    return recordBytesOf(ranges.flatMap(({ regions }) => regions));
+  } catch (error) {
+    // No thread may make a file of this attempt behind the removal.
+    await threads.pool.destroy();
+    // A link that fails may have been made all the same: then the commit takes these files.
+    if (mayBeNoted) throw error;
+    try {
+      removeOwn();
+    } catch (failure) {
+      scope.warn(failure);
+    }
+    throw error;
+  }
+}
+
+export function defaultScratch(): string {
+  const fromEnvironment = process.env['TMPDIR'];
+  return fromEnvironment === undefined || fromEnvironment === '' ? tmpdir() : fromEnvironment;
+}
+
+function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
+  return target.kind === 'appended' ? { ...target, own } : target;
+}
+
+/** @returns whether this attempt was the first, or may have been. @throws VerificationError if another one wrote other records. */
+async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
+  try {
+    await writeShuffleRecord(directory, record);
+    return true;
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) throw error;
+  }
+  const first = readShuffleRecord(directory, record.task);
+  // It is this very record, or it is not visible yet, and nobody knows.
+  if (first === undefined || (first.own !== null && first.own === record.own)) return true;
+  if (contentOf(first) === contentOf(record)) return false;
+  throw new VerificationError(
+    `two attempts at shuffle task ${record.task} of ${directory} wrote different bytes; check the memory of both machines`,
+  );
+}
+
+/** What two attempts must agree on. Compressed bytes may differ between two versions of a library, their records not. */
+function contentOf({ own, ranges }: ShuffleRecord): string {
+  const regions = ranges.flatMap((range) => range.regions);
+  if (own === null)
+    return JSON.stringify(regions.map(({ shard, start, end, checksum }) => [shard, start, end, checksum]));
+  const bytesOfShard = new Map<number, number>();
+  for (const { shard, recordBytes } of regions) bytesOfShard.set(shard, (bytesOfShard.get(shard) ?? 0) + recordBytes);
+  return JSON.stringify([...bytesOfShard].sort(([a], [b]) => a - b));
+}
+
+/** The piles that hold the records of these shards. */
+function pilesOfShards({ cuts }: OutputLayout, { first, end }: ShardRange, totals: PileTotals): PilePart {
+  if (first === end) return { first: 0, end: 0 };
+  const find = pileFinder(totals, cuts.by);
+  const begin = find(cutAt(cuts, first));
+  const endAt = cutAt(cuts, end);
+  if (endAt === Number.POSITIVE_INFINITY) return { first: begin.pile, end: totals.records.length };
+  const last = find(endAt);
+  return { first: begin.pile, end: last.limit > 0 ? last.pile + 1 : Math.max(begin.pile, last.pile) };
+}
+
+function bytesOf({ recordBytes }: PileTotals, { first, end }: PilePart): number {
+  return recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
+}
+
+function withoutOthers(range: FinishedRange, { first, end }: ShardRange): FinishedRange {
+  return { ...range, regions: range.regions.filter(({ shard }) => shard >= first && shard < end) };
+}
+
+/** Makes each staged file that the task writes to as long as it can become; the commit shortens it. */
+function lengthenStaged(stagingDirectory: string, layout: OutputLayout, totals: PileTotals, part: PilePart): void {
+  const { cuts, ends, recordBytes } = layout;
+  if (bytesOf(totals, part) === 0) return;
+  const column = cuts.by === 'rank' ? totals.records : totals.recordBytes;
+  const before = (pile: number) => column.subarray(0, pile).reduce((sum, more) => sum + more, 0);
+  const last = shardAt(cuts, Math.max(0, before(part.end) - 1));
+  const find = pileFinder(totals, cuts.by);
+  let begin = find(cutAt(cuts, shardAt(cuts, before(part.first))));
+  for (let shard = shardAt(cuts, before(part.first)); shard <= last; shard++) {
+    const endAt = cutAt(cuts, shard + 1);
+    const next = endAt === Number.POSITIVE_INFINITY ? undefined : find(endAt);
+    // A record lies across the cut at most.
+    const endByte =
+      next === undefined ? recordBytes : Math.min(recordBytes, next.pileByte + (totals.recordBytes[next.pile] ?? 0));
+    const byteLength = ends.headerBytes + (endByte - begin.pileByte) + ends.trailerOf(0).byteLength;
+    withFile(openStagedOutput(stagedPath(stagingDirectory, shard)), (file) => lengthenFile(file, byteLength));
+    begin = next ?? begin;
+  }
+}

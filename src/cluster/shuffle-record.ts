@@ -1,0 +1,43 @@
+/** The record of a task of the shuffle pass that is done: what it wrote, and where. The first attempt at the task makes it. */
+import { join } from 'node:path';
+import { fileName, list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably } from '../io/small-file.js';
+import { finishedRange } from '../job-directory/finished-ranges.js';
+import { CLUSTER_REMEDY } from './cluster-plan.js';
+
+const shape = object({
+  task: wholeNumber(),
+  /** The directory in the staging directory that holds the shards of this attempt; null: it wrote to those of all. */
+  own: nullable(fileName),
+  ranges: list(finishedRange),
+});
+
+export type ShuffleRecord = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'cluster-shuffle',
+  version: 1,
+  mostBytes: 2 ** 28,
+  role: 'temp',
+  shape,
+  remedy: CLUSTER_REMEDY,
+});
+
+function nameOf(task: number): string {
+  return `shuffle-${String(task).padStart(6, '0')}`;
+}
+
+export function shuffleRecordPath(jobDirectory: string, task: number): string {
+  return join(jobDirectory, nameOf(task));
+}
+
+/** @throws NameTakenError if another attempt was first. */
+export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<void> {
+  await createDurably(jobDirectory, nameOf(record.task), format.seal(record));
+}
+
+/** @returns undefined if the task is not done. @throws VerificationError if the record is damaged. */
+export function readShuffleRecord(jobDirectory: string, task: number): ShuffleRecord | undefined {
+  return format.read(shuffleRecordPath(jobDirectory, task));
+}

@@ -1,0 +1,354 @@
+/**
+ * Runs a planned job on Slurm: an array of scatter tasks, an array of shuffle tasks that depends on it, and the commit
+ * that depends on that. Slurm may lose a job, run a task twice at the same time, and give an id again. So what is done is
+ * what has its record in the job directory, and a later submission asks for the rest.
+ */
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { PileshufError, requireWhole, SystemError, UsageError } from '../errors.js';
+import { makeOwnDirectory } from '../io/directories.js';
+import { realPathOf } from '../io/paths.js';
+import { MOST_WORKERS } from '../jobs/request.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import type { TaskKind } from './attempt-log.js';
+import type { ClusterPlan } from './cluster-plan.js';
+import { unfinishedShuffleTasks } from './commit-job.js';
+import { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
+import { findPlan } from './open-job.js';
+import { unfinishedScatterTasks } from './scattered.js';
+import {
+  cancel,
+  isActive,
+  readArraySize,
+  readQueue,
+  requireSlurm,
+  submit,
+  testRequest,
+  USUAL_ARRAY_SIZE,
+} from './slurm-calls.js';
+import { readSlurmNote, type SlurmNote, writeSlurmNote } from './slurm-note.js';
+import {
+  foldTasks,
+  quoteForShell,
+  requestWords,
+  requireFreeWords,
+  requireLogDirectory,
+  type SlurmJob,
+  type SlurmPlace,
+  submissionWords,
+  taskScript,
+} from './slurm-script.js';
+import { Patience } from './until-visible.js';
+
+/** What Slurm is told of each task. What is left out is Slurm's own default. */
+export interface SlurmTaskOptions {
+  readonly partition?: string | undefined;
+  /** As Slurm writes times: `2:00:00`, `1-12`. */
+  readonly time?: string | undefined;
+  readonly account?: string | undefined;
+  readonly qos?: string | undefined;
+  readonly constraint?: string | undefined;
+  /** Default `pileshuf`; the kind of the tasks is added. */
+  readonly jobName?: string | undefined;
+  /** Further words for sbatch. */
+  readonly sbatchArgs?: readonly string[] | undefined;
+  /** Threads of each task. Default 4. */
+  readonly cpusPerTask?: number | undefined;
+  /** Memory of each task, the program included. Default 2 GiB for each thread. */
+  readonly taskMemoryBytes?: number | undefined;
+  /** How many tasks of an array run at once, at most. Default: as many as Slurm allows. */
+  readonly maxParallel?: number | undefined;
+  /** Gets a log of each task. Default `logs` in the job directory, which stays. */
+  readonly logDir?: string | undefined;
+  /** On each node, for piles that are too large. Default $SLURM_TMPDIR, else $TMPDIR, else /tmp. */
+  readonly scratchDir?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SlurmOptions extends Omit<ClusterPlanOptions, 'memoryBytes'>, SlurmTaskOptions {}
+
+/** A job that is planned; what is left out stays as in the earlier submission. */
+export interface SlurmResumeOptions extends SlurmTaskOptions {
+  readonly jobDir: string;
+}
+
+/** A job of Slurm. */
+export interface SubmittedJob {
+  readonly kind: TaskKind;
+  readonly id: string;
+  /** Indexes of the array; 1 for a commit. Undefined: an earlier call submitted it. */
+  readonly tasks: number | undefined;
+}
+
+export interface SlurmSubmission {
+  readonly jobDir: string;
+  readonly logDir: string;
+  /** In the order in which they can run; empty if all was done. */
+  readonly jobs: readonly SubmittedJob[];
+  /** Whether an earlier call submitted these jobs, and nothing was submitted now. */
+  readonly wereQueued: boolean;
+  /** Of a job that was planned now. */
+  readonly plan: ClusterPlanReport | undefined;
+}
+
+const GIB = 2 ** 30;
+const MIB = 2 ** 20;
+const DEFAULT_CPUS = 4;
+const DEFAULT_JOB_NAME = 'pileshuf';
+const DEFAULT_MEMORY_OF_THREAD = 2 * GIB;
+/** What Node takes beside the records, and what each thread takes beside its own. */
+const PROGRAM_BYTES = 256 * MIB;
+const PROGRAM_BYTES_OF_THREAD = 64 * MIB;
+const LEAST_RECORD_BYTES = 64 * MIB;
+
+/**
+ * Plans a job and submits its tasks: all of them, or none.
+ * @param program what a task calls: Node and its script.
+ * @throws SystemError ERR_SLURM with Slurm's own words. What Slurm can refuse at once it refuses before anything is planned.
+ */
+export async function submitToSlurm(
+  options: SlurmOptions,
+  tuning: Partial<Tuning> = {},
+  program: readonly string[] = ownProgram(),
+): Promise<SlurmSubmission> {
+  const { jobDir, signal } = options;
+  const asked = settle(options, undefined, {}, resolve(jobDir));
+  const memoryBytes = recordMemoryOf(asked);
+  requireSlurm();
+  const arraySize = await readArraySize();
+  await testRequest(requestWords(asSlurmRequest(asked), 'scatter'));
+  const plan = await planCluster(planOptionsOf(options, asked.cpusPerTask, memoryBytes), tuning);
+  const settings = settle(options, undefined, {}, plan.jobDir);
+  const submission = await submitRest(plan.jobDir, settings, arraySize, program, signal);
+  return { ...submission, plan };
+}
+
+/**
+ * Submits the tasks of a planned job that have no record, unless jobs of an earlier call are still queued.
+ * @throws UsageError if there is no planned job.
+ */
+export async function resumeOnSlurm(
+  options: SlurmResumeOptions,
+  program: readonly string[] = ownProgram(),
+): Promise<SlurmSubmission> {
+  const { jobDir, signal } = options;
+  const found = await findPlan(jobDir, new Patience(0, undefined));
+  if (found === undefined) {
+    const directory = realPathOf(resolve(jobDir), 'temp');
+    return {
+      jobDir: directory,
+      logDir: logDirectoryOf(options, directory),
+      jobs: [],
+      wereQueued: false,
+      plan: undefined,
+    };
+  }
+  const { directory, plan } = found;
+  requireSlurm();
+  const noted = readSlurmNote(directory);
+  const settings = settle(options, noted, plannedNeed(plan), directory);
+  const queued = (await readQueue(settings.token)).filter(isActive);
+  if (noted !== undefined && queued.length > 0) {
+    const ids = new Map(queued.map(({ jobId, kind }) => [jobId, kind]));
+    const jobs = [...ids].map(([id, kind]) => ({ kind, id, tasks: undefined }));
+    return { jobDir: directory, logDir: settings.logDirectory, jobs, wereQueued: true, plan: undefined };
+  }
+  return submitRest(directory, settings, await readArraySize(), program, signal);
+}
+
+/**
+ * The calls of sbatch and the scripts that a submission would have, as text. Nothing is submitted, planned or written. A
+ * new job has as many tasks of each pass as were asked for; a plan may make fewer.
+ */
+export async function describeSlurm(
+  options: SlurmOptions | SlurmResumeOptions,
+  program: readonly string[] = ownProgram(),
+): Promise<string> {
+  const isNew = 'output' in options;
+  const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
+  if (!isNew && found === undefined) return '';
+  const directory = found?.directory ?? resolve(options.jobDir);
+  const noted = found === undefined ? undefined : readSlurmNote(directory);
+  const settings = settle(options, noted, found === undefined ? {} : plannedNeed(found.plan), directory);
+  if (isNew) recordMemoryOf(settings);
+  const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
+  const place = placeOf(directory, settings, program);
+  const tasks = 'tasks' in options ? Array.from({ length: options.tasks }, (_, task) => task) : [];
+  const jobs =
+    found === undefined ? jobsOf(tasks, tasks.length, tasks, tasks.length, arraySize) : jobsLeft(found, arraySize);
+  const described = jobs.map((job, i) => {
+    const after = jobs[i - 1]?.kind.toUpperCase();
+    const words = submissionWords(asSlurmRequest(settings), place, job, after, settings.maxParallel);
+    return `${words.map(quoteForShell).join(' ')} <<'SCRIPT'\n${taskScript(place, job)}SCRIPT\n`;
+  });
+  return described.join('\n');
+}
+
+/** What an array or a commit needs of the plan alone. */
+function plannedNeed({ memory, memoryNeed }: ClusterPlan): Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'> {
+  const cpusPerTask = memory.workers;
+  return { cpusPerTask, taskMemoryBytes: memoryNeed.budgetBytes + programBytes(cpusPerTask) };
+}
+
+function settle(
+  asked: SlurmTaskOptions,
+  noted: SlurmNote | undefined,
+  planned: Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'>,
+  jobDirectory: string,
+): SlurmNote {
+  const cpusPerTask = asked.cpusPerTask ?? noted?.cpusPerTask ?? planned.cpusPerTask ?? DEFAULT_CPUS;
+  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
+  const taskMemoryBytes =
+    asked.taskMemoryBytes ??
+    noted?.taskMemoryBytes ??
+    planned.taskMemoryBytes ??
+    cpusPerTask * DEFAULT_MEMORY_OF_THREAD;
+  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 1);
+  const maxParallel = asked.maxParallel ?? noted?.maxParallel;
+  if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
+  const sbatchArgs = asked.sbatchArgs ?? noted?.sbatchArgs ?? [];
+  requireFreeWords(sbatchArgs);
+  const logDirectory =
+    asked.logDir === undefined ? (noted?.logDirectory ?? logDirectoryOf(asked, jobDirectory)) : resolve(asked.logDir);
+  requireLogDirectory(logDirectory);
+  return {
+    token: noted?.token ?? randomBytes(8).toString('hex'),
+    partition: asked.partition ?? noted?.partition,
+    time: asked.time ?? noted?.time,
+    account: asked.account ?? noted?.account,
+    qos: asked.qos ?? noted?.qos,
+    constraint: asked.constraint ?? noted?.constraint,
+    jobName: asked.jobName ?? noted?.jobName ?? DEFAULT_JOB_NAME,
+    sbatchArgs,
+    cpusPerTask,
+    taskMemoryBytes,
+    maxParallel,
+    logDirectory,
+    scratchDir: asked.scratchDir ?? noted?.scratchDir,
+  };
+}
+
+function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {
+  return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
+}
+
+function asSlurmRequest({ partition, time, account, qos, constraint, ...rest }: SlurmNote) {
+  return { ...rest, partition, time, account, qos, constraint };
+}
+
+function programBytes(cpusPerTask: number): number {
+  return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
+}
+
+/** What the memory of a task leaves for records. @throws UsageError */
+function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote): number {
+  const bytes = taskMemoryBytes - programBytes(cpusPerTask);
+  if (bytes >= LEAST_RECORD_BYTES) return bytes;
+  const mib = (size: number) => Math.ceil(size / MIB);
+  const threads = cpusPerTask === 1 ? '1 thread takes' : `${cpusPerTask} threads take`;
+  const beside = programBytes(cpusPerTask);
+  throw new UsageError(
+    `\`taskMemoryBytes\` is ${mib(taskMemoryBytes)} MiB, and ${threads} ${mib(beside)} MiB beside the records; give at least ${mib(beside + LEAST_RECORD_BYTES)} MiB`,
+  );
+}
+
+/** The options of the plan, without those for Slurm alone: no others may be there. */
+function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterPlanOptions {
+  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = options;
+  const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...rest } = others;
+  return { ...rest, cpusPerTask, memoryBytes };
+}
+
+/** Node, and the command of this package. */
+function ownProgram(): string[] {
+  const root = dirname(createRequire(import.meta.url).resolve('pileshuf/package.json'));
+  return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];
+}
+
+function placeOf(
+  jobDirectory: string,
+  { logDirectory, scratchDir, token }: SlurmNote,
+  program: readonly string[],
+): SlurmPlace {
+  return { jobDirectory, logDirectory, scratchDir, program, token };
+}
+
+function jobsLeft(found: { readonly directory: string; readonly plan: ClusterPlan }, arraySize: number): SlurmJob[] {
+  const { scatterTasks, shuffleTaskCount } = found.plan;
+  return jobsOf(
+    unfinishedScatterTasks(found),
+    scatterTasks.length,
+    unfinishedShuffleTasks(found),
+    shuffleTaskCount,
+    arraySize,
+  );
+}
+
+function jobsOf(
+  scatter: readonly number[],
+  scatterCount: number,
+  shuffle: readonly number[],
+  shuffleCount: number,
+  arraySize: number,
+): SlurmJob[] {
+  return [
+    ...(scatter.length === 0 ? [] : [{ kind: 'scatter', array: foldTasks(scatter, scatterCount, arraySize) } as const]),
+    ...(shuffle.length === 0 ? [] : [{ kind: 'shuffle', array: foldTasks(shuffle, shuffleCount, arraySize) } as const]),
+    { kind: 'commit', array: undefined },
+  ];
+}
+
+async function submitRest(
+  directory: string,
+  settings: SlurmNote,
+  arraySize: number,
+  program: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<SlurmSubmission> {
+  const { logDirectory, maxParallel } = settings;
+  const place = placeOf(directory, settings, program);
+  const found = await findPlan(directory, new Patience(0, undefined));
+  const jobs = found === undefined ? [] : jobsLeft(found, arraySize);
+  const submitted: SubmittedJob[] = [];
+  try {
+    await writeSlurmNote(directory, settings);
+    makeOwnDirectory(logDirectory, 'job');
+    for (const job of jobs) {
+      signal?.throwIfAborted();
+      const words = submissionWords(asSlurmRequest(settings), place, job, submitted.at(-1)?.id, maxParallel);
+      const id = await submit(words, taskScript(place, job));
+      submitted.push({ kind: job.kind, id, tasks: job.array?.indexes.length ?? 1 });
+    }
+  } catch (error) {
+    throw await takenBack(error, directory, settings.token, submitted, signal);
+  }
+  return { jobDir: directory, logDir: logDirectory, jobs: submitted, wereQueued: false, plan: undefined };
+}
+
+/** Cancels what was submitted, even where the answer was lost. @returns the error to throw. */
+async function takenBack(
+  error: unknown,
+  directory: string,
+  token: string,
+  submitted: readonly SubmittedJob[],
+  signal: AbortSignal | undefined,
+): Promise<PileshufError> {
+  const known = submitted.map(({ id }) => id);
+  const queued = await readQueue(token).catch(() => []);
+  const ids = [...new Set([...known, ...queued.filter(isActive).map(({ jobId }) => jobId)])];
+  const isCancelled = await cancel(ids).then(
+    () => true,
+    () => false,
+  );
+  const problem = error instanceof Error ? error.message : String(error);
+  const left = isCancelled ? 'nothing of it stays in the queue' : `jobs ${ids.join(', ')} may still be in the queue`;
+  const message = `${left}; the plan is kept: ${resumeWords(directory)} submits it again`;
+  if (signal?.aborted === true)
+    return new PileshufError('aborted', 'ABORT_ERR', `stopped before all was submitted; ${message}`);
+  return new SystemError('ERR_SLURM', `${problem}; ${message}`, { cause: error });
+}
+
+export function resumeWords(directory: string): string {
+  return `pileshuf cluster slurm --resume --job-dir ${quoteForShell(directory)}`;
+}

@@ -1,0 +1,45 @@
+/**
+ * What the job directory notes of the submissions to Slurm: how they are found again, and what tasks asked for, so that a
+ * later submission asks for the same. It names no ids of jobs: those may be lost, and reused.
+ */
+import { join } from 'node:path';
+import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { replaceDurably } from '../io/small-file.js';
+import { CLUSTER_REMEDY, SLURM_NAME } from './cluster-plan.js';
+
+const shape = object({
+  token: text,
+  partition: optional(text),
+  time: optional(text),
+  account: optional(text),
+  qos: optional(text),
+  constraint: optional(text),
+  jobName: text,
+  sbatchArgs: list(text),
+  cpusPerTask: wholeNumber(1),
+  taskMemoryBytes: wholeNumber(1),
+  maxParallel: optional(wholeNumber(1)),
+  logDirectory: text,
+  scratchDir: optional(text),
+});
+
+export type SlurmNote = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'cluster-slurm',
+  version: 1,
+  mostBytes: 2 ** 20,
+  role: 'temp',
+  shape,
+  remedy: CLUSTER_REMEDY,
+});
+
+export async function writeSlurmNote(jobDirectory: string, note: SlurmNote): Promise<void> {
+  await replaceDurably(jobDirectory, SLURM_NAME, format.seal(note));
+}
+
+/** @returns undefined if nothing of the job was submitted. */
+export function readSlurmNote(jobDirectory: string): SlurmNote | undefined {
+  return format.read(join(jobDirectory, SLURM_NAME));
+}

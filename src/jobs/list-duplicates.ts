@@ -1,0 +1,174 @@
+/**
+ * Lists what a job drops that keeps one of equal records. Pass 1 has stored where each record comes from. The piles are put in
+ * order once more between the passes, and a line for each dropped record goes to piles of its own, by the place of the record in
+ * the inputs. When the output is written, these piles are written in their order, as a file that appears together with the
+ * output. Half of the memory is for either piles.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Release } from '../cleanup.js';
+import { InputError } from '../errors.js';
+import { codecOfName, compressionOf } from '../formats/encoder-table.js';
+import { type SharedInputNames, shareInputNames } from '../inputs/input-names.js';
+import type { StagedOutput } from '../output/staged-output.js';
+import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { cutOutput } from '../passes/cut-output.js';
+import { openRamPool } from '../passes/job-memory.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
+import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import { shufflePiles } from '../passes/shuffle-pass.js';
+import type { PilesWork } from '../passes/shuffle-work.js';
+import { listDropped } from '../passes/take-distinct.js';
+import type { OnProfile } from '../passes/task-pool.js';
+import type { Threads } from '../passes/threads.js';
+import { type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
+import type { JobFiles } from './job-files.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import { shuffleSettings } from './task-settings.js';
+
+/** What a line has besides the record and the names of its inputs, at most. */
+const MOST_AROUND_BYTES = 128;
+/** A control character takes six characters of JSON. */
+const MOST_BYTES_A_BYTE = 6;
+/** The part of the memory for lines that are longer than those that usually wait together. */
+const LONG_LINES_SHARE = 1 / 2;
+/** Of a usual text. */
+const USUAL_BYTES_A_BYTE = 1.1;
+
+export interface ListingJob {
+  readonly prepared: PreparedShuffle;
+  readonly site: JobFiles;
+  readonly duplicates: StagedOutput;
+  /** The piles of pass 1. */
+  readonly work: PilesWork;
+  readonly all: ScatterOutcome;
+  readonly threads: Threads;
+  readonly tuning: Tuning;
+  readonly onProfile: OnProfile;
+  readonly releases: Release[];
+}
+
+export interface ListedDuplicates {
+  /** What stays. */
+  readonly distinct: ScatteredPiles;
+  /** Of all lines. */
+  readonly bytes: number;
+  /** Writes the file, when the output is written. Its threads take the place of those of the output. */
+  write(): Promise<void>;
+}
+
+/** @throws VerificationError if a pile is not as it was. */
+export async function listDuplicates(job: ListingJob): Promise<ListedDuplicates> {
+  const { prepared, site, work, all, threads, tuning, releases } = job;
+  const { request, inputs, plan } = prepared;
+  const compression = compressionOfName(request.duplicates ?? '');
+  const names = shareInputNames(
+    inputs.map(({ path }) => path),
+    all.recordEnds,
+  );
+  const longestLineBytes = longestLineOf(all.longestRecordBytes, names);
+  const need = needOf(plan.memoryNeed, all, names, compression !== undefined);
+  const { budgetBytes, workers } = need;
+  const windowBytes = Math.min(longestLineBytes, Math.floor((budgetBytes * LONG_LINES_SHARE) / workers));
+  const memory = planMemory({ ...need, budgetBytes: budgetBytes - workers * windowBytes }, tuning);
+  const { pileCount, stripeCount, bufferBytes, readBytes } = memory;
+  const ramPool = await openRamPool(memory.ramPoolBytes, plan.inline, threads.stop, releases);
+  const layout = { pileCount, stripeCount, ...site.piles };
+  const inputBytes = all.recordEnds.reduce((sum, end) => sum + end, 0);
+  // A place times this is its part of 2^64.
+  const keyScale = 2n ** 64n / BigInt(Math.max(2, inputBytes));
+  const { distinct, lines } = await listDropped(work, threads, {
+    lines: {
+      layout,
+      keyScale,
+      ramPool,
+      bufferBytes,
+      readBytes: readBytes + windowBytes,
+      arenaBytes: memory.pass1ArenaBytes + windowBytes,
+    },
+    names,
+    longestLineBytes,
+    linesAttempt: randomBytes(4).toString('hex'),
+  });
+  const write = async () => {
+    const { control } = prepared;
+    const linePlan = { ...plan, memory, memoryNeed: need };
+    const started = threadsOfPass2(threads, linePlan, { ramPool, startsAnew: true }, lines, job.onProfile, releases);
+    const second = await started.catch((error: unknown) => {
+      throw isTooLong(error) ? lineTooLong(lines.longestRecordBytes) : error;
+    });
+    control.restartTurns();
+    const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
+    const settings = shuffleSettings(second.threads, linePlan, second.arenaBytes, storage, undefined, {
+      ...LINES_AS_THEY_COME,
+      keyScale,
+      rescatterTo: site.piles,
+      isProfiled: request.isProfiled,
+    });
+    const attempt = randomBytes(4).toString('hex');
+    const lineWork = { piles: lines, settings, attempt, onWarning: request.onWarning };
+    const outputPlan = planOutput({ shards: undefined, splits: undefined, compression }, lines, undefined);
+    const cuts = await cutOutput(outputPlan, lineWork, second.threads, undefined);
+    const output = { ...outputPlan, cuts };
+    const target = job.duplicates.begin(output, []);
+    const shuffleWork = { ...lineWork, target, deletesStripes: true, samples: undefined };
+    const { regions } = await shufflePiles(shuffleWork, second.threads, undefined);
+    await job.duplicates.complete(output, regions, control);
+    job.duplicates.verify(output, regions);
+  };
+  return { distinct, bytes: lines.bytes, write };
+}
+
+/** Lines have different keys, the places of their records, and all of them stay. */
+const LINES_AS_THEY_COME = {
+  framing: undefined,
+  tiesByBytes: false,
+  unique: false,
+  uniqueField: undefined,
+  keepsPlaces: false,
+  hashesOutput: false,
+} as const;
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'ERR_RECORD_TOO_LONG';
+}
+
+function lineTooLong(byteLength: number): InputError {
+  return new InputError(
+    'ERR_RECORD_TOO_LONG',
+    `the longest line of \`duplicates\` has ${byteLength} bytes and does not fit half of the memory budget; give more with \`memoryBytes\``,
+  );
+}
+
+function compressionOfName(path: string) {
+  const codec = codecOfName(path);
+  return codec === undefined ? undefined : compressionOf(codec);
+}
+
+/** Nobody knows how many records will be dropped: the piles are planned as if nearly all were. */
+function needOf(
+  need: MemoryNeed,
+  { records, bytes }: ScatterOutcome,
+  names: SharedInputNames,
+  outputWaits: boolean,
+): MemoryNeed {
+  const nameBytes = names.text.byteLength / Math.max(1, names.ends.byteLength / 8);
+  const recordBytes = Math.max(1, USUAL_BYTES_A_BYTE * bytes + (MOST_AROUND_BYTES + 2 * nameBytes) * records);
+  return {
+    ...need,
+    recordBytes,
+    mostRecordBytes: MOST_BYTES_A_BYTE * recordBytes,
+    mostReadBytes: undefined,
+    meanRecordBytes: recordBytes / Math.max(1, records),
+    exact: false,
+    hasStreams: false,
+    mayHold: false,
+    mostSlices: Number.POSITIVE_INFINITY,
+    layout: undefined,
+    keepsPlaces: false,
+    outputWaits,
+  };
+}
+
+function longestLineOf(longestRecordBytes: number, { longestBytes }: SharedInputNames): number {
+  return MOST_BYTES_A_BYTE * longestRecordBytes + 2 * longestBytes + MOST_AROUND_BYTES;
+}

@@ -1,0 +1,136 @@
+/** What would make a job faster, or let it do with less: found in its plan, without doing anything. */
+import { nameSome } from '../errors.js';
+import { IGZIP } from '../formats/codecs/igzip.js';
+import { framingOf } from '../formats/framing-table.js';
+import { mayBeCut } from '../inputs/cuts.js';
+import type { FileInput } from '../inputs/list-inputs.js';
+import { isProgram } from '../machine/child-program.js';
+import { readMemory } from '../machine/limits.js';
+import { leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import type { Advice, PreviewedDevice, PreviewedTime, ShufflePreview } from './preview-report.js';
+
+/** The part of the work of pass 1 that one task may have, over that of a thread. */
+const LONG_TASK = 1.3;
+/** Smaller inputs are done before advice is read. */
+const LEAST_BYTES = 256 * 2 ** 20;
+/** Where temp data is smaller, another level costs little. */
+const LEAST_TEMP_BYTES = 2 ** 30;
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+export interface AdvisedJob {
+  readonly prepared: PreparedShuffle;
+  readonly levels: number;
+  /** The part of pass 1 that its longest task does; undefined with streams. */
+  readonly longestTaskShare: number | undefined;
+  readonly devices: readonly PreviewedDevice[];
+  readonly time: PreviewedTime | undefined;
+  readonly openFiles: ShufflePreview['openFiles'];
+  readonly tempBytes: number;
+}
+
+export function adviseOn(job: AdvisedJob): readonly Advice[] {
+  return [...onInputs(job), ...onDecoders(job), ...onMemory(job), ...onDisks(job), ...onFiles(job)];
+}
+
+function onInputs({ prepared, longestTaskShare }: AdvisedJob): Advice[] {
+  const { inputsToRead, plan, request } = prepared;
+  const { workers } = plan.memory;
+  if (longestTaskShare === undefined || workers < 2 || longestTaskShare * workers < LONG_TASK) return [];
+  const framing = request.framing && framingOf(request.framing);
+  const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
+  const [largest] = files.toSorted((a, b) => b.version.byteLength - a.version.byteLength);
+  if (largest === undefined || largest.version.byteLength < LEAST_BYTES) return [];
+  const { path, codec, version } = largest;
+  const size = formatSize(version.byteLength);
+  const isCut = plan.slices.filter((slice) => slice.some((part) => inputsToRead[part.inputOrdinal] === largest)).length;
+  if (isCut > 1) return [];
+  if (codec === undefined) {
+    if (mayBeCut(largest, framing)) return [];
+    const text = `${path} (${size}) keeps one core busy for most of pass 1, because files of such records cannot be cut: make several files of it`;
+    return [{ about: 'input', text }];
+  }
+  const text = `${path} (${size}, ${codec.name}) keeps one core busy for most of pass 1: recompress it with bgzip, with zstd in many frames, or make several files of it`;
+  return [{ about: 'input', text }];
+}
+
+function onDecoders({ prepared }: AdvisedJob): Advice[] {
+  const { inputsToRead, request } = prepared;
+  const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
+  const gzipBytes = files.reduce(
+    (sum, { codec, version }) => sum + (codec?.name === 'gzip' ? version.byteLength : 0),
+    0,
+  );
+  if (gzipBytes < LEAST_BYTES || !request.igzip || isProgram(IGZIP)) return [];
+  const text = 'gzip takes most of the time of pass 1: install igzip (isa-l), which decodes it in a third of the time';
+  return [{ about: 'decoder', text }];
+}
+
+function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
+  const { plan, request } = prepared;
+  const { memoryNeed, memory } = plan;
+  // With `repeat` the plan has half of the memory.
+  const share = request.memoryBytes / memoryNeed.budgetBytes;
+  if (staysInMemory(memory) || memoryNeed.layout !== undefined || memoryNeed.hasStreams) return [];
+  const { totalBytes, availableBytes } = readMemory();
+  const advice: Advice[] = [];
+  const inMemory =
+    share === 1 ? leastBudgetWith(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory) : undefined;
+  if (inMemory !== undefined) {
+    const text = `with \`memoryBytes\` ${formatBudget(inMemory)} all records stay in memory, and no temp data is written`;
+    return [{ about: 'memory', text }];
+  }
+  if (levels > 1 && tempBytes >= LEAST_TEMP_BYTES) {
+    const budget = leastBudgetWith(
+      memoryNeed,
+      totalBytes / share,
+      (larger) => levelsOf(larger, memoryNeed.meanRecordBytes) === 1,
+    );
+    const saved = 'which saves writing and reading all temp data once more';
+    const text =
+      budget === undefined
+        ? `each record is put on piles ${levels} times, because the memory is small for so much data: fewer \`workers\` have more each`
+        : `with \`memoryBytes\` ${formatBudget(budget * share)} one level of piles is enough, ${saved}`;
+    advice.push({ about: 'levels', text });
+  }
+  return advice;
+}
+
+function onDisks({ devices, time, tempBytes }: AdvisedJob): Advice[] {
+  if (tempBytes < LEAST_TEMP_BYTES) return [];
+  const limiting = new Set((time?.passes ?? []).flatMap(({ device, limit }) => (limit === 'disk' ? device : [])));
+  return devices.flatMap(({ name, uses, class: kind }) => {
+    if (!uses.includes('temp') || uses.length < 2 || kind === 'memory') return [];
+    if (time !== undefined && !limiting.has(name)) return [];
+    const words = { inputs: 'inputs', temp: 'temp data', output: 'output' };
+    const shared = uses.map((use) => words[use]);
+    const list = shared.length === 2 ? shared.join(' and ') : `${shared.slice(0, -1).join(', ')} and ${shared.at(-1)}`;
+    const text = `${list} share the disk ${name}, which limits the job: name directories on other disks with \`tempDirs\``;
+    return [{ about: 'disk', text }];
+  });
+}
+
+function onFiles({ prepared, openFiles }: AdvisedJob): Advice[] {
+  const { plan, request, disks } = prepared;
+  const { workers, stripeCount } = plan.memory;
+  if (plan.inline || openFiles.limit === undefined) return [];
+  const wanted = 48 + request.workers * (8 + 4 * Math.max(1, disks.count));
+  if (openFiles.limit >= wanted) return [];
+  const lacks = [
+    ...(workers < request.workers ? [`${workers} of ${request.workers} workers`] : []),
+    ...(stripeCount < 4 && !staysInMemory(plan.memory) ? ['more temp space beside the output'] : []),
+  ];
+  if (lacks.length === 0) return [];
+  const text = `\`ulimit -n\` is ${openFiles.limit}, which means ${nameSome(lacks)}: raise it to ${wanted} or more`;
+  return [{ about: 'open files', text }];
+}
+
+/** As `memoryBytes` takes it on the command line. */
+function formatBudget(bytes: number): string {
+  return bytes >= 8 * GIB ? `${Math.ceil(bytes / GIB)}G` : `${Math.ceil(bytes / MIB)}M`;
+}
+
+function formatSize(bytes: number): string {
+  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
+}

@@ -1,0 +1,133 @@
+/**
+ * The public types of a preview: what a job will need, as far as it is known before the job. Fields of unknown values are
+ * absent. `examples/plan.schema.json` describes the same as JSON.
+ */
+import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
+import type { ShuffleOptions } from './options.js';
+
+export interface PreviewOptions extends ShuffleOptions {
+  /**
+   * Whether to measure the disks and the processor for about two seconds. The probe reads parts of the inputs, and writes
+   * up to 128 MiB to a file without a name on each disk of temp data and output. Without it, times come from what
+   * disks of a kind usually do. Default true.
+   */
+  readonly probe?: boolean | undefined;
+}
+
+/** A number of which samples tell; the three are equal if it is exact. */
+export interface Expected {
+  readonly least: number;
+  readonly expected: number;
+  readonly most: number;
+}
+
+export interface ShufflePreview {
+  readonly inputs: {
+    readonly count: number;
+    /** As stored. Absent: one of them is a stream. */
+    readonly bytes?: number | undefined;
+    /** How many of each codec; `plain` for those that are not compressed, `stream` for those of unknown content. */
+    readonly codecs: Readonly<Record<string, number>>;
+    readonly records?: Expected | undefined;
+    /** Bytes of these records. */
+    readonly recordBytes?: Expected | undefined;
+  };
+  /** Tasks of pass 1. */
+  readonly slices: number;
+  readonly workers: number;
+  readonly piles: {
+    readonly count: number;
+    /** How often each record is put on a pile. */
+    readonly levels: number;
+    /** Whether the records are expected to stay in memory. */
+    readonly stayInMemory: boolean;
+  };
+  readonly memory: {
+    readonly budgetBytes: number;
+    /** The part of the budget for drawn records, with `repeat`. */
+    readonly drawnBytes: number;
+    readonly pass1: MemoryOfPass1;
+    readonly pass2: MemoryOfPass2;
+  };
+  readonly temp: {
+    /** Written in all. */
+    readonly bytes?: Expected | undefined;
+    readonly directories: readonly string[];
+  };
+  readonly output: {
+    readonly kind: 'file' | 'shards' | 'stream';
+    /** Absent: standard output, or without end. */
+    readonly path?: string | undefined;
+    readonly compression?: string | undefined;
+    readonly records?: Expected | undefined;
+    /** Bytes of these records. */
+    readonly recordBytes?: Expected | undefined;
+    /** As written: compressed, and with headers. */
+    readonly bytes?: Expected | undefined;
+    /** Absent: by bytes, of which too little is known. */
+    readonly files?: number | undefined;
+    readonly splits?: readonly PreviewedSplit[] | undefined;
+  };
+  readonly openFiles: {
+    readonly most: number;
+    /** Absent: there is none. */
+    readonly limit?: number | undefined;
+  };
+  readonly devices: readonly PreviewedDevice[];
+  /** Absent: an input has an unknown size, or the output no end. */
+  readonly time?: PreviewedTime | undefined;
+  /** The job resumes an earlier attempt, which has done this much. */
+  readonly resumed?: { readonly pileSets: number; readonly outputBytes: number } | undefined;
+  /** Whether the job can be resumed if it is interrupted. */
+  readonly isResumable: boolean;
+  readonly advice: readonly Advice[];
+  /** Those that the job gives before it starts. */
+  readonly warnings: readonly string[];
+}
+
+export interface PreviewedSplit {
+  readonly name: string;
+  readonly records?: Expected | undefined;
+}
+
+export interface PreviewedDevice {
+  readonly id: string;
+  readonly name: string;
+  readonly class: 'rotating' | 'solid-state' | 'virtual' | 'memory' | 'network' | 'unknown';
+  readonly uses: readonly ('inputs' | 'temp' | 'output')[];
+  /** Large reads and writes at one time. Absent: no limit. */
+  readonly calls?: number | undefined;
+  /** Free for this user. Absent for a device with inputs alone. */
+  readonly freeBytes?: number | undefined;
+  /** As measured by the probe. */
+  readonly readBytesPerSecond?: number | undefined;
+  readonly writeBytesPerSecond?: number | undefined;
+}
+
+export interface SecondsRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+export interface PreviewedTime {
+  /** Whether a probe has measured this machine. */
+  readonly isProbed: boolean;
+  /** From the start of the job to its end. */
+  readonly total: SecondsRange;
+  readonly passes: readonly PreviewedPass[];
+}
+
+export interface PreviewedPass {
+  readonly name: 'count' | 'pass 1' | 'further levels' | 'between' | 'pass 2';
+  readonly seconds: SecondsRange;
+  /** What the pass waits for most: `one core` for an input that cannot be cut, `disk` for the named device. */
+  readonly limit: 'cores' | 'one core' | 'disk';
+  /** Name of the device. */
+  readonly device?: string | undefined;
+}
+
+export interface Advice {
+  readonly about: 'input' | 'decoder' | 'disk' | 'levels' | 'memory' | 'open files';
+  /** One line. */
+  readonly text: string;
+}

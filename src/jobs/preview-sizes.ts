@@ -1,0 +1,300 @@
+/**
+ * The sizes of a job before it: what its inputs hold, what it puts on piles and disks, and what it writes, each with the
+ * limits that samples give.
+ */
+import seedrandom from 'seedrandom/seedrandom.js';
+import { openEncoder } from '../formats/encoder-table.js';
+import { framingOf } from '../formats/framing-table.js';
+import { headerRuleOf } from '../formats/record-format.js';
+import { estimateInputs } from '../inputs/estimate.js';
+import type { FileInput } from '../inputs/list-inputs.js';
+import { weighEstimate } from '../inputs/weighed-estimate.js';
+import { openForRead, readAt, withFile } from '../io/files.js';
+import { deriveDrawSeed } from '../keys.js';
+import { hearSignalsAt } from '../pause.js';
+import { OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from './expected.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import type { Expected, PreviewedSplit } from './preview-report.js';
+import { type EncoderProbe, probeEncoder } from './probe-work.js';
+import { type RecordSample, sampleRecords } from './sample-records.js';
+
+export interface JobSizes {
+  /** Of all inputs. */
+  readonly records: Expected;
+  readonly recordBytes: Expected;
+  /** Of those that are read. */
+  readonly read: SizedRecords;
+  /** Put on piles, with all copies. */
+  readonly onPiles: SizedRecords;
+  /** Written to the temp disks in all, and on one level. */
+  readonly tempBytes: Expected;
+  readonly tempBytesOfLevel: Expected;
+  /** Undefined: the output has no end. */
+  readonly output: (SizedRecords & { readonly writtenBytes: Expected }) | undefined;
+  /** Expected decoded bytes of each input. */
+  readonly decodedBytes: readonly (number | undefined)[];
+  readonly sample: RecordSample;
+  /** Of a compressed output. */
+  readonly encoding: EncoderProbe | undefined;
+}
+
+export interface SizedRecords {
+  readonly records: Expected;
+  readonly bytes: Expected;
+}
+
+/** Compressed samples may differ from the whole by this part. */
+const RATIO_ERROR = 0.1;
+/** Counts of random keys vary; with so many standard deviations, hardly ever by more. */
+const DEVIATIONS = 4;
+const WEIGHED_ERROR: Expected = { least: 2 / 3, expected: 1, most: 3 / 2 };
+/** For the samples of an encoder. */
+const ENCODE_SECONDS = 0.3;
+const HEAD_EXPANSION = 1.2;
+const MOST_INPUT_ENDS = 10_000;
+/** Of keys that a limit kept out too late. */
+const HEAD_MARGIN = 1.5;
+
+/** @returns undefined if an input has an unknown size. @throws InputError, AbortError */
+export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes | undefined> {
+  const { request, inputsToRead: inputs, weighing, plan } = prepared;
+  const { framing, seed, signal } = request;
+  if (framing === undefined || inputs.some(({ kind }) => kind === 'stream')) return undefined;
+  const estimate = estimateInputs(inputs, framing, deriveDrawSeed(seed));
+  const { read, made } = weighEstimate(estimate, weighing?.weights);
+  const sample = await sampleRecords(inputs, framing, deriveDrawSeed(seed), signal);
+  const perByte =
+    sample.whole === undefined ? sample.perByte : exactly(sample.whole.records / Math.max(1, sample.whole.bytes));
+  const endBytes = sample.whole === undefined ? await missingEnds(prepared) : NOTHING;
+  const { recordBytes: allBytes, leastBytes } = estimate;
+  // Where a size is estimated from the beginning of a file: that compresses less well than the rest.
+  const mostBytes = estimate.mostBytes * (estimate.mostBytes > leastBytes ? HEAD_EXPANSION : 1);
+  const recordBytes =
+    sample.whole === undefined
+      ? plus({ least: leastBytes, expected: allBytes, most: mostBytes }, endBytes)
+      : exactly(sample.whole.bytes);
+  const sized = (bytes: Expected): SizedRecords => ({ bytes, records: times(bytes, perByte) });
+  const part = (of: typeof estimate): Expected => ({
+    least: of.leastBytes / Math.max(1, leastBytes),
+    expected: of.recordBytes / Math.max(1, allBytes),
+    most: of.mostBytes / Math.max(1, estimate.mostBytes),
+  });
+  const all = sized(recordBytes);
+  const madeOfAll = sized(times(recordBytes, part(made)));
+  // Groups of inputs may have records of other lengths.
+  const everything =
+    weighing === undefined ? madeOfAll : { ...madeOfAll, records: times(madeOfAll.records, WEIGHED_ERROR) };
+  const onPiles = headOnPiles(prepared, everything);
+  const drawn = drawnRecords(prepared, all);
+  const tempBytesOfLevel = temp(prepared, onPiles, drawn, sample);
+  const levels = levelsOf(plan.memory, plan.memoryNeed.meanRecordBytes);
+  const output = outputRecords(prepared, everything, drawn);
+  const encoding = await encodingOf(prepared, sample);
+  return {
+    records: wholeNumbers(all.records),
+    recordBytes: wholeNumbers(recordBytes),
+    read: sized(times(recordBytes, part(read))),
+    onPiles,
+    tempBytes: wholeNumbers(mapped(tempBytesOfLevel, (bytes) => bytes * levels)),
+    tempBytesOfLevel,
+    output: output && {
+      records: wholeNumbers(output.records),
+      bytes: wholeNumbers(output.bytes),
+      writtenBytes: wholeNumbers(writtenBytes(prepared, output, encoding)),
+    },
+    decodedBytes: estimate.decodedBytes,
+    sample,
+    encoding,
+  };
+}
+
+/** Bytes that pass 1 appends to inputs whose last record has no end. That of a compressed input cannot be seen. */
+async function missingEnds({ inputsToRead, request }: PreparedShuffle): Promise<Expected> {
+  const recordEnd = request.framing === undefined ? undefined : framingOf(request.framing).recordEnd;
+  if (recordEnd === undefined) return NOTHING;
+  let [missing, unseen] = [0, 0];
+  const last = new Uint8Array(1);
+  for (const [index, input] of inputsToRead.entries()) {
+    await hearSignalsAt(index, request.signal);
+    if (input.kind !== 'file' || input.version.byteLength <= input.header.byteLength) continue;
+    if (input.codec !== undefined || index >= MOST_INPUT_ENDS) {
+      unseen += 1;
+      continue;
+    }
+    withFile(openForRead(input.path, 'input'), (file) => readAt(file, last, 0, 1, input.version.byteLength - 1));
+    if (last[0] !== recordEnd.byte) missing += 1;
+  }
+  return { least: missing, expected: missing, most: missing + unseen };
+}
+
+/** With `headCount`, pass 1 leaves most records out. */
+function headOnPiles({ plan }: PreparedShuffle, all: SizedRecords): SizedRecords {
+  const { head } = plan;
+  if (head === undefined) return all;
+  const few = (limit: number) => (value: number) => Math.min(value, limit);
+  const records = {
+    least: few(head.headCount)(all.records.least),
+    expected: few(head.keptRecords)(all.records.expected),
+    most: few(head.keptRecords * HEAD_MARGIN + head.headCount)(all.records.most),
+  };
+  return { records, bytes: bytesOfSome(records, all) };
+}
+
+/** Of records that are a random part of all. */
+function bytesOfSome(records: Expected, all: SizedRecords): Expected {
+  const mean = all.bytes.expected / Math.max(1, all.records.expected);
+  if (records.least >= all.records.most) return all.bytes;
+  const isSameLength = all.records.least === all.records.most && all.bytes.least === all.bytes.most;
+  // Without more knowledge: records as different in length as exponential ones.
+  const spread = (count: number) => DEVIATIONS * mean * Math.sqrt(Math.max(0, count));
+  return {
+    least: Math.max(0, records.least * mean - spread(records.least)),
+    expected: records.expected * mean,
+    most: Math.min(
+      records.most * mean + spread(records.most),
+      isSameLength ? all.bytes.most : Number.POSITIVE_INFINITY,
+    ),
+  };
+}
+
+/** Undefined: records are not drawn, or without end. */
+function drawnRecords({ request }: PreparedShuffle, all: SizedRecords): SizedRecords | undefined {
+  if (!request.repeat || request.headCount === undefined) return undefined;
+  const records = exactly(request.headCount);
+  const { least, most } = bytesOfSome(records, all);
+  const expected = (records.expected * all.bytes.expected) / Math.max(1, all.records.expected);
+  return { records, bytes: { least: Math.min(least, expected), expected, most: Math.max(most, expected) } };
+}
+
+/** What pile sets take on disks. */
+function temp(
+  { plan, request }: PreparedShuffle,
+  onPiles: SizedRecords,
+  drawn: SizedRecords | undefined,
+  sample: RecordSample,
+): Expected {
+  const { memory, memoryNeed } = plan;
+  if (staysInMemory(memory) && (memoryNeed.exact || memory.hold !== undefined) && drawn === undefined) return NOTHING;
+  const level = request.tempZstdLevel;
+  const ratio = level === undefined ? 1 : ratioOf(sample, level);
+  const stored = ({ bytes, records }: SizedRecords) =>
+    plus(
+      mapped(bytes, (value) => value * ratio),
+      mapped(records, (value) => value * STORED_HEADER_BYTES),
+    );
+  const together = drawn === undefined ? stored(onPiles) : plus(stored(onPiles), stored(drawn));
+  const outOfMemory = mapped(together, (bytes) => Math.max(0, bytes - memory.ramPoolBytes));
+  // Drawn records, and those on piles, may each fit in memory.
+  return drawn === undefined ? outOfMemory : { ...outOfMemory, least: 0 };
+}
+
+function ratioOf({ records }: RecordSample, level: number): number {
+  const bytes = new Uint8Array(Buffer.concat(records).subarray(0, 512 * 1024));
+  if (bytes.byteLength === 0) return 1;
+  return Math.min(1, openEncoder({ codec: 'zstd', level }).encode(bytes).byteLength / bytes.byteLength);
+}
+
+/** Undefined: without end. */
+function outputRecords(
+  { request }: PreparedShuffle,
+  all: SizedRecords,
+  drawn: SizedRecords | undefined,
+): SizedRecords | undefined {
+  const { headCount, repeat, unique } = request;
+  if (repeat) return drawn;
+  const { records, bytes } = all;
+  // Nobody knows how many are equal.
+  const kept: SizedRecords = unique
+    ? { records: { ...records, least: Math.min(1, records.least) }, bytes: { ...bytes, least: 0 } }
+    : all;
+  if (headCount === undefined || headCount >= records.most) return kept;
+  const some = mapped(kept.records, (value) => Math.min(value, headCount));
+  const bytesOf = bytesOfSome(some, all);
+  return { records: some, bytes: unique ? { ...bytesOf, least: 0 } : bytesOf };
+}
+
+async function encodingOf({ request, plan }: PreparedShuffle, sample: RecordSample): Promise<EncoderProbe | undefined> {
+  const { compression, seed, signal } = request;
+  if (compression === undefined) return undefined;
+  // Neighbours in an input are more alike than those in the output.
+  const draw = seedrandom(deriveDrawSeed(seed));
+  const shuffled = sample.records.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
+  return probeEncoder(
+    shuffled.map(({ bytes }) => bytes),
+    openEncoder(compression),
+    OUTPUT_BUFFER_COUNT * plan.memory.outputBytes,
+    ENCODE_SECONDS,
+    signal,
+  );
+}
+
+function writtenBytes(
+  { request, firstHeader }: PreparedShuffle,
+  output: SizedRecords,
+  encoding: EncoderProbe | undefined,
+): Expected {
+  const files = expectedFiles(request, output) ?? 1;
+  const { header: spec } = request;
+  const endBytes =
+    spec === undefined || firstHeader === undefined
+      ? 0
+      : firstHeader.header.bytes.byteLength + headerRuleOf(spec).trailer.byteLength;
+  const plain = plus(output.bytes, exactly(files * endBytes));
+  if (request.compression === undefined) return plain;
+  const ratio = encoding?.bytesPerByte ?? 1;
+  return times(plain, { least: ratio * (1 - RATIO_ERROR), expected: ratio, most: ratio * (1 + RATIO_ERROR) });
+}
+
+/** Files of the output. Undefined: it depends on more than is known. */
+export function expectedFiles(
+  { shards, splits }: PreparedShuffle['request'],
+  output: SizedRecords | undefined,
+): number | undefined {
+  const rules = splits?.map((split) => split.shards) ?? [shards ?? { by: 'count' as const, shardCount: 1 }];
+  let files = 0;
+  for (const rule of rules) {
+    if (rule.by === 'count') files += rule.shardCount;
+    else if (output === undefined || splits !== undefined) return undefined;
+    else if (rule.by === 'records') files += Math.ceil(output.records.expected / rule.recordsPerShard);
+    else files += Math.ceil(output.bytes.expected / rule.maxShardBytes);
+  }
+  return files;
+}
+
+export function expectSplits(
+  { request }: PreparedShuffle,
+  output: SizedRecords | undefined,
+): readonly PreviewedSplit[] | undefined {
+  const { splits, splitBy } = request;
+  if (splits === undefined) return undefined;
+  if (output === undefined) return splits.map(({ rule }) => ({ name: rule.name }));
+  const { records } = output;
+  const shareOf = splits.reduce((sum, { rule }) => sum + ('share' in rule ? rule.share : 0), 0);
+  const countOf = splits.reduce((sum, { rule }) => sum + ('records' in rule ? rule.records : 0), 0);
+  const isByRank = countOf > 0 || request.headCount !== undefined;
+  return splits.map(({ rule }) => {
+    const { name } = rule;
+    if ('records' in rule) return { name, records: exactly(rule.records) };
+    if (countOf > 0) return { name, records: wholeNumbers(mapped(records, (all) => Math.max(0, all - countOf))) };
+    // Values of a field may have any number of records.
+    if (splitBy !== undefined) return { name };
+    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shareOf);
+    const spread = (all: number) => (isByRank ? 1 : DEVIATIONS * Math.sqrt(all * share * (1 - share)) + 1);
+    const least = Math.max(0, records.least * share - spread(records.least));
+    const most = Math.min(records.most, records.most * share + spread(records.most));
+    return { name, records: wholeNumbers({ least, expected: records.expected * share, most }) };
+  });
+}
+
+/** Compressed inputs, of each codec the largest. */
+export function largestOfEachCodec(files: readonly FileInput[]): readonly FileInput[] {
+  const largest = new Map<string, FileInput>();
+  for (const file of files) {
+    if (file.codec === undefined) continue;
+    const known = largest.get(file.codec.name);
+    if (known === undefined || known.version.byteLength < file.version.byteLength) largest.set(file.codec.name, file);
+  }
+  return [...largest.values()];
+}

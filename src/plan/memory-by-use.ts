@@ -1,0 +1,70 @@
+/**
+ * What a memory plan uses the budget for, in each pass. The parts of a pass add up to the budget. Pure.
+ */
+import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
+import type { MemoryNeed, MemoryPlan } from './memory-plan.js';
+
+/** Of all threads together. */
+export interface MemoryOfPass1 {
+  /** One buffer a pile, of each thread. */
+  readonly pileBufferBytes: number;
+  /** What a thread reads at a time. */
+  readonly readWindowBytes: number;
+  readonly tableBytes: number;
+  /** At most: piles that stay in memory. */
+  readonly poolBytes: number;
+  /** Records that stay where they are read, with their entries. */
+  readonly heldBytes: number;
+  /** For long records, decoders, and more data than expected. */
+  readonly spareBytes: number;
+}
+
+export interface MemoryOfPass2 {
+  readonly outputBufferBytes: number;
+  /** Loaded piles with their sort entries. */
+  readonly pileBytes: number;
+  readonly poolBytes: number;
+  readonly heldBytes: number;
+  readonly spareBytes: number;
+}
+
+/** The pass that reads the inputs. */
+export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: MemoryNeed): MemoryOfPass1 {
+  if (plan.hold !== undefined) {
+    const heldBytes = Math.min(budgetBytes, plan.hold.expectedBytes);
+    const nothing = { pileBufferBytes: 0, readWindowBytes: 0, tableBytes: 0, poolBytes: 0 };
+    return { ...nothing, heldBytes, spareBytes: budgetBytes - heldBytes };
+  }
+  const threads = Math.min(plan.workers, mostSlices);
+  const pileBufferBytes = threads * plan.pileCount * (plan.bufferBytes + SLACK_BYTES);
+  const readWindowBytes = threads * 2 * plan.readBytes;
+  const tableBytes = Math.max(0, threads * plan.pass1ArenaBytes - pileBufferBytes - readWindowBytes);
+  const sizes = {
+    pileBufferBytes,
+    readWindowBytes,
+    tableBytes: Math.max(tableBytes, threads * plan.pileCount * TALLY_BYTES),
+    poolBytes: plan.ramPoolBytes,
+    heldBytes: 0,
+  };
+  return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
+}
+
+/** The pass that writes the output. */
+export function memoryOfPass2(plan: MemoryPlan, { budgetBytes }: MemoryNeed): MemoryOfPass2 {
+  const { workers, hold, ramPoolBytes: poolBytes } = plan;
+  if (hold !== undefined) {
+    const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * hold.outputBytes;
+    const heldBytes = Math.max(0, Math.min(budgetBytes, hold.expectedBytes) - outputBufferBytes);
+    const sizes = { outputBufferBytes, pileBytes: 0, poolBytes: 0, heldBytes };
+    return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
+  }
+  const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * plan.outputBytes;
+  const pileBytes = Math.max(0, workers * plan.pass2ArenaBytes - outputBufferBytes);
+  const sizes = { outputBufferBytes, pileBytes, poolBytes, heldBytes: 0 };
+  return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
+}
+
+/** Sizes that tests set may be more than the budget. */
+function restOf(budgetBytes: number, sizes: Readonly<Record<string, number>>): number {
+  return Math.max(0, budgetBytes - Object.values(sizes).reduce((sum, bytes) => sum + bytes, 0));
+}

@@ -1,0 +1,73 @@
+/**
+ * Chooses the windows of neighbouring records that are looked at: evenly spread over the data. Pure.
+ */
+
+/** What is known of an input. */
+export interface SampledInput {
+  /** Of its records; an estimate if it is compressed. */
+  readonly decodedBytes: number;
+  /** Whether reading can begin in the middle of it. */
+  readonly canSeek: boolean;
+}
+
+/** A part of an input to read, and its windows. */
+export interface WindowsOfInput {
+  readonly inputOrdinal: number;
+  /** Behind its header. */
+  readonly startBytes: number;
+  /** Where the window of the next part begins; undefined: the end of the input. */
+  readonly endBytes: number | undefined;
+  /** Records from the beginning of a window to that of the next, and the number of windows; infinite: up to the end. */
+  readonly stride: number;
+  readonly windowCount: number;
+}
+
+/** Below this, all of the data is read. */
+const READ_WHOLE_BYTES = 64 * 2 ** 20;
+/** Compressed inputs that cannot be cut are read whole up to here, all together. */
+const DECODE_WHOLE_BYTES = 4 * 2 ** 30;
+/** Else this many windows at the beginning of each of them. */
+const HEAD_WINDOWS = 4;
+
+/**
+ * @param windowCount about so many.
+ * @param windowRecords of each.
+ */
+export function planWindows(
+  inputs: readonly SampledInput[],
+  meanRecordBytes: number,
+  windowCount: number,
+  windowRecords: number,
+): readonly WindowsOfInput[] {
+  const totalBytes = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+  const expectedRecords = totalBytes / Math.max(1, meanRecordBytes);
+  const stride = Math.max(windowRecords, Math.floor(expectedRecords / windowCount));
+  const isSmall = totalBytes <= READ_WHOLE_BYTES || stride < 4 * windowRecords;
+  const uncut = inputs.filter(({ canSeek }) => !canSeek).reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+  const planned: WindowsOfInput[] = [];
+  let before = 0;
+  for (const [inputOrdinal, { decodedBytes, canSeek }] of inputs.entries()) {
+    const whole = { inputOrdinal, startBytes: 0, endBytes: undefined, stride };
+    if (isSmall || (!canSeek && uncut <= DECODE_WHOLE_BYTES))
+      planned.push({ ...whole, windowCount: Number.POSITIVE_INFINITY });
+    else if (!canSeek) planned.push({ ...whole, stride: windowRecords, windowCount: HEAD_WINDOWS });
+    else planned.push(...windowsIn({ inputOrdinal, before, decodedBytes }, totalBytes / windowCount, windowRecords));
+    before += decodedBytes;
+  }
+  return planned;
+}
+
+/** One window at each multiple of the spacing that lies in the input. */
+function windowsIn(
+  { inputOrdinal, before, decodedBytes }: { inputOrdinal: number; before: number; decodedBytes: number },
+  spacingBytes: number,
+  windowRecords: number,
+): WindowsOfInput[] {
+  const first = Math.ceil(before / spacingBytes - 0.5);
+  const windows: WindowsOfInput[] = [];
+  for (let i = first; (i + 0.5) * spacingBytes < before + decodedBytes; i++) {
+    const startBytes = Math.max(0, Math.floor((i + 0.5) * spacingBytes - before));
+    windows.push({ inputOrdinal, startBytes, endBytes: undefined, stride: windowRecords, windowCount: 1 });
+  }
+  return windows;
+}

@@ -1,0 +1,106 @@
+/** `pileshuf plan` and `--dry-run` as a user calls them: what is printed where, and what is refused. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { describePreview } from '#src/cli/plan-text.js';
+import { previewShuffle } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const schema = JSON.parse(readFileSync(new URL('../../examples/plan.schema.json', import.meta.url), 'utf8')) as object;
+const validate = new Ajv({ strict: true }).compile(schema);
+
+beforeEach(() => {
+  mkdirSync(directory.path('in'));
+  const lines = (name: string) => Array.from({ length: 500 }, (_, i) => `${name} ${i}\n`).join('');
+  for (const name of ['a', 'b']) writeFileSync(directory.path('in', `${name}.txt`), lines(name));
+});
+
+const run = (...argv: string[]) => commandInProcess(argv, { cwd: directory.path() });
+
+describe('pileshuf plan', () => {
+  it('prints a plan to standard output, and writes nothing', async () => {
+    const { exitCode, stdout, stderr } = await run('plan', 'in', '-o', 'out', '--no-probe', '-S', '64M', '-q');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.toString()).toMatch(/^inputs {6}2 inputs, 5\.78 kB \(plain\)\nrecords {5}1,000 records, 5\.78 kB\n/);
+    expect(stdout.toString()).toContain('nothing was measured');
+    expect(readdirSync(directory.path()).sort()).toEqual(['in', 'temp']);
+  });
+
+  it('is the same as --dry-run, but for what a probe measures', async () => {
+    const labels = (text: Buffer) =>
+      text
+        .toString()
+        .split('\n')
+        .map((line) => line.slice(0, 12));
+    const words = ['in', '-o', 'out', '--shards', '4', '-S', '64M'];
+    const planned = await run('plan', ...words);
+    const dry = await run(...words, '--dry-run');
+    expect(dry.exitCode).toBe(0);
+    expect(labels(dry.stdout)).toEqual(labels(planned.stdout));
+    expect(readdirSync(directory.path()).sort()).toEqual(['in', 'temp']);
+  });
+
+  it('prints JSON that fits its schema', async () => {
+    const { stdout } = await run('plan', 'in', '-o', 'out', '--json', '--split', 'train=0.9,test=0.1');
+    const report: unknown = JSON.parse(stdout.toString());
+    expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
+    expect(stdout.toString().trim().split('\n')).toHaveLength(1);
+  });
+
+  it('of standard input does not read it, and says what is unknown', async () => {
+    const { exitCode, stdout } = await runCommand(['plan', '--no-probe'], { cwd: directory.path(), stdin: 'a\n' });
+    expect(exitCode).toBe(0);
+    expect(stdout.toString()).toContain('records     unknown number\n');
+    expect(stdout.toString()).toContain('time        unknown\n');
+  });
+
+  it.each([
+    [['plan', 'nowhere'], 3, /^pileshuf: the input nowhere does not exist; check the name\n$/],
+    [['plan', 'in', '-o', 'in/a.txt'], 2, /^pileshuf: the output would replace in\/a\.txt/],
+    [['plan', 'in', '-o', 'out', '-S', '1K'], 2, /^pileshuf: a memory budget of 1024 bytes is too small/],
+    [['plan', '-i', '1-10'], 2, /^pileshuf: --input-range needs no plan/],
+    [['-i', '1-10', '--dry-run'], 2, /^pileshuf: --input-range needs no plan/],
+    [['plan', '--together', 'a,b', '-o', 'out'], 2, /^pileshuf: --together has no plan of its own/],
+    [['plan', 'in', '--dry-run'], 2, /^pileshuf: unknown option '--dry-run': it is an option of pileshuf;/],
+    [['in', '--no-probe'], 2, /^pileshuf: unknown option '--no-probe': it is an option of pileshuf plan;/],
+    [['plan', 'in', '-o', 'out', '-T', 'nowhere'], 1, /^pileshuf: the temp directory nowhere does not exist/],
+  ] as const)('%j is refused in one line', async (argv, code, message) => {
+    const { exitCode, stdout, stderr } = await run(...argv);
+    expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: code, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('shows names with hidden characters on one line', async () => {
+    writeFileSync(directory.path('in', 'a\u001b[31m\n'), 'x\n');
+    const { stdout } = await run('plan', 'in', '-o', 'o\u001bt', '--no-probe');
+    expect(stdout.toString()).not.toContain('\u001b');
+  });
+});
+
+describe('the text of a plan', () => {
+  it('has lines of at most 80 columns for the largest numbers', async () => {
+    const preview = await previewShuffle({ inputs: [directory.path('in')], output: '/dev/null', probe: false });
+    const huge = { least: 123_456_789_012_345, expected: 234_567_890_123_456, most: 345_678_901_234_567 };
+    const { memory, inputs, output } = preview;
+    const lines = describePreview({
+      ...preview,
+      inputs: { ...inputs, bytes: huge.most, records: huge, recordBytes: huge },
+      memory: { ...memory, drawnBytes: 2 ** 40 },
+      output: { ...output, records: huge, bytes: huge, compression: 'zstd 22' },
+      time: {
+        isProbed: false,
+        total: { least: 1e5, most: 1e7 },
+        passes: [{ name: 'further levels', seconds: { least: 1e5, most: 1e7 }, limit: 'one core' }],
+      },
+      resumed: { pileSets: 123_456, outputBytes: huge.least },
+      advice: [{ about: 'memory', text: 'with `memoryBytes` 12G one level of piles is enough, '.repeat(4) }],
+    });
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.join('\n')).toContain('with --memory 12G one level');
+    expect(lines.join('\n')).toContain('about 235,000,000,000,000 records');
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * Tasks as a scheduler runs them: processes of the command, which are killed at calls on files that a seed draws, on
+ * threads too, which run twice at once, under the names of several hosts, with inputs that nobody may change, and on a disk
+ * that is full.
+ */
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { drawsFor } from '../fixtures/draws.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { type CommandResult, type CommandRun, runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { atScale } from '../fixtures/scale.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const mount = useMounts();
+
+const killer = fileURLToPath(new URL('../faults/killer.mjs', import.meta.url));
+
+/** `threads`: as large tasks are done. */
+const tuningOf = (inline: boolean) => ({ PILESHUF_TEST_TUNING: JSON.stringify({ ...SMALL_TASKS, inline }) });
+
+const KINDS = [
+  { name: 'one file', options: [], inline: true },
+  { name: 'one file, with threads', options: [], inline: false },
+  { name: 'shards by records', options: ['--shard-records', '40'], inline: true },
+  { name: 'gzip shards', options: ['--shards', '3', '--compress', 'gzip'], inline: true },
+  { name: 'splits', options: ['--split', 'train=0.9,test=0.1'], inline: true },
+] as const;
+
+function writeInputs(): string[] {
+  return [300, 90].map((count, i) => {
+    const path = directory.path(`in-${i}`);
+    writeFileSync(path, Array.from({ length: count }, (_, line) => `${i} ${line} ${'z'.repeat(line % 30)}\n`).join(''));
+    return path;
+  });
+}
+
+const jobDir = () => directory.path('job');
+const scratch = () => directory.path('scratch');
+
+async function expectDone(argv: readonly string[], run: CommandRun = {}): Promise<CommandResult> {
+  const result = await runCommand(argv, run);
+  expect({ exitCode: result.exitCode, stderr: result.exitCode === 0 ? '' : result.stderr }).toEqual({
+    exitCode: 0,
+    stderr: '',
+  });
+  return result;
+}
+
+/** Makes what the local job makes, and a plan. @returns the words of each task, in an order in which they may run. */
+async function planJob(options: readonly string[], inline: boolean, output = directory.path('out')) {
+  const inputs = writeInputs();
+  mkdirSync(scratch());
+  const seed = ['--seed', 'processes'];
+  await expectDone([...inputs, '-o', directory.path('local'), ...seed, ...options, '-T', directory.temp]);
+  const { stdout } = await expectDone(
+    [
+      'cluster',
+      'plan',
+      ...inputs,
+      '-o',
+      output,
+      ...seed,
+      ...options,
+      '--job-dir',
+      jobDir(),
+      '--tasks',
+      '3',
+      '--cpus-per-task',
+      '2',
+      '--json',
+    ],
+    { env: tuningOf(inline) },
+  );
+  const { scatterTasks, shuffleTasks } = JSON.parse(stdout.toString());
+  expect([scatterTasks, shuffleTasks]).toEqual([3, 3]);
+  const tasks = ['0', '1', '2'];
+  const common = ['--job-dir', jobDir(), '--scratch', scratch(), '--wait', '1'];
+  return [
+    ...tasks.map((index) => ['cluster', 'task', 'scatter', '--index', index, ...common]),
+    ...tasks.map((index) => ['cluster', 'task', 'shuffle', '--index', index, ...common]),
+    ['cluster', 'task', 'commit', ...common],
+  ];
+}
+
+function expectAllIsDone(output = directory.path('out')): void {
+  expect(contentOf(output)).toEqual(contentOf(directory.path('local')));
+  expect(readdirSync(jobDir())).toEqual(['committed']);
+}
+
+describe('tasks in processes of their own', () => {
+  it.each(KINDS)('are killed, run again, and make the same bytes: $name', async ({ name, options, inline }) => {
+    const draw = drawsFor(`kills of processes: ${name}`);
+    let kills = 0;
+    for (const task of await planJob(options, inline)) {
+      for (let round = 0; round < atScale(1, 2, 12); round++) {
+        const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 150)) };
+        const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
+        if (signal === 'SIGKILL') kills += 1;
+        else expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+      }
+      await expectDone(task);
+    }
+    expect(kills).toBeGreaterThan(3);
+    expectAllIsDone();
+    // The last task of the machine has removed what killed ones left, but for a directory without a lock.
+    for (const name of readdirSync(scratch()))
+      expect(readdirSync(directory.path('scratch', name)).length).toBeLessThan(2);
+  });
+
+  it.each(KINDS)('run twice at once: $name', async ({ options, inline }) => {
+    for (const task of await planJob(options, inline)) {
+      const both = await Promise.all([runCommand(task), runCommand(task)]);
+      const failed = both.filter(({ exitCode }) => exitCode !== 0);
+      // A second commit may find that another process commits.
+      expect(failed.map(({ stderr }) => stderr).join('')).toMatch(
+        task.includes('commit')
+          ? /^(pileshuf: another process commits \S+: process \d+ on \S+; wait for it\n)?$/
+          : /^$/,
+      );
+    }
+    expectAllIsDone();
+  });
+
+  it('take their indexes from the scheduler', async () => {
+    const variables = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'];
+    for (const task of await planJob([], true)) {
+      const at = task.indexOf('--index');
+      if (at === -1) await expectDone(task, { env: { SLURM_ARRAY_TASK_ID: '7' } });
+      else {
+        const index = Number(task[at + 1]);
+        await expectDone(task.toSpliced(at, 2), { env: { [variables[index] ?? '']: String(index) } });
+      }
+    }
+    expectAllIsDone();
+  });
+
+  it('read inputs that nobody may change', async () => {
+    const tasks = await planJob([], true);
+    for (const name of ['in-0', 'in-1']) chmodSync(directory.path(name), 0o444);
+    for (const task of tasks) await expectDone(task);
+    expectAllIsDone();
+  });
+
+  it.skipIf(reasonNotToMount !== undefined)('run on hosts of other names, which status tells', async () => {
+    const tasks = await planJob(['--shards', '4'], true);
+    for (const [i, task] of tasks.entries()) {
+      if (i === 2) {
+        // Killed on one host, run again on another.
+        const env = { PILESHUF_KILL_AT: '20' };
+        expect((await runCommand(task, { env, nodeOptions: ['--import', killer] })).signal).toBe('SIGKILL');
+        const { stdout } = await expectDone(['cluster', 'status', '--job-dir', jobDir(), '--json']);
+        expect(JSON.parse(stdout.toString())).toMatchObject({
+          state: 'scatter',
+          scatter: { done: 2, unfinished: [2] },
+        });
+      }
+      const script = `unshare --uts sh -c 'hostname node-${i} && exec "$@"' sh "$@"`;
+      const { exitCode, stderr } = await runShell(script, task);
+      expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+    }
+    expectAllIsDone();
+  });
+
+  it.skipIf(reasonNotToMount !== undefined)(
+    'fail on a full disk in one line, and go on when there is space',
+    async () => {
+      const disk = mount(directory.path('disk'), 'size=256k');
+      const output = `${disk}/out`;
+      const tasks = await planJob([], true, output);
+      const fill = () => {
+        try {
+          for (;;) appendFileSync(`${disk}/filler`, Buffer.alloc(4096));
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'ENOSPC' });
+        }
+      };
+      for (const task of tasks) {
+        if (task.includes('shuffle')) {
+          fill();
+          const { exitCode, stderr } = await runCommand(task);
+          rmSync(`${disk}/filler`);
+          // A later task finds its part of the file in blocks that an earlier one has taken.
+          if (task.includes('0')) expect(exitCode).toBe(1);
+          if (exitCode !== 0) expect(stderr).toMatch(/^pileshuf: [^\n]*(no space left|is full)[^\n]*\n$/i);
+        }
+        await expectDone(task);
+      }
+      expectAllIsDone(output);
+    },
+  );
+});

@@ -1,0 +1,201 @@
+/** What a task refuses, each in one clear line, and what status tells. */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { planCluster as plan } from '#src/cluster/make-plan.js';
+import type { ClusterPlanOptions } from '#src/index.js';
+import { clusterStatus, shuffle } from '#src/index.js';
+import { contentOf, runNow, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useMemoryDirectory();
+const jobDir = () => directory.path('job');
+
+function optionsOf(more: Partial<ClusterPlanOptions> = {}): ClusterPlanOptions {
+  const input = directory.path('in');
+  writeFileSync(input, Array.from({ length: 400 }, (_, i) => `line ${i}\n`).join(''));
+  return {
+    inputs: [input],
+    output: directory.path('out'),
+    jobDir: jobDir(),
+    tasks: 3,
+    cpusPerTask: 1,
+    seed: 's',
+    ...more,
+  };
+}
+
+const planCluster = (more: Partial<ClusterPlanOptions> = {}) =>
+  plan(optionsOf(more), { ...SMALL_TASKS, sliceBytes: 900 });
+
+async function scatterAll(): Promise<void> {
+  for (const taskIndex of [0, 1, 2]) await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex });
+}
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const message = error instanceof Error ? error.message : expect.fail('nothing was refused');
+  expect(message).not.toContain('\n');
+  return message;
+}
+
+function giveUp(): void {
+  rmSync(jobDir(), { recursive: true, force: true });
+  for (const name of readdirSync(directory.path('.'))) {
+    if (name.startsWith('.pileshuf-')) rmSync(directory.path(name), { recursive: true });
+  }
+}
+
+describe('a plan', () => {
+  it.each([
+    ['unique', { unique: true }, '`unique` and `uniqueBy` do not work in tasks yet'],
+    ['repeat', { repeat: true }, '`repeat` does not work in tasks'],
+    ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
+    ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
+    ['standard output', { output: '-' }, 'tasks cannot share standard output'],
+    ['no tasks', { tasks: 0 }, '`tasks` is 0'],
+    ['a missing input', { inputs: ['/nowhere/at/all'] }, '/nowhere/at/all'],
+  ] as const)('refuses %s', async (_, more, message) => {
+    expect(await messageOf(planCluster(more))).toContain(message);
+    expect(readdirSync(directory.path('.'))).toEqual(['in', 'temp']);
+  });
+
+  it('refuses a directory that holds something', async () => {
+    mkdirSync(jobDir());
+    writeFileSync(directory.path('job', 'mine'), '');
+    expect(await messageOf(planCluster())).toContain('it holds mine, which is not from a job');
+  });
+
+  it('refuses the output of a job that is planned already', async () => {
+    await planCluster();
+    expect(await messageOf(planCluster({ jobDir: directory.path('other') }))).toContain('an unfinished job of');
+    giveUp();
+  });
+
+  it('makes one task of each kind for a tiny job', async () => {
+    const report = await plan(optionsOf({ tasks: 50 }));
+    expect([report.scatterTasks, report.shuffleTasks]).toEqual([1, 1]);
+    giveUp();
+  });
+
+  it('makes one shuffle task for one compressed file', async () => {
+    const report = await planCluster({ output: directory.path('out.gz') });
+    expect([report.scatterTasks, report.shuffleTasks]).toEqual([3, 1]);
+    giveUp();
+  });
+});
+
+describe('a task', () => {
+  it('refuses a job directory that is not there', async () => {
+    const task = runNow({ kind: 'scatter', jobDir: directory.path('nowhere'), taskIndex: 0 });
+    expect(await messageOf(task)).toMatch(/^the job directory \S*nowhere does not exist on \S+; expected the file/);
+    const other = runNow({ kind: 'scatter', jobDir: directory.temp, taskIndex: 0 });
+    expect(await messageOf(other)).toContain('holds no plan on');
+  });
+
+  it('refuses an index beyond the plan, and a missing one', async () => {
+    await planCluster();
+    const task = runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 3 });
+    expect(await messageOf(task)).toContain('has 3 shuffle tasks, and `taskIndex` is 3; expected 0 to 2');
+    expect(await messageOf(runNow({ kind: 'scatter', jobDir: jobDir() }))).toContain('which scatter task?');
+    giveUp();
+  });
+
+  it('names the tasks that must be done first', async () => {
+    await planCluster();
+    await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 1 });
+    const early = runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(early)).toMatch(/^scatter tasks 0, 2 of \S+ are not done; run them first$/);
+    expect(await messageOf(runNow({ kind: 'commit', jobDir: jobDir() }))).toMatch(/^shuffle tasks 0, 1, 2 of/);
+    giveUp();
+  });
+
+  it('refuses an input that changed since the plan', async () => {
+    await planCluster();
+    utimesSync(directory.path('in'), 1, 1);
+    const task = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toContain(
+      'the input changed since the job was planned (it was written to or replaced)',
+    );
+    writeFileSync(directory.path('in'), 'shorter');
+    const shorter = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(shorter)).toMatch(/its size was \d+ bytes and is 7/);
+    giveUp();
+  });
+
+  it('refuses damaged records, and those of another version', async () => {
+    await planCluster();
+    await scatterAll();
+    await runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 });
+    const change = (name: string, from: string, to: string) => {
+      const path = directory.path('job', name);
+      writeFileSync(path, readFileSync(path, 'latin1').replace(from, to), 'latin1');
+    };
+    change('shuffle-000000', '"task":0', '"task":1');
+    const again = () => runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(again())).toContain(
+      'shuffle-000000 is damaged: its bytes do not match their checksum; remove',
+    );
+    change('plan', 'cluster-plan 1', 'cluster-plan 2');
+    expect(await messageOf(again())).toContain('plan is damaged');
+    giveUp();
+  });
+
+  it('refuses a plan that needs more memory than there is', async () => {
+    await planCluster({ memoryBytes: 2 ** 50 });
+    const task = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toContain('the plan gives each task 1073741824 MiB of memory, and this task may use');
+    giveUp();
+  });
+
+  it('does several tasks when the array is shorter', async () => {
+    await planCluster();
+    const kinds = ['scatter', 'shuffle'] as const;
+    for (const kind of kinds) {
+      const even = await runNow({ kind, jobDir: jobDir(), taskIndex: 0, stride: 2 });
+      const odd = await runNow({ kind, jobDir: jobDir(), taskIndex: 1, stride: 2 });
+      expect([even.done, odd.done]).toEqual([[0, 2], [1]]);
+    }
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    await shuffle({ ...optionsOfLocal(), output: directory.path('local') });
+    expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
+  });
+
+  it('waits until a record of another machine is visible', async () => {
+    await planCluster();
+    await scatterAll();
+    const index = directory.path('job', 'set-000000.index');
+    renameSync(index, directory.path('hidden'));
+    const task = runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0, waitSeconds: 30 });
+    await sleep(300);
+    renameSync(directory.path('hidden'), index);
+    expect((await task).done).toEqual([0]);
+    giveUp();
+  });
+});
+
+function optionsOfLocal() {
+  const { inputs, seed } = optionsOf();
+  return { inputs, seed, tempDirs: [directory.temp] };
+}
+
+describe('status', () => {
+  it('tells what is done, what failed, and when all is committed', async () => {
+    await planCluster();
+    const early = await clusterStatus(jobDir());
+    expect([early.state, early.scatter?.done, early.scatter?.unfinished]).toEqual(['scatter', 0, [0, 1, 2]]);
+    await messageOf(runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 1 }));
+    const failed = await clusterStatus(jobDir());
+    expect(failed.failed).toMatchObject([{ kind: 'shuffle', index: 1, pid: process.pid }]);
+    expect(failed.failed[0]?.error).toContain('scatter tasks 0, 1, 2');
+    await scatterAll();
+    for (const taskIndex of [0, 1, 2]) await runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex });
+    const late = await clusterStatus(jobDir());
+    expect([late.state, late.shuffle?.done, late.failed, late.running]).toEqual(['commit', 3, [], []]);
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    expect(await clusterStatus(jobDir())).toMatchObject({ state: 'committed', output: { records: 400, seed: 's' } });
+  });
+});

@@ -1,0 +1,227 @@
+/** Tasks write the bytes of the local job, whatever is read and written, and whatever the order of the tasks. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { ClusterPlanOptions } from '#src/index.js';
+import { shuffle } from '#src/index.js';
+import { drawsFor } from '../fixtures/draws.js';
+import { contentOf, type LocalCluster, runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { sampled } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { FORMAT_SAMPLES } from '../laws/format-samples.js';
+
+const directory = useMemoryDirectory();
+
+type Asked = Partial<Omit<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks'>>;
+
+interface Case {
+  readonly name: string;
+  readonly options?: Asked;
+  /** The contents of the inputs. */
+  readonly inputs?: readonly (string | Buffer)[];
+  readonly tuning?: LocalCluster['tuning'];
+}
+
+const lines = (start: number, count: number, ending = '\n') =>
+  Array.from({ length: count }, (_, i) => `record ${start + i} ${'x'.repeat((start + 7 * i) % 40)}`).join('\n') +
+  ending;
+const LINES = [lines(0, 300), lines(1000, 5), lines(2000, 120, '')];
+const BINARY = Buffer.from(Array.from({ length: 6000 }, (_, i) => (i * 37) % 256));
+const CSV = [3, 200].map((count, j) => {
+  const rows = Array.from({ length: count }, (_, i) => `${j}${i},"a ""quoted""\nfield ${i}"`);
+  return `id,text\n${rows.join('\n')}\n`;
+});
+const jsonLines = (count: number) =>
+  Array.from({ length: count }, (_, i) => `{"site":"s${i % 17}","n":${i}}`).join('\n');
+const inOrder = { by: 'records', recordsPerShard: 30 } as const;
+
+const CASES: readonly Case[] = [
+  { name: 'lines into one file' },
+  { name: 'no records', inputs: ['', ''] },
+  { name: 'one record', inputs: ['a'] },
+  { name: 'the bytes 00 and FF', inputs: [Buffer.from([0, 255, 10, 255, 0, 10, 0])] },
+  { name: 'gzip inputs', inputs: LINES.map((text) => gzipSync(text)) },
+  { name: 'CSV with a header', inputs: CSV, options: { records: { by: 'csv' }, header: { lines: 1 } } },
+  {
+    name: 'CSV with a header in shards',
+    inputs: CSV,
+    options: { records: { by: 'csv' }, header: { lines: 1 }, shards: { by: 'count', shardCount: 3 } },
+  },
+  { name: 'fixed records', inputs: [BINARY, BINARY], options: { records: { by: 'size', recordBytes: 12 } } },
+  { name: 'shards by count', options: { shards: { by: 'count', shardCount: 5 } } },
+  { name: 'more shards than records', inputs: [lines(0, 7)], options: { shards: { by: 'count', shardCount: 12 } } },
+  { name: 'shards by records', options: { shards: inOrder } },
+  { name: 'shards by bytes', options: { shards: { by: 'bytes', maxShardBytes: 1500 } } },
+  { name: 'shards by bytes, of long records', options: { shards: { by: 'bytes', maxShardBytes: 120 } } },
+  { name: 'one gzip file', options: { compress: { codec: 'gzip' } } },
+  { name: 'gzip shards by count', options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 7 } } },
+  {
+    name: 'gzip shards with a header',
+    inputs: CSV,
+    options: { records: { by: 'csv' }, header: { lines: 1 }, compress: { codec: 'gzip' }, shards: inOrder },
+  },
+  {
+    name: 'gzip shards by bytes',
+    options: { compress: { codec: 'gzip' }, shards: { by: 'bytes', maxShardBytes: 2000 } },
+  },
+  {
+    name: 'more gzip shards than records',
+    inputs: [lines(0, 7)],
+    options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 12 } },
+  },
+  {
+    name: 'splits by shares',
+    options: {
+      splits: [
+        { name: 'train', share: 0.9 },
+        { name: 'test', rest: true },
+      ],
+    },
+  },
+  {
+    name: 'splits by records',
+    options: {
+      splits: [
+        { name: 'test', records: 31 },
+        { name: 'train', rest: true },
+      ],
+    },
+  },
+  {
+    name: 'splits in gzip shards',
+    options: {
+      splits: [
+        { name: 'test', records: 31 },
+        { name: 'train', rest: true },
+      ],
+      shards: { by: 'count', shardCount: 3 },
+      compress: { codec: 'gzip' },
+    },
+  },
+  {
+    name: 'splits by a field',
+    inputs: [jsonLines(200)],
+    options: {
+      splits: [
+        { name: 'train', share: 0.8 },
+        { name: 'test', rest: true },
+      ],
+      splitBy: '.site',
+    },
+  },
+  {
+    name: 'weights',
+    options: {
+      weights: [
+        { glob: '**/in-0', factor: 1.5 },
+        { glob: '**/in-1', factor: 0 },
+        { glob: '**/in-2', factor: 3 },
+      ],
+    },
+  },
+  {
+    name: 'shares of a mix',
+    options: {
+      mix: {
+        unit: 'records',
+        groups: [
+          { name: 'a', inputs: ['**/in-0'], share: 0.5 },
+          { name: 'b', inputs: ['**/in-1', '**/in-2'], share: 0.5 },
+        ],
+      },
+    },
+  },
+  { name: 'the first records', options: { headCount: 17 } },
+  { name: 'no records, as asked for', options: { headCount: 0 } },
+  { name: 'more first records than there are', options: { headCount: 10_000 } },
+  {
+    name: 'the first records in shards by bytes',
+    options: { headCount: 60, shards: { by: 'bytes', maxShardBytes: 900 } },
+  },
+  { name: 'ids of inputs by name', options: { inputIds: 'name' } },
+  { name: 'keys from ordinals', options: { keys: 'ordinal' } },
+  { name: 'compressed temp data', options: { tempCompress: { codec: 'zstd' } } },
+  {
+    name: 'piles that are scattered again',
+    tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 96 * 1024 },
+    inputs: [lines(0, 9000)],
+  },
+  { name: 'threads', tuning: { ...SMALL_TASKS, inline: false }, options: { cpusPerTask: 2 } },
+];
+
+const OUTPUTS: readonly Asked[] = [
+  {},
+  { shards: { by: 'count', shardCount: 3 } },
+  { shards: { by: 'count', shardCount: 3 }, compress: { codec: 'gzip' } },
+];
+
+function writeInputs({ inputs = LINES }: Case): string[] {
+  return inputs.map((content, i) => {
+    writeFileSync(directory.path(`in-${i}`), content);
+    return directory.path(`in-${i}`);
+  });
+}
+
+async function expectSameBytes(each: Case, how: LocalCluster = {}): Promise<void> {
+  const options = { inputs: writeInputs(each), seed: 'tasks', ...each.options };
+  const { cpusPerTask, ...local } = options;
+  const { tuning = SMALL_TASKS } = each;
+  await shuffle(
+    { ...local, output: directory.path('local'), tempDirs: [directory.temp], workers: 1 },
+    { inline: true },
+  );
+  const { commit } = await runClusterLocally(
+    {
+      ...options,
+      cpusPerTask: cpusPerTask ?? 1,
+      output: directory.path('out'),
+      jobDir: directory.path('job'),
+      tasks: 4,
+    },
+    { tuning, ...how },
+  );
+  expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
+  expect(commit.output?.seed).toBe('tasks');
+}
+
+describe('the bytes of the local job', () => {
+  it.each(sampled(CASES, 3))('come out of tasks: $name', async (each) => {
+    await expectSameBytes(each);
+  });
+
+  it.each(sampled(CASES.slice(0, 24), 8, 1))(
+    'come out of tasks in any order, some of them twice: $name',
+    async (each) => {
+      const draw = drawsFor(`order of tasks: ${each.name}`);
+      const order = (tasks: readonly number[]) => {
+        const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));
+        return drawn.sort((a, b) => a.at - b.at).map(({ task }) => task);
+      };
+      await expectSameBytes(each, { order });
+    },
+  );
+
+  it.each(sampled(FORMAT_SAMPLES, 4))('come out of tasks: $name', async ({ name, around, bodies }) => {
+    const inputs = bodies.map((body) => Buffer.concat([around.header(body.byteLength), body, around.trailer]));
+    const tuning = { ...SMALL_TASKS, sliceBytes: 60 };
+    for (const [i, options] of OUTPUTS.entries()) {
+      for (const path of ['out', 'local', 'job']) rmSync(directory.path(path), { recursive: true, force: true });
+      await expectSameBytes({ name: `${name} ${i}`, inputs, tuning, options: { ...around.options, ...options } });
+    }
+  });
+
+  it('come out in a directory that exists, beside other files', async () => {
+    mkdirSync(directory.path('out'));
+    mkdirSync(directory.path('local'));
+    for (const name of ['out', 'local']) writeFileSync(directory.path(name, 'other'), 'kept');
+    await expectSameBytes({ name: '', options: { shards: { by: 'count', shardCount: 5 } } });
+  });
+
+  it('replace former shards when that is asked for', async () => {
+    for (const name of ['out', 'local']) {
+      mkdirSync(directory.path(name));
+      writeFileSync(directory.path(name, 'shard-00000-of-00002.txt'), 'former');
+    }
+    await expectSameBytes({ name: '', options: { force: true, shards: { by: 'count', shardCount: 5 } } });
+  });
+});

@@ -1,0 +1,214 @@
+/** What Slurm is told: the words of sbatch, and a script that any shell runs, whatever the paths are. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { SlurmPlace, SlurmRequest } from '#src/cluster/slurm-script.js';
+import {
+  foldTasks,
+  rangesOf,
+  requireFreeWords,
+  requireLogDirectory,
+  submissionWords,
+  taskScript,
+} from '#src/cluster/slurm-script.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+
+const REQUEST: SlurmRequest = {
+  ...{ partition: undefined, time: undefined, account: undefined, qos: undefined, constraint: undefined },
+  ...{ jobName: 'pileshuf', sbatchArgs: [], cpusPerTask: 4, taskMemoryBytes: 2 ** 30 + 1 },
+};
+const PLACE: SlurmPlace = {
+  ...{
+    jobDirectory: '/job',
+    logDirectory: '/job/logs',
+    scratchDir: undefined,
+    program: ['/node', '/main'],
+    token: 't',
+  },
+};
+const HARD = `it's "a"\nnew\\line $(touch x) \`touch y\` %a ;&|*`;
+
+describe('an array', () => {
+  it.each([
+    [[], ''],
+    [[0], '0'],
+    [[0, 1, 2, 5, 7, 8], '0-2,5,7-8'],
+  ])('of %j is written as %s', (indexes, text) => {
+    expect(rangesOf(indexes)).toBe(text);
+  });
+
+  it.each([
+    [
+      { unfinished: [0, 1, 2], count: 3, most: 1001 },
+      { indexes: [0, 1, 2], stride: 3 },
+    ],
+    [
+      { unfinished: [0, 1, 2, 3, 4], count: 5, most: 2 },
+      { indexes: [0, 1], stride: 2 },
+    ],
+    [
+      { unfinished: [1400, 400, 3], count: 1500, most: 1001 },
+      { indexes: [3, 399, 400], stride: 1001 },
+    ],
+    [
+      { unfinished: [7], count: 8, most: 1 },
+      { indexes: [0], stride: 1 },
+    ],
+  ])('of %j is folded into %j', ({ unfinished, count, most }, folded) => {
+    expect(foldTasks(unfinished, count, most)).toEqual(folded);
+  });
+});
+
+describe('a submission', () => {
+  it('asks for what the user gave, and for nothing else', () => {
+    const given = { partition: 'cpu', time: '2:00', account: 'a', qos: 'q', constraint: 'x&y', sbatchArgs: ['--nice'] };
+    const array = { indexes: [0, 1], stride: 2 };
+    expect(submissionWords({ ...REQUEST, ...given }, PLACE, { kind: 'shuffle', array }, '12', 3)).toEqual([
+      ...['sbatch', '--parsable', '--job-name=pileshuf-shuffle', '--partition=cpu', '--time=2:00', '--account=a'],
+      ...['--qos=q', '--constraint=x&y', '--nodes=1', '--ntasks=1', '--cpus-per-task=4', '--mem=1025M', '--requeue'],
+      ...['--nice', '--comment=pileshuf:t:shuffle', '--chdir=/', '--open-mode=append'],
+      ...[
+        '--output=/job/logs/shuffle-%6a.log',
+        '--array=0-1%3',
+        '--dependency=afterok:12',
+        '--kill-on-invalid-dep=yes',
+      ],
+    ]);
+    const commit = submissionWords(
+      REQUEST,
+      { ...PLACE, logDirectory: '/100%a' },
+      { kind: 'commit', array: undefined },
+      undefined,
+      3,
+    );
+    expect(commit.slice(-2)).toEqual(['--open-mode=append', '--output=/100%%a/commit.log']);
+    expect(commit.join(' ')).not.toMatch(/partition|time|array|dependency/);
+  });
+
+  it.each([
+    '--array=0-3',
+    '-a',
+    '-a0-3',
+    '--output',
+    '-o',
+    '--dependency=x',
+    '-d',
+    '--wait',
+    '--comment=c',
+    '--wrap=ls',
+  ])('refuses %s of the user', (word) => {
+    expect(() => requireFreeWords(['--nice', word])).toThrow(`has ${word}, which pileshuf decides itself`);
+  });
+
+  it('leaves other words to the user', () => {
+    requireFreeWords(['--exclude=n1', '--mail-type=END', '--nice', '--export=ALL', '--no-requeue', '-x', 'n1']);
+  });
+
+  it('refuses a backslash in the directory of logs', () => {
+    expect(() => requireLogDirectory('/a\\b')).toThrow('has a backslash');
+  });
+});
+
+/** A program that notes its words and its environment, and ends with the next of these codes. */
+function noter(codes: readonly number[]): readonly string[] {
+  const place = directory.path(HARD.replaceAll('/', ''));
+  mkdirSync(place);
+  const path = `${place}/main`;
+  codes.forEach((code, i) => {
+    writeFileSync(directory.path(`code-${i}`), String(code));
+  });
+  writeFileSync(
+    path,
+    `n=0; while [ -e "${directory.path('call')}-$n" ]; do n=$((n + 1)); done
+for word; do printf '%s\\0' "$word"; done >"${directory.path('call')}-$n"
+env >"${directory.path('env')}"
+exit "$(cat "${directory.path('code')}-$n")"
+`,
+  );
+  return ['/bin/sh', path];
+}
+
+function run(
+  place: Partial<SlurmPlace>,
+  array: Parameters<typeof taskScript>[1]['array'],
+  env: Record<string, string> = {},
+) {
+  writeFileSync(
+    directory.path('script'),
+    taskScript({ ...PLACE, ...place }, { kind: array ? 'scatter' : 'commit', array }),
+  );
+  mkdirSync(directory.path('bin'), { recursive: true });
+  writeFileSync(directory.path('bin', 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
+  const ofSlurm = { SLURM_ARRAY_TASK_ID: '3', SLURMD_NODENAME: 'n7', SLURM_JOB_ID: '12' };
+  const { status, stdout, stderr } = spawnSync('sh', [directory.path('script')], {
+    cwd: directory.path('.'),
+    env: { PATH: `${directory.path('bin')}:${process.env['PATH']}`, HOME: '/h', SECRET: 's', ...ofSlurm, ...env },
+  });
+  return { status, log: `${stdout}${stderr}` };
+}
+
+const wordsOf = (call: number) =>
+  readFileSync(directory.path(`call-${call}`), 'utf8')
+    .split('\0')
+    .slice(0, -1);
+
+describe('the script', () => {
+  it('calls the program with paths as they are', () => {
+    const program = noter([0]);
+    const { status, log } = run(
+      { program, jobDirectory: `/j/${HARD}`, scratchDir: `/s/${HARD}` },
+      { indexes: [3], stride: 8 },
+    );
+    expect({ status, log }).toEqual({ status: 0, log: 'pileshuf: scatter 3 on n7, Slurm job 12, restart 0\n' });
+    const expected = ['cluster', 'task', 'scatter', '--job-dir', `/j/${HARD}`, '--scratch', `/s/${HARD}`];
+    expect(wordsOf(0)).toEqual([...expected, '--index', '3', '--stride', '8']);
+    expect(['x', 'y'].filter((name) => existsSync(directory.path(name)))).toEqual([]);
+  });
+
+  it('calls a commit without an index', () => {
+    run({ program: noter([0]) }, undefined, { SLURM_TMPDIR: '/my scratch' });
+    expect(wordsOf(0)).toEqual(['cluster', 'task', 'commit', '--job-dir', '/job', '--scratch', '/my scratch']);
+  });
+
+  it.each([
+    [{}, '/tmp'],
+    [{ TMPDIR: '/t' }, '/t'],
+    [{ TMPDIR: '/t', SLURM_TMPDIR: '/s' }, '/s'],
+  ])('finds the scratch directory of the node in %j', (env, scratch) => {
+    run({ program: noter([0]) }, undefined, env);
+    expect(wordsOf(0).at(-1)).toBe(scratch);
+  });
+
+  it('gives the program few variables', () => {
+    run({ program: noter([0]) }, undefined, { LD_LIBRARY_PATH: '/l', TMPDIR: '/t', NODE_OPTIONS: '--bad' });
+    const names = readFileSync(directory.path('env'), 'utf8').match(/^\w+(?==)/gm) ?? [];
+    const ofShell = ['PWD', '_', 'OLDPWD', 'SHLVL'];
+    expect(names.filter((name) => !ofShell.includes(name)).sort()).toEqual([
+      'HOME',
+      'LD_LIBRARY_PATH',
+      'PATH',
+      'TMPDIR',
+    ]);
+  });
+
+  it.each([
+    { codes: [0], status: 0, calls: 1 },
+    { codes: [1, 0], status: 0, calls: 2 },
+    { codes: [137, 4], status: 4, calls: 2 },
+    { codes: [2], status: 2, calls: 1 },
+    { codes: [3], status: 3, calls: 1 },
+    { codes: [143], status: 143, calls: 1 },
+  ])('after the exit codes $codes has called it $calls times', ({ codes, status, calls }) => {
+    expect(run({ program: noter(codes) }, undefined).status).toBe(status);
+    expect(existsSync(directory.path(`call-${calls - 1}`))).toBe(true);
+    expect(existsSync(directory.path(`call-${calls}`))).toBe(false);
+  });
+
+  it('says which node does not see the program', () => {
+    const { status, log } = run({ program: ['/bin/sh', '/no where/main.cjs'] }, undefined);
+    expect(status).toBe(2);
+    expect(log).toContain('pileshuf: n7 does not see /no where/main.cjs; install pileshuf and Node where all nodes');
+  });
+});

@@ -1,0 +1,170 @@
+/** Looking at the order of files: what a shuffle writes and what it read, in several formats; and every refused call. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type CheckOptions, checkShuffled, shuffle } from '#src/index.js';
+import type { Tuning } from '#src/plan/memory-plan.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { fromCi } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+
+const directory = useMemoryDirectory();
+const COLOURS = ['red', 'green', 'blue', 'black'];
+
+/** Records of four sources, one behind the other. */
+const LINES = Array.from({ length: 3000 }, (_, i) => {
+  const source = COLOURS[Math.floor((i * 4) / 3000)];
+  return `{"id":${i},"meta":{"source":"s${(i * 7) % 5}"},"text":"${`${source} ${i % 97} `.repeat(1 + (i % 13))}"}\n`;
+});
+
+function written(files: Readonly<Record<string, string | Uint8Array>>): string[] {
+  mkdirSync(directory.path('in'), { recursive: true });
+  return Object.entries(files).map(([name, content]) => {
+    writeFileSync(directory.path('in', name), content);
+    return directory.path('in', name);
+  });
+}
+
+const check = (
+  inputs: readonly string[],
+  options: Partial<CheckOptions> = {},
+  tuning: Partial<Tuning> = tuningUnderTest,
+) => checkShuffled({ inputs, ...options }, tuning);
+
+async function shuffledOf(inputs: readonly string[], options: Partial<CheckOptions> = {}): Promise<string> {
+  const output = directory.path('shuffled');
+  const { records, header, zeroTerminated } = options;
+  await shuffle({ inputs, output, records, header, zeroTerminated, seed: '1', tempDirs: [directory.temp] });
+  return output;
+}
+
+describe('the order of a file', () => {
+  it('is seen before a shuffle, and not after it', async () => {
+    const inputs = written({
+      'a.jsonl': LINES.slice(0, 1100).join(''),
+      'b.jsonl.gz': gzipSync(LINES.slice(1100).join('')),
+    });
+    const before = await check(inputs);
+    expect(before).toMatchObject({
+      verdict: 'not-shuffled',
+      files: 2,
+      records: 3000,
+      isCounted: true,
+      bytes: LINES.join('').length,
+      drift: { isSeen: true },
+      neighbours: { isSeen: true },
+      travel: { mean: 0, median: 0, ascending: 1 },
+      span: undefined,
+      sensitivityOf: 'numbers',
+    });
+    const after = await check([await shuffledOf(inputs)]);
+    expect(after).toMatchObject({
+      verdict: 'shuffled',
+      drift: { isSeen: false },
+      neighbours: { isSeen: false },
+      records: 3000,
+    });
+    expect(Math.abs((after.travel?.mean ?? 0) - 1 / 3)).toBeLessThan(0.03);
+    expect(after.sensitivity).toContainEqual({ bufferShare: 0.1, isSeen: true });
+    expect(after.profile.map(({ name }) => name)).toEqual(['length', 'bytes', 'words', 'alphabet', 'number']);
+  });
+
+  it('is the same each time, with threads as without', async () => {
+    const inputs = written({ 'a.jsonl': LINES.join('') });
+    const { seconds: _, ...one } = await check(inputs);
+    const { seconds: __, ...other } = await check(inputs, { workers: 2 }, { inline: false, readBytes: 700 });
+    expect(other).toEqual(one);
+  });
+
+  it('is that of the files, one behind the other', async () => {
+    const quarters = Object.fromEntries(
+      [0, 1, 2, 3].map((i) => [`${i}`, LINES.slice(i * 750, (i + 1) * 750).join('')]),
+    );
+    const { travel } = await check(written(quarters).toReversed());
+    expect(travel?.mean).toBeCloseTo(0.5, 1);
+  });
+
+  it.each<[string, Partial<CheckOptions>, (order: readonly number[]) => string | Buffer]>([
+    [
+      'CSV with a header',
+      { records: { by: 'csv' }, header: { lines: 1 } },
+      (order) => `id,text\n${order.map((i) => `${i},"a\n${i % 9}"\n`).join('')}`,
+    ],
+    ['NUL-terminated records', { zeroTerminated: true }, (order) => order.map((i) => `${i}\n\0`).join('')],
+    [
+      'records of a size',
+      { records: { by: 'size', recordBytes: 8 } },
+      (order) => Buffer.from(BigUint64Array.from(order, (i) => BigInt(i)).map((i) => (i << 40n) | 0xffn).buffer),
+    ],
+    ['paragraphs', { records: { by: 'paragraphs' } }, (order) => order.map((i) => `${i}\ntext\n\n`).join('')],
+  ])('may be of %s', async (_, options, fileOf) => {
+    const numbers = Array.from({ length: 1000 }, (__, i) => i);
+    const inputs = written({ a: fileOf(numbers) });
+    expect((await check(inputs, options)).verdict).toBe('not-shuffled');
+    expect(['shuffled', 'nothing-to-see']).toContain(
+      (await check([await shuffledOf(inputs, options)], options)).verdict,
+    );
+  });
+
+  it('is seen in a field, and by the numbers of another', async () => {
+    // Nothing but the source tells where a record was.
+    const lines = Array.from(
+      { length: 2560 },
+      (_, i) => `{"n":"x","source":${i < 1280 ? 111 : 222},"order":{"at":${2560 - i}}}\n`,
+    );
+    const inputs = written({ a: lines.join('') });
+    const { drift, travel } = await check(inputs, { field: '.source', id: '.order.at' });
+    expect(drift.families.find(({ name }) => name === 'field')?.probability).toBeLessThan(1e-6);
+    // In the opposite order.
+    expect(travel).toMatchObject({ ascending: 0 });
+    expect(travel?.mean).toBeCloseTo(0.5, 2);
+  });
+
+  it.runIf(fromCi)('of a large file is seen in a sample', async () => {
+    const text = 'some text of a long record. '.repeat(80);
+    const lines = Array.from({ length: 34_000 }, (_, i) => `{"id":${i},"text":"${text}"}\n`);
+    const inputs = written({ a: lines.slice(0, 9000).join(''), b: lines.slice(9000).join('') });
+    const report = await check(inputs, {}, {});
+    expect(report).toMatchObject({ verdict: 'not-shuffled', isCounted: false, windows: 128, travel: { ascending: 1 } });
+    expect(Math.abs(report.records - 34_000)).toBeLessThan(400);
+    expect(report.travel?.mean).toBeLessThan(0.01);
+  });
+});
+
+describe('nothing is to be seen', () => {
+  it.each<[string, string]>([
+    ['no records', ''],
+    ['one record', 'one\n'],
+    ['a few records', LINES.slice(0, 100).join('')],
+    ['equal records', 'x\n'.repeat(2000)],
+    ['empty records', '\n'.repeat(2000)],
+    ['the bytes 00 and FF', '\0\xff\n\xff\0\n\0\0\n'.repeat(1)],
+  ])('in %s', async (_, content) => {
+    const report = await check(written({ a: Buffer.from(content, 'latin1') }));
+    expect(report).toMatchObject({ verdict: 'nothing-to-see', span: undefined, sensitivity: [] });
+    expect(JSON.parse(JSON.stringify(report)).similarity.ofNeighbours).not.toBeNull();
+  });
+});
+
+describe('a call is refused', () => {
+  it.each<[string, Partial<CheckOptions>, string, RegExp]>([
+    [
+      'a field that no record has',
+      { field: '.nothing' },
+      'ERR_FIELD_MISSING',
+      /none of the \d+ records that were looked at has the field \.nothing/,
+    ],
+    ['an id that no record has', { id: '.text' }, 'ERR_FIELD_MISSING', /has the field \.text/],
+    ['no path of a field', { field: 'source' }, 'ERR_OPTION', /`field` "source": expected the keys/],
+    ['an unknown option', Object({ output: 'x' }), 'ERR_OPTION', /checkShuffled\(\) has no option `output`/],
+  ])('with %s', async (_, options, code, message) => {
+    const call = check(written({ a: LINES.join('') }), options);
+    await expect(call).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('with a stream', async () => {
+    const pipe = makePipe(directory.path('pipe'));
+    await expect(check([pipe])).rejects.toThrow(/is a stream; expected files, of which a sample is read/);
+  });
+});

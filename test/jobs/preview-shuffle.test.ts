@@ -1,0 +1,261 @@
+/**
+ * A preview of jobs of every mode: its report fits the schema, its errors are those of the job, it holds no lock, and it
+ * leaves every file as it is.
+ */
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Ajv } from 'ajv';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  PileshufError,
+  type PreviewOptions,
+  previewShuffle,
+  type ShuffleOptions,
+  shuffle,
+  type Tuning,
+} from '#src/index.js';
+import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
+import { acquireJobLock } from '#src/job-directory/job-lock.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const MIB = 2 ** 20;
+const schema = JSON.parse(readFileSync(new URL('../../examples/plan.schema.json', import.meta.url), 'utf8')) as object;
+const validate = new Ajv({ strict: true }).compile(schema);
+
+const linesOf = (name: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `{"name":"${name}","n":${i}}\n`).join('');
+
+beforeEach(() => {
+  mkdirSync(directory.path('in'));
+  writeFileSync(directory.path('in', 'a.jsonl'), linesOf('a', 3000));
+  writeFileSync(directory.path('in', 'b.jsonl.gz'), gzipSync(linesOf('b', 5000)));
+});
+
+const base = (): ShuffleOptions => ({
+  inputs: [directory.path('in')],
+  output: directory.path('out'),
+  seed: '1',
+  memoryBytes: 16 * MIB,
+  workers: 2,
+  tempDirs: [directory.temp],
+});
+
+function listing(path: string): string[] {
+  const stat = lstatSync(path, { bigint: true });
+  const own = `${path} ${stat.size} ${stat.mtimeNs} ${stat.mode}`;
+  return stat.isDirectory() ? [own, ...readdirSync(path).flatMap((name) => listing(join(path, name)))] : [own];
+}
+
+async function preview(options: Partial<PreviewOptions> = {}, tuning: Partial<Tuning> = {}) {
+  const before = listing(directory.path());
+  const report = await previewShuffle({ ...base(), probe: false, ...options }, tuning);
+  expect(listing(directory.path())).toEqual(before);
+  // As a program reads it: without fields that are undefined.
+  const json: unknown = JSON.parse(JSON.stringify(report));
+  expect(validate(json), JSON.stringify(validate.errors)).toBe(true);
+  return report;
+}
+
+const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tuning?: Partial<Tuning> }])[] = [
+  ['in memory', {}],
+  ['in piles', { tuning: { keepInRam: false, inline: false } }],
+  ['a sample', { headCount: 10 }],
+  ['no record', { headCount: 0 }],
+  ['draws', { repeat: true, headCount: 100 }],
+  ['unique', { unique: true }],
+  [
+    'splits',
+    {
+      splits: [
+        { name: 'a', share: 0.9 },
+        { name: 'b', rest: true },
+      ],
+    },
+  ],
+  [
+    'splits by numbers',
+    {
+      splits: [
+        { name: 'a', records: 5 },
+        { name: 'b', rest: true },
+      ],
+    },
+  ],
+  [
+    'splits by a field',
+    {
+      splitBy: '.n',
+      splits: [
+        { name: 'a', share: 0.9 },
+        { name: 'b', share: 0.1 },
+      ],
+    },
+  ],
+  ['weights', { weights: [{ glob: 'a.jsonl', factor: 2.5 }] }],
+  ['shares', { mix: { unit: 'bytes', groups: [{ name: 'all', inputs: '**', share: 1 }] } }],
+  ['shares of a field', { mix: { unit: '.n', total: 1000, groups: [{ name: 'all', inputs: '**', share: 1 }] } }],
+  ['shards by count', { shards: { by: 'count', shardCount: 4 } }],
+  ['shards by records', { shards: { by: 'records', recordsPerShard: 1000 } }],
+  ['shards by bytes', { shards: { by: 'bytes', maxShardBytes: 10_000 } }],
+  ['gzip', { compress: { codec: 'gzip' } }],
+  ['compressed temp data', { tempCompress: { codec: 'zstd' }, tuning: { keepInRam: false } }],
+  ['a job to resume', { resume: true }],
+  ['a stream', { output: '/dev/null' }],
+  ['aligned records', { inputs: [], records: { by: 'lines', linesPerRecord: 2 } }],
+  ['records in memory', { inputs: [{ records: ['a', 'b', 'c'] }] }],
+];
+
+describe('a preview', () => {
+  it.each(MODES.filter(([name]) => canWriteZstd || name !== 'compressed temp data'))(
+    'of %s fits the schema, and writes nothing',
+    async (name, { tuning, ...options }) => {
+      const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;
+      const report = await preview({ ...options, ...(inputs && { inputs }) }, tuning);
+      expect(report.time?.isProbed).toBe(false);
+      expect(report.time?.total.most).toBeGreaterThan(report.time?.total.least ?? Number.POSITIVE_INFINITY);
+    },
+  );
+
+  it('of streams and endless outputs says what is unknown', async () => {
+    const ofStream = await preview({ inputs: ['-'], tempDirs: [directory.temp], output: '/dev/null' });
+    expect(ofStream.inputs).toEqual({ count: 1, codecs: { stream: 1 } });
+    expect([ofStream.temp.bytes, ofStream.output.bytes, ofStream.time]).toEqual([undefined, undefined, undefined]);
+    const endless = await preview({ repeat: true, output: '/dev/null' });
+    expect(endless.inputs.records?.expected).toBeGreaterThan(7000);
+    expect([endless.output.records, endless.time]).toEqual([undefined, undefined]);
+  });
+
+  it('of nothing is one of nothing', async () => {
+    writeFileSync(directory.path('empty'), '');
+    const { inputs, output, temp } = await preview({ inputs: [directory.path('empty')] });
+    expect([inputs.records, output.bytes, temp.bytes]).toEqual(Array(3).fill({ least: 0, expected: 0, most: 0 }));
+  });
+
+  it('counts the records of small plain inputs, with any bytes and without an end', async () => {
+    writeFileSync(directory.path('bytes'), Buffer.from([0, 255, 10, 255, 10, 10, 0, 0]));
+    const { output } = await preview({ inputs: [directory.path('bytes')] });
+    expect([output.records?.expected, output.bytes?.expected]).toEqual([4, 9]);
+    const { records } = (await preview({ inputs: [directory.path('bytes')], records: { by: 'size', recordBytes: 4 } }))
+      .output;
+    expect(records).toEqual({ least: 2, expected: 2, most: 2 });
+  });
+
+  it('counts the ends that plain inputs lack, and leaves open what a compressed one lacks', async () => {
+    writeFileSync(directory.path('open'), 'a\nb');
+    const inputs = [directory.path('open'), directory.path('in', 'b.jsonl.gz')];
+    const bytes = 4 + linesOf('b', 5000).length;
+    const { output } = await preview({ inputs });
+    expect(output.bytes).toEqual({ least: bytes, expected: bytes, most: bytes + 1 });
+  });
+
+  it('with a probe measures, and leaves nothing behind', async () => {
+    writeFileSync(directory.path('in', 'large.txt'), linesOf('large', 100_000));
+    const names = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
+    const before = names(directory.path());
+    const { time, devices } = await previewShuffle({ ...base(), probe: true }, { keepInRam: false });
+    expect(names(directory.path())).toEqual(before);
+    expect(time?.isProbed).toBe(true);
+    expect(devices.some(({ readBytesPerSecond: speed }) => (speed ?? 0) > 0)).toBe(true);
+  });
+
+  it('with a probe makes only files without a name, and none with `probe: false`', async () => {
+    const namesAfter: (readonly string[])[] = [];
+    const former = replaceFileCalls({
+      ...systemFileCalls,
+      open: (path, flags, mode) => {
+        const fd = systemFileCalls.open(path, flags, mode);
+        if (mode !== undefined) namesAfter.push(readdirSync(directory.temp));
+        return fd;
+      },
+    });
+    try {
+      await previewShuffle({ ...base(), probe: false }, { keepInRam: false });
+      expect(namesAfter).toEqual([]);
+      await previewShuffle({ ...base(), probe: true }, { keepInRam: false });
+    } finally {
+      replaceFileCalls(former);
+    }
+    expect(namesAfter.length).toBeGreaterThan(0);
+    // Where a system has no files without a name, one has a name for a moment.
+    if (process.platform === 'linux') expect(namesAfter.flat()).toEqual([]);
+  });
+
+  it('tells what an earlier attempt has done', async () => {
+    await shuffle({ ...base(), keepTemp: true, tempDirs: [directory.path()] }, { keepInRam: false });
+    const kept = { tempDirs: [directory.path()], keepTemp: true, force: true, resume: true };
+    const { resumed } = await preview(kept, { keepInRam: false });
+    expect(resumed?.pileSets).toBeGreaterThan(0);
+    // Discards the kept job.
+    await shuffle({ ...base(), tempDirs: [directory.path()], force: true }, { keepInRam: false });
+  });
+});
+
+describe('a preview that cannot be', () => {
+  const refusalOf = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => expect.fail('it is not refused'),
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof PileshufError)) throw error;
+    return { name: error.name, code: error.code, message: error.message };
+  };
+
+  it.each<readonly [string, Partial<ShuffleOptions>]>([
+    ['no inputs', { inputs: [] }],
+    ['a missing input', { inputs: ['nowhere'] }],
+    ['little memory', { memoryBytes: 1000 }],
+    ['a missing directory of the output', { output: 'no/where/out' }],
+    ['a missing temp directory', { tempDirs: ['no/where'] }],
+    ['contradictions', { unique: true, keys: 'ordinal' }],
+    ['draws without end', { repeat: true }],
+    ['a directory without shards', { output: '/' }],
+    ['shares that cannot be', { mix: { unit: 'bytes', total: 1e9, groups: [{ name: 'a', inputs: '**', share: 1 }] } }],
+  ])('has the error of the job: %s', async (_, options) => {
+    const job = { ...base(), ...options };
+    expect(await refusalOf(previewShuffle(job))).toEqual(await refusalOf(shuffle(job)));
+  });
+
+  it('has it for an existing output, a foreign format, and a disk that is full', async () => {
+    writeFileSync(directory.path('there'), 'data');
+    writeFileSync(directory.path('parquet'), 'WARC/1.0');
+    for (const options of [{ output: directory.path('there') }, { inputs: [directory.path('parquet')] }]) {
+      const job = { ...base(), ...options };
+      expect(await refusalOf(previewShuffle(job))).toEqual(await refusalOf(shuffle(job)));
+    }
+    const former = replaceFileCalls({
+      ...systemFileCalls,
+      statFileSystem: (path) => Object.assign(systemFileCalls.statFileSystem(path), { bavail: 3 }),
+    });
+    try {
+      const refusal = await refusalOf(previewShuffle({ ...base(), inputs: [directory.path('in', 'a.jsonl')] }));
+      expect(refusal).toMatchObject({ code: 'ERR_NO_SPACE', message: expect.stringContaining('not enough space') });
+    } finally {
+      replaceFileCalls(former);
+    }
+  });
+
+  it('has it while another process works on the job, whose directory stays as it is', async () => {
+    await shuffle({ ...base(), keepTemp: true, tempDirs: [directory.path()] }, { keepInRam: false });
+    const jobDirectory = readdirSync(directory.path()).find((name) => name.endsWith('.job')) ?? '';
+    const job = { ...base(), tempDirs: [directory.path()], force: true };
+    const lock = acquireJobLock(directory.path(jobDirectory));
+    const before = listing(directory.path());
+    try {
+      // The process of the lock is this one, which a job may not ask; the message is the same.
+      expect(await refusalOf(previewShuffle({ ...job, probe: false }))).toMatchObject({ code: 'ERR_JOB_LOCKED' });
+      expect(listing(directory.path())).toEqual(before);
+    } finally {
+      lock.release();
+    }
+    expect(await refusalOf(previewShuffle({ ...job, force: false }))).toMatchObject({ code: 'ERR_JOB_UNFINISHED' });
+    await shuffle(job, { keepInRam: false });
+  });
+
+  it('is one with an option that it does not have', async () => {
+    expect(await refusalOf(previewShuffle({ ...base(), prob: true } as never))).toMatchObject({ code: 'ERR_OPTION' });
+    expect(await refusalOf(previewShuffle({ ...base(), probe: 1 } as never))).toMatchObject({ code: 'ERR_OPTION' });
+  });
+});

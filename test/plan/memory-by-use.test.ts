@@ -1,0 +1,81 @@
+/** The uses of memory add up to the budget; levels and budgets follow from the plan itself. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memoryOfPass1, memoryOfPass2 } from '#src/plan/memory-by-use.js';
+import { type MemoryNeed, planMemory } from '#src/plan/memory-plan.js';
+import { leastBudgetWith, levelsOf, staysInMemory } from '#src/plan/pile-levels.js';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+const need: MemoryNeed = {
+  budgetBytes: 256 * MIB,
+  workers: 4,
+  mostSlices: Number.POSITIVE_INFINITY,
+  recordBytes: 10 * GIB,
+  mostRecordBytes: 10 * GIB,
+  meanRecordBytes: 100,
+  exact: true,
+  hasStreams: false,
+  mayHold: true,
+  tempDiskCount: 1,
+  tempDisksRotate: false,
+  openFileLimit: 65_536,
+  isResumable: false,
+  outputWaits: false,
+  layout: undefined,
+};
+const sumOf = (parts: object) => Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, 0);
+
+describe('the uses of memory', () => {
+  it('add up to the budget, whatever the job', () => {
+    const anyNeed = fc
+      .record({
+        budgetBytes: fc.integer({ min: 8, max: 4096 }).map((mib) => mib * MIB),
+        workers: fc.integer({ min: 1, max: 32 }),
+        mostSlices: fc.constantFrom(1, 3, Number.POSITIVE_INFINITY),
+        recordBytes: fc.integer({ min: 1, max: 2 ** 40 }),
+        meanRecordBytes: fc.integer({ min: 1, max: 1e5 }),
+        exact: fc.boolean(),
+        hasStreams: fc.boolean(),
+        mayHold: fc.boolean(),
+        outputWaits: fc.boolean(),
+        isResumable: fc.boolean(),
+      })
+      .map((some): MemoryNeed => ({ ...need, ...some, mostRecordBytes: some.recordBytes }));
+    fc.assert(
+      fc.property(anyNeed, (any) => {
+        const plan = planMemory(any);
+        const [pass1, pass2] = [memoryOfPass1(plan, any), memoryOfPass2(plan, any)];
+        expect([sumOf(pass1), sumOf(pass2)]).toEqual([any.budgetBytes, any.budgetBytes]);
+        expect(Math.min(...Object.values(pass1), ...Object.values(pass2))).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  it('name what a job in memory holds, and the buffers of one on disk', () => {
+    const held = { ...need, budgetBytes: 4 * GIB, recordBytes: GIB, mostRecordBytes: GIB };
+    expect(memoryOfPass1(planMemory(held), held).heldBytes).toBeGreaterThan(GIB);
+    expect(memoryOfPass1(planMemory(need), need)).toMatchObject({ heldBytes: 0, poolBytes: 0 });
+    expect(memoryOfPass1(planMemory(need), need).pileBufferBytes).toBeGreaterThan(100 * MIB);
+  });
+});
+
+describe('levels', () => {
+  it('are one if a pile fits in memory, and more if not', () => {
+    expect(levelsOf(planMemory(need), 100)).toBe(1);
+    const large = { ...need, recordBytes: 2 ** 44, mostRecordBytes: 2 ** 44 };
+    expect(levelsOf(planMemory(large), 100)).toBeGreaterThan(1);
+  });
+
+  it('are one with the budget that is told, and there is a budget to stay in memory', () => {
+    const large = { ...need, recordBytes: 2 ** 42, mostRecordBytes: 2 ** 42 };
+    const isOneLevel = (plan: ReturnType<typeof planMemory>) => levelsOf(plan, 100) === 1;
+    expect(isOneLevel(planMemory(large))).toBe(false);
+    const budgetBytes = leastBudgetWith(large, 2 ** 40, isOneLevel) ?? 0;
+    expect(isOneLevel(planMemory({ ...large, budgetBytes }))).toBe(true);
+    expect(leastBudgetWith(large, 2 * large.budgetBytes, isOneLevel)).toBeUndefined();
+    const inMemory = leastBudgetWith(need, 2 ** 40, staysInMemory) ?? 0;
+    expect(inMemory).toBeGreaterThan(need.recordBytes);
+    expect(staysInMemory(planMemory({ ...need, budgetBytes: inMemory }))).toBe(true);
+  });
+});
