@@ -35,6 +35,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   previewShuffle: (options) => library.previewShuffle(untyped({ inputs: ['a'], ...options })),
   planCluster: (options) => library.planCluster(untyped({ inputs: ['a'], output: 'out', ...options })),
   runClusterTask: (options) => library.runClusterTask(untyped({ jobDir: 'job', kind: 'commit', ...options })),
+  submitToSlurm: (options) =>
+    library.submitToSlurm(untyped({ inputs: ['a'], output: 'out', jobDir: 'job', ...options })),
+  resumeOnSlurm: (options) => library.resumeOnSlurm(untyped({ jobDir: 'job', ...options })),
+  describeSlurm: (options) => library.describeSlurm(untyped({ jobDir: 'job', ...options })),
+  followSlurm: (options) => library.followSlurm(untyped({ jobDir: 'job', jobs: [] }), untyped(options)),
   verifyShards: (options) => library.verifyShards('a', untyped(options)),
   writeEpochs: (options) =>
     library.writeEpochs(library.openStore(store()).epoch(0), untyped({ endEpoch: 0, ...options })),

@@ -76,7 +76,11 @@ const {
   onProfile: _onProfile,
   ...SHARED_OPTIONS
 } = SHUFFLE_OPTIONS;
-const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = { ...SHARED_OPTIONS, tasks: true, cpusPerTask: true };
+export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
+  ...SHARED_OPTIONS,
+  tasks: true,
+  cpusPerTask: true,
+};
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;

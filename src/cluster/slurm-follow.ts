@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nameSome, PileshufError, SystemError } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import type { ShuffleProgress } from '../jobs/options.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
 import type { TaskKind } from './attempt-log.js';
 import type { ClusterPlan } from './cluster-plan.js';
@@ -27,6 +28,8 @@ export interface SlurmFollowOptions {
 /** What the commit wrote. */
 export type SlurmOutcome = NonNullable<ClusterStatus['output']>;
 
+const FOLLOW_OPTIONS: OptionNames<SlurmFollowOptions> = { signal: true, onProgress: true, onWarning: true };
+
 const FIRST_PAUSE_MILLISECONDS = 1000;
 const LONGEST_PAUSE_MILLISECONDS = 10_000;
 /** Looking takes at most this part of the time. */
@@ -43,8 +46,10 @@ const LONGEST_LINE_BYTES = 4096;
  */
 export async function followSlurm(
   submission: SlurmSubmission,
-  { signal, onProgress = () => {}, onWarning = () => {} }: SlurmFollowOptions = {},
+  options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
+  requireKnownOptions('followSlurm()', options, FOLLOW_OPTIONS);
+  const { signal, onProgress = () => {}, onWarning = () => {} } = options;
   const { jobDir, jobs } = submission;
   const token = readSlurmNote(jobDir)?.token ?? '';
   const planned = await findPlan(jobDir, new Patience(0, undefined));

@@ -10,11 +10,12 @@ import { PileshufError, requireWhole, SystemError, UsageError } from '../errors.
 import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
 import { MOST_WORKERS } from '../jobs/request.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { TaskKind } from './attempt-log.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { unfinishedShuffleTasks } from './commit-job.js';
-import { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
+import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
 import { findPlan } from './open-job.js';
 import { unfinishedScatterTasks } from './scattered.js';
 import {
@@ -92,6 +93,25 @@ export interface SlurmSubmission {
   readonly plan: ClusterPlanReport | undefined;
 }
 
+const TASK_OPTIONS: OptionNames<SlurmTaskOptions> = {
+  partition: true,
+  time: true,
+  account: true,
+  qos: true,
+  constraint: true,
+  jobName: true,
+  sbatchArgs: true,
+  cpusPerTask: true,
+  taskMemoryBytes: true,
+  maxParallel: true,
+  logDir: true,
+  scratchDir: true,
+  signal: true,
+};
+const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
+const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...TASK_OPTIONS };
+const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...TASK_OPTIONS };
+
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
 const DEFAULT_CPUS = 4;
@@ -112,6 +132,7 @@ export async function submitToSlurm(
   tuning: Partial<Tuning> = {},
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
+  requireKnownOptions('submitToSlurm()', options, SLURM_OPTIONS);
   const { jobDir, signal } = options;
   const asked = settle(options, undefined, {}, resolve(jobDir));
   const memoryBytes = recordMemoryOf(asked);
@@ -132,6 +153,7 @@ export async function resumeOnSlurm(
   options: SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
+  requireKnownOptions('resumeOnSlurm()', options, RESUME_OPTIONS);
   const { jobDir, signal } = options;
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {
@@ -166,6 +188,7 @@ export async function describeSlurm(
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
   const isNew = 'output' in options;
+  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);

@@ -64,7 +64,11 @@ describe('pileshuf plan', () => {
     [['plan', '-i', '1-10'], 2, /^pileshuf: --input-range needs no plan/],
     [['-i', '1-10', '--dry-run'], 2, /^pileshuf: --input-range needs no plan/],
     [['plan', '--together', 'a,b', '-o', 'out'], 2, /^pileshuf: --together has no plan of its own/],
-    [['plan', 'in', '--dry-run'], 2, /^pileshuf: unknown option '--dry-run': it is an option of pileshuf;/],
+    [
+      ['plan', 'in', '--dry-run'],
+      2,
+      /^pileshuf: unknown option '--dry-run': it is an option of pileshuf, pileshuf cluster slurm;/,
+    ],
     [['in', '--no-probe'], 2, /^pileshuf: unknown option '--no-probe': it is an option of pileshuf plan;/],
     [['plan', 'in', '-o', 'out', '-T', 'nowhere'], 1, /^pileshuf: the temp directory nowhere does not exist/],
   ] as const)('%j is refused in one line', async (argv, code, message) => {
