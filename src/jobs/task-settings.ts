@@ -95,7 +95,10 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  return { ...piles, ...rest, readBytes, outputBytes };
+  const { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled } = rest;
+  const { rescatterTo, sampledKeys } = rest;
+  const order = { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled };
+  return { ...piles, ...order, rescatterTo, sampledKeys, readBytes, outputBytes };
 }
 
 /** Piles of entries in memory: no stripe of them is deleted early. */
