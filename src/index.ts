@@ -51,12 +51,14 @@ export type {
   IndexReport,
   InputWeight,
   JobProfile,
+  JobReport,
   MemberReport,
   Mix,
   MixGroup,
   OutputCompression,
   PassSeconds,
   RecordKind,
+  ReportFile,
   ShuffleOptions,
   ShuffleProgress,
   ShuffleReport,
@@ -80,6 +82,14 @@ export type {
 } from './jobs/preview-report.js';
 export { previewShuffle } from './jobs/preview-shuffle.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
+export type {
+  ExpectedRange,
+  Moment,
+  ReportFacts,
+  SampledRecord,
+  SelfCheck,
+  WatchedDevice,
+} from './jobs/report/report-facts.js';
 export { shuffle } from './jobs/shuffle.js';
 export { shuffleRange } from './jobs/shuffle-range.js';
 export { shuffleStore } from './jobs/shuffle-store.js';

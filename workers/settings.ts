@@ -60,6 +60,8 @@ export interface ReadSettings extends TaskSettings, RecordFormat {
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */
   readonly igzip?: boolean;
+  /** Whether records are sampled for a report. Absent: no. */
+  readonly isSampled?: boolean | undefined;
   readonly readBytes: number;
   readonly maxRecordBytes: number;
   /** For the advice in error messages. */
@@ -127,6 +129,8 @@ export interface ShuffleSettings extends PileSettings {
   /** Whether regions get a checksum, so that a later attempt can verify them. */
   readonly hashesOutput: boolean;
   readonly rescatterTo: RescatterTarget;
+  /** The ascending keys of the records whose places a report tells. Absent: the job has no report. */
+  readonly sampledKeys?: BigUint64Array | undefined;
 }
 
 /** The settings of tasks that write the numbers of a range. */

@@ -6,6 +6,8 @@
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
+import { type WrittenRecord, writtenRecords } from './piles/written-ranks.js';
+import { type TakenRecord, takenRecords } from './read/record-sample.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
 import { drawRecords } from './tasks/draw-records.js';
@@ -61,6 +63,9 @@ export interface TaskProfile {
   /** Milliseconds since 1970. */
   readonly beganMilliseconds: number;
   readonly seconds: PhaseSeconds;
+  /** What a report tells of single records; undefined: the task has noted nothing. */
+  readonly taken: readonly TakenRecord[] | undefined;
+  readonly written: readonly WrittenRecord[] | undefined;
 }
 
 /** The result of a task: errors cross threads as plain data. */
@@ -75,7 +80,8 @@ export async function runTask<Name extends TaskName>(kind: Name, task: TaskOf<Na
     if (task.job.isProfiled !== true) return { result: await perform(task), profile: undefined };
     const beganMilliseconds = performance.timeOrigin + performance.now();
     const { value, seconds } = await measured(() => perform(task));
-    return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds } };
+    const notes = { taken: takenRecords(), written: writtenRecords() };
+    return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds, ...notes } };
   } catch (error) {
     return { error: encodeError(error) };
   }

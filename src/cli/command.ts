@@ -32,6 +32,8 @@ export interface ParsedWords<Name extends CommandName> {
 
 /** What a command is called with. */
 export interface CommandCall<Name extends CommandName> extends ParsedWords<Name> {
+  /** The words after `pileshuf`, as typed. */
+  readonly argv: readonly string[];
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
   /** Sizes of the library's buffers, for tests. */

@@ -685,6 +685,11 @@ export const optionTable = [
     group: 'Progress', commands: SHUFFLE,
   },
   {
+    name: 'report', value: 'FILE', sets: 'report', parse: parsePath,
+    help: 'write a page about the job to FILE.html, or its data to FILE.json',
+    group: 'Progress', commands: SHUFFLE,
+  },
+  {
     name: 'quiet', short: 'q', sets: 'quiet', help: 'print errors only: no progress, warnings or summary',
     group: 'Progress', commands: TALKERS,
   },

@@ -75,7 +75,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     );
     await reporter.ready();
     const running = dryRun === true && command === shuffleCommand ? (await loaders.plan()).command : command;
-    await running.run({ ...parsed, reporter, signal, tuning });
+    await running.run({ ...parsed, argv, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
     reporter.failure(thrown, interruption.receivedSignal());

@@ -4,7 +4,8 @@
 import type { TaskName, TaskProfile } from '../../workers/tasks.js';
 import { PHASES, type Phase } from '../phase-clock.js';
 import { ignoreThrown } from './job.js';
-import type { JobProfile, PassSeconds, ShuffleOptions, ShuffleReport } from './options.js';
+import type { JobProfile, PassSeconds, ShuffleOptions, ShuffleReport, ShuffleStoreOptions } from './options.js';
+import type { ReportLog } from './report/report-log.js';
 
 const PASS1_KINDS: readonly TaskName[] = ['count', 'count-records', 'hold', 'scatter', 'scatter-held'];
 
@@ -14,22 +15,36 @@ export class ProfileLog {
   readonly #began = performance.now();
   #pass1Began: number | undefined;
   #pass2Began: number | undefined;
+  #reportLog: ReportLog | undefined;
 
   readonly add = (task: TaskProfile): void => {
-    this.#tasks.push(task);
+    this.#tasks.push({ ...task, taken: undefined, written: undefined });
+    this.#reportLog?.add(task);
   };
 
-  pass1Begins(): void {
+  /** @param reportLog also gets the profiles of tasks. */
+  pass1Begins(reportLog?: ReportLog): void {
     this.#pass1Began = performance.now();
+    this.#reportLog = reportLog;
+    reportLog?.begin(this.#began);
   }
 
   pass2Begins(): void {
     this.#pass2Began = performance.now();
   }
 
-  /** @param report of the job that has just ended. */
-  tell(onProfile: ShuffleOptions['onProfile'], report: ShuffleReport): void {
-    if (onProfile !== undefined) ignoreThrown(() => onProfile(this.#profileOf(report)));
+  /** @param result of the job that has just ended. */
+  async tell(
+    options: ShuffleOptions | (ShuffleStoreOptions & { readonly report?: undefined }),
+    result: ShuffleReport,
+  ): Promise<void> {
+    const { onProfile } = options;
+    if (onProfile === undefined && options.report === undefined) return;
+    const profile = this.#profileOf(result);
+    if (onProfile !== undefined) ignoreThrown(() => onProfile(profile));
+    if (options.report === undefined) return;
+    const { tellReport } = await import('./report/tell-report.js');
+    await tellReport(options, result, profile, this.#reportLog);
   }
 
   #profileOf({ workers, records, bytes, decoders, seconds }: ShuffleReport): JobProfile {

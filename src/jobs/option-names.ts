@@ -40,6 +40,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   jobDir: true,
   keepTemp: true,
   onProfile: true,
+  report: true,
   ...RECORDS,
   ...DECODING,
   ...OUTPUT,

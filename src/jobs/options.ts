@@ -9,6 +9,7 @@ import type { PhaseSeconds } from '../phase-clock.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { SplitRule } from '../plan/splits.js';
+import type { ReportFacts } from './report/report-facts.js';
 
 /**
  * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
@@ -302,6 +303,27 @@ export interface ShuffleOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
   /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
+  /**
+   * Tells all about the job when it has succeeded (docs/REPORT.md): the path of a new file, which becomes a page if it ends
+   * in `.html` and JSON if it ends in `.json`, or a function that is called with the same data. If the report fails, a
+   * warning says so, and the output stays. Default: no report.
+   */
+  readonly report?: string | ReportFile | ((report: JobReport) => void) | undefined;
+}
+
+/** What `report` tells of a job; examples/report.schema.json describes the same. */
+export interface JobReport extends ReportFacts {
+  /** What `shuffle` returns. */
+  readonly result: ShuffleReport;
+  /** What `onProfile` tells. */
+  readonly profile: JobProfile;
+}
+
+/** Where a report goes, and what it says of the call. */
+export interface ReportFile {
+  readonly file: string;
+  /** The command that repeats the job, with this seed. */
+  readonly commandOf?: ((seed: string) => string) | undefined;
 }
 
 export interface ShuffleReport {

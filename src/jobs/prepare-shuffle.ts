@@ -21,6 +21,7 @@ import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
+import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
 import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
@@ -47,6 +48,8 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly control: JobControl;
   /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
   readonly spaceWatch: SpaceWatch | undefined;
+  /** Undefined: the job has no report. */
+  readonly reportLog: ReportLog | undefined;
 }
 
 /** What a job does while it is prepared, and a preview only looks at. */
@@ -73,6 +76,9 @@ export async function prepareShuffle(
   const grouped = await groupJob(asked, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
+  // Loaded only for a report.
+  const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
+  reports?.requireReportPlace(asked, listed, chosen);
   if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
@@ -145,6 +151,8 @@ export async function prepareShuffle(
     onWarning,
   });
   const spaceWatch = earlier === undefined ? watch : undefined;
+  const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
+  releases.push(() => reportLog?.close());
   return {
     request,
     inputs,
@@ -162,6 +170,7 @@ export async function prepareShuffle(
     plan,
     control,
     spaceWatch,
+    reportLog,
   };
 }
 

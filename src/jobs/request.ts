@@ -111,6 +111,9 @@ export interface ShuffleRequest
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
+  /** Whether a report needs a sample of the records. */
+  readonly isSampled: boolean;
+  readonly report: ShuffleOptions['report'];
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
@@ -156,7 +159,9 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...distinct,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
-    isProfiled: options.onProfile !== undefined,
+    isProfiled: options.onProfile !== undefined || options.report !== undefined,
+    isSampled: options.report !== undefined,
+    report: options.report,
   };
 }
 

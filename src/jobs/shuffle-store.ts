@@ -86,7 +86,7 @@ export async function shuffleStore(
     throw explainedByExpiry(error, snapshot);
   });
   const report = { ...value, seconds: { total: seconds, ...value.seconds } };
-  profile.tell(options.onProfile, report);
+  await profile.tell(options, report);
   return report;
 }
 

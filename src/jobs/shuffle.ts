@@ -89,7 +89,7 @@ export async function shuffleCounted(
     });
   });
   const report = { ...value, seconds: { total: seconds, ...value.seconds } };
-  profile.tell(options.onProfile, report);
+  await profile.tell(options, report);
   return report;
 }
 
@@ -130,7 +130,7 @@ async function shuffleAt(
   const piling = { layout: { pileCount, stripeCount, ...site.piles }, ramPool, tempZstdLevel: request.tempZstdLevel };
 
   const keepsPlaces = request.duplicates !== undefined;
-  profile.pass1Begins();
+  profile.pass1Begins(prepared.reportLog);
   const scatterWork = {
     ...prepared,
     inputs: prepared.inputsToRead,
@@ -171,6 +171,7 @@ async function shuffleAt(
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
+    sampledKeys: prepared.reportLog?.sampledKeys(),
   });
   const work = { piles: all, settings, attempt, onWarning: request.onWarning };
   const duplicates = site.kind === 'files' ? site.duplicates : undefined;
@@ -232,6 +233,7 @@ async function shuffleAt(
   const checksum = checksumTextOf(pass2.value.written.checksum);
   const { cuts } = pass2.value.layout;
   const splits = summarizeSplits(pass2.splits, cuts);
+  prepared.reportLog?.passesDone({ all, piles, cuts });
   const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {

@@ -36,7 +36,8 @@ export function scatterSettings(
     unique,
     uniqueField,
     keepsPlaces,
-  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces'>,
+    isSampled,
+  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces' | 'isSampled'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -48,6 +49,7 @@ export function scatterSettings(
     control: control.buffer,
     arenaBytes,
     isProfiled,
+    isSampled,
     framing,
     header,
     linesAssumed,
@@ -69,7 +71,15 @@ export function shuffleSettings(
   held: HeldPiles | undefined,
   rest: Pick<
     ShuffleSettings,
-    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueField' | 'keepsPlaces' | 'hashesOutput' | 'isProfiled'
+    | 'keyScale'
+    | 'framing'
+    | 'tiesByBytes'
+    | 'unique'
+    | 'uniqueField'
+    | 'keepsPlaces'
+    | 'hashesOutput'
+    | 'isProfiled'
+    | 'sampledKeys'
   > & {
     readonly rescatterTo: RescatterTarget;
   },
@@ -85,20 +95,10 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled, rescatterTo } =
-    rest;
-  const order = {
-    keyScale,
-    framing,
-    tiesByBytes,
-    unique,
-    uniqueField,
-    keepsPlaces,
-    hashesOutput,
-    isProfiled,
-    rescatterTo,
-  };
-  return { ...piles, ...order, readBytes, outputBytes };
+  const { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled } = rest;
+  const { rescatterTo, sampledKeys } = rest;
+  const order = { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled };
+  return { ...piles, ...order, rescatterTo, sampledKeys, readBytes, outputBytes };
 }
 
 /** Piles of entries in memory: no stripe of them is deleted early. */

@@ -8,12 +8,11 @@ import { fileCalls } from '../io/file-calls.js';
 import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { type Device, describeDevice, isAnonymousDevice } from './devices.js';
-import type { Disk } from './disks.js';
 
 export class DeviceGates {
   readonly permits: number[] = [];
-  /** The device of each gate. */
-  readonly devices: Disk[] = [];
+  /** Of each gate. */
+  readonly devices: Device[] = [];
   readonly #gateOfDevice = new Map<string, GateNumber>();
   readonly #limitOfDevice = new Map<string, number>();
   readonly #deviceOfPlace = new Map<string, Device>();

@@ -101,6 +101,7 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
+    report: 'f.html',
     'split-by': '.a',
     missing: 'x',
     'unique-by': '.u',
@@ -127,6 +128,7 @@ describe('the words of aligned files', () => {
     'keep-temp',
     'profile',
     'dry-run',
+    'report',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 

@@ -14,7 +14,9 @@ const pages = [
   'bench/README.md',
   'bench/disks/README.md',
   'examples/README.md',
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 

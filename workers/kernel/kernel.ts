@@ -83,6 +83,7 @@ export interface KernelFunctions extends FramingFunctions {
   keepUpTo(most: bigint, histogram: number): void;
   keyByPlace(): void;
   keyByOrdinal(first: bigint): void;
+  keyOfRecord(mark: number, position: bigint, inputKey: bigint): bigint;
   takeKeptCount(): number;
   sumOfField(table: number, count: number): bigint;
   recordWithoutNumber(): number;

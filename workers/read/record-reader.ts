@@ -24,6 +24,7 @@ import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
+import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type RecordPlace } from './record-too-long.js';
 
 /** The report about one part of a slice. */
@@ -413,13 +414,18 @@ export class RecordReader implements FramingKernel {
     const { weight, inputKey, firstOrdinal, inputOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
     wasm.beginInput(inputOrdinal);
-    if (firstOrdinal === undefined) wasm.keyByPlace();
-    else wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken));
+    const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
+    if (ordinal === undefined) wasm.keyByPlace();
+    else wasm.keyByOrdinal(BigInt(ordinal));
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(wasm.splitSelector() >>> 0, this.#column - 1);
-    if (weight === undefined) return this.#taker.take(count, base, basePosition, inputKey);
-    wasm.weigh(weight.copies, weight.chance);
+    if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);
+    if (this.#job.isSampled === true) {
+      const marks = { count, base, basePosition, ordinal };
+      noteTaken(this.#taker, marks, this.#part, this.#job.jobName);
+    }
+    if (weight === undefined) return longest;
     this.#weighed.records += count;
     this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
     this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());

@@ -22,6 +22,7 @@ import {
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import type { PileOrder } from '../piles/record-order.js';
+import { noteWritten } from '../piles/written-ranks.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
@@ -80,6 +81,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
         if (neighbours?.ofOneKey !== undefined) return;
+        if (job.sampledKeys !== undefined) noteWritten(job.sampledKeys, order, count, reached.rank);
         await emit(order, count, sink, reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });

@@ -22,6 +22,7 @@ import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { readSeedFrom } from '../random-seed.js';
 import { describeShuffle } from '../report-text.js';
+import { quoteShellWords } from '../resume-command.js';
 import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
 
@@ -76,11 +77,11 @@ export const command: CommandDefinition<'shuffle'> = {
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run(call) {
-    const { reporter, signal, tuning, ...words } = call;
+    const { argv, reporter, signal, tuning, ...words } = call;
     const runOther = await otherCallOf(words);
     if (runOther !== undefined) return runOther(call);
     const asked = shuffleCallOf(words);
-    const { profile } = asked;
+    const { profile, report: reportFile } = asked;
     const job = await shuffleJobOf(asked, signal, () => hintAtTerminal(asked.inputs, asked.inputLists, reporter.hint));
     const report = await shuffle(
       {
@@ -90,6 +91,7 @@ export const command: CommandDefinition<'shuffle'> = {
         onWarning: reporter.warning,
         onProfile:
           profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
+        report: reportFile && { file: reportFile, commandOf: (drawn) => commandWith(argv, asked.options.seed, drawn) },
       },
       tuning,
     );
@@ -97,12 +99,27 @@ export const command: CommandDefinition<'shuffle'> = {
   },
 };
 
+/** The command that repeats a job. @param seed given: else the drawn one goes in front, which is safe whatever follows. */
+function commandWith(argv: readonly string[], seed: string | undefined, drawn: string): string {
+  return `pileshuf ${quoteShellWords(seed === undefined ? ['--seed', drawn, ...argv] : argv)}`;
+}
+
 /**
  * The job that a call asks for, with what it names in files.
  * @param hint called before anything is read.
  */
 export async function shuffleJobOf(
-  { inputs: typed, records, inputLists, inputIds: choice, randomSource, mix: mixFile, profile, options }: ShuffleCall,
+  {
+    inputs: typed,
+    records,
+    inputLists,
+    inputIds: choice,
+    randomSource,
+    mix: mixFile,
+    profile,
+    report,
+    options,
+  }: ShuffleCall,
   signal: AbortSignal,
   hint: () => void,
 ): Promise<ShuffleOptions> {
@@ -115,6 +132,8 @@ export async function shuffleJobOf(
   const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
   const job = { ...options, inputs, inputIds, seed, mix };
   if (profile !== undefined) requireProfilePlace(profile, job);
+  if (profile !== undefined && profile === report)
+    throw new UsageError(`--report ${profile}: --profile names the same file; name another`);
   return job;
 }
 
@@ -156,9 +175,10 @@ export interface ShuffleCall {
   readonly randomSource: string | undefined;
   /** The file of the mix. */
   readonly mix: string | undefined;
-  /** File to write. */
+  /** Files to write. */
   readonly profile: string | undefined;
-  readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds' | 'mix'>;
+  readonly report: string | undefined;
+  readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds' | 'mix' | 'report'>;
 }
 
 /** Throws UsageError where the words contradict each other. */
@@ -170,6 +190,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
     randomSource,
     mix,
     profile,
+    report,
     progress: _,
     quiet: __,
     range: ___,
@@ -184,7 +205,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
   const inputs = echo === true ? [] : chooseInputs(operands, inputLists);
   refuseToResumeStreams(inputs, values);
   if (mix === '-') throw new UsageError('--mix -: expected the name of a file; standard input is for records');
-  return { inputs, records, inputLists, inputIds, randomSource, mix, profile, options };
+  return { inputs, records, inputLists, inputIds, randomSource, mix, profile, report, options };
 }
 
 /** With `--echo` the call itself has all records. */

@@ -155,3 +155,20 @@ function slotOfKey(key: u64): u32 {
   const rest = (whole << zeros) << 1;
   return (((63 - zeros) << SLOT_BITS) | (rest >> (64 - SLOT_BITS))) as u32;
 }
+
+/**
+ * The key of the first copy of one record at `mark` in the boundary table, whose position is known. Keeps nothing and counts
+ * nothing, so it may be asked for any record that has been taken.
+ */
+export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
+  const keys = scratchAt(KEYS_PLACE);
+  const entry = scratchAt(ENTRIES_PLACE);
+  if (keysFollowContent()) contentKeys4(mark, 0, 1, inputKey, keys);
+  else philoxKeys4(position, 0, 0, 0, 0, 0, 0, inputKey, keys);
+  const start = load<u32>(mark);
+  store<u64>(entry, load<u64>(keys));
+  store<u32>(entry, start, 8);
+  store<u32>(entry, load<u32>(mark, 4) - start, 12);
+  splitEntries(entry, 1);
+  return load<u64>(entry);
+}

@@ -1,0 +1,88 @@
+/** What the page of a report counts for its tables and charts. Pure. */
+import type { JobReport } from '../options.js';
+import type { ExpectedRange } from './report-facts.js';
+import { countText, numberText } from './units.js';
+
+/** More rows or columns are joined. */
+const MOST_ROWS = 24;
+const MOST_COLUMNS = 24;
+/** Parts of one input or one output. */
+const PARTS = 10;
+
+/** Several inputs, several shards, or a part of one. */
+export interface Interval {
+  readonly name: string;
+}
+
+interface HeatGroups {
+  readonly rows: readonly Interval[];
+  readonly columns: readonly Interval[];
+  readonly rowKind: string;
+  readonly columnKind: string;
+  readonly cells: readonly {
+    readonly row: number;
+    readonly column: number;
+    readonly count: number;
+    readonly expected: number;
+  }[];
+}
+
+/** Counts the sampled records of each input, or of each tenth of a lone one, in each shard, or in each tenth of a lone one. */
+export function heatGroups({ sample, inputs, shards, result }: JobReport): HeatGroups {
+  const shardCount = shards?.sizes.length ?? 1;
+  const [byInput, byShard] = [inputs.length > 1, shardCount > 1];
+  const inputsTogether = Math.ceil(inputs.length / MOST_ROWS);
+  const shardsTogether = Math.ceil(shardCount / MOST_COLUMNS);
+  const rowCount = byInput ? Math.ceil(inputs.length / inputsTogether) : PARTS;
+  const columnCount = byShard ? Math.ceil(shardCount / shardsTogether) : PARTS;
+  const total = (shards?.by === 'bytes' ? result.bytes : result.records) || 1;
+  const counts = Array.from({ length: rowCount }, () => new Array<number>(columnCount).fill(0));
+  for (const { inputOrdinal, fromPart, rank, shard } of sample) {
+    const cells = counts[byInput ? Math.floor(inputOrdinal / inputsTogether) : Math.floor(fromPart * PARTS)];
+    const column = byShard ? Math.floor(shard / shardsTogether) : Math.floor((rank * PARTS) / result.records);
+    if (cells !== undefined) cells[column] = (cells[column] ?? 0) + 1;
+  }
+  const shareOf = (column: number) => {
+    if (!byShard) return 1 / PARTS;
+    const sizes = shards?.sizes.slice(column * shardsTogether, (column + 1) * shardsTogether) ?? [];
+    return sizes.reduce((all, size) => all + size, 0) / total;
+  };
+  const inRow = counts.map((cells) => cells.reduce((all, count) => all + count, 0));
+  return {
+    rows: Array.from({ length: rowCount }, (_, row) => ({
+      name: byInput ? inputName(inputs, row * inputsTogether, inputsTogether) : tenth(row),
+    })),
+    columns: Array.from({ length: columnCount }, (_, column) => ({
+      name: byShard ? numbered(column * shardsTogether, shardsTogether, shardCount) : tenth(column),
+    })),
+    rowKind: byInput ? 'inputs' : 'tenths of the input',
+    columnKind: byShard ? 'shards' : 'tenths of the output',
+    cells: counts.flatMap((cells, row) =>
+      cells.map((count, column) => ({ row, column, count, expected: (inRow[row] ?? 0) * shareOf(column) })),
+    ),
+  };
+}
+
+function tenth(part: number): string {
+  return `${part * 10}-${part * 10 + 10} %`;
+}
+
+function numbered(first: number, together: number, count: number): string {
+  const last = Math.min(count, first + together) - 1;
+  return first === last ? String(first) : `${first}-${last}`;
+}
+
+function inputName(inputs: JobReport['inputs'], first: number, together: number): string {
+  if (together > 1) return `inputs ${numbered(first, together, inputs.length)}`;
+  const path = inputs[first]?.path ?? '';
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return `${first} ${name.length > 24 ? `${name.slice(0, 23)}…` : name}`;
+}
+
+export function expectedText({ lowest, highest }: ExpectedRange): string {
+  return `${numberText(lowest)} to ${numberText(highest)}`;
+}
+
+export function spreadText({ mean, standardDeviation }: ExpectedRange): string {
+  return standardDeviation === 0 ? countText(mean) : `${countText(mean)} ± ${numberText(standardDeviation)}`;
+}

@@ -1,0 +1,158 @@
+/** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
+import { createRequire } from 'node:module';
+import { arch, cpus, release, totalmem } from 'node:os';
+import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
+import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
+import type { ShuffleRequest } from '../request.js';
+import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
+import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
+import { binomial, selfChecks } from './self-check.js';
+
+/** What only the caller knows. */
+export interface ReportCall {
+  readonly request: ShuffleRequest;
+  readonly command: string | undefined;
+}
+
+/** @param log undefined: an earlier attempt had written all of the output. */
+export function reportData(
+  result: ShuffleReport,
+  profile: JobProfile,
+  { request, command }: ReportCall,
+  log: ReportLog | undefined,
+): JobReport {
+  const { outcome, job } = log ?? {};
+  const piles = outcome === undefined ? undefined : pileSizes(outcome, request);
+  const sampleMissing = whyNoSample(result, request, log);
+  const sample = sampleMissing === undefined && log !== undefined ? sampleOf(log, result) : [];
+  const recordEnds = outcome?.all.recordEnds;
+  const inputs = job?.inputs ?? [];
+  return {
+    format: 'pileshuf report',
+    version: 1,
+    endedAt: new Date().toISOString(),
+    call: {
+      command,
+      output: request.output ?? '-',
+      tempDirs: job?.tempDirs ?? request.tempDirs,
+      memoryBytes: request.memoryBytes,
+      isSeedDrawn: request.isSeedDrawn,
+      headCount: request.headCount,
+      unique: request.unique,
+      repeat: request.repeat,
+    },
+    environment: environment(),
+    result,
+    profile,
+    inputs: inputs.map(({ path }, i) => ({ path, bytes: recordEnds?.[i] })),
+    watch: log === undefined ? undefined : watchOf(log, job),
+    piles,
+    shards: outcome === undefined ? undefined : shardSizes(outcome.cuts, result),
+    askedSplits: askedSplits(request, result),
+    sample,
+    sampleMissing,
+    checks: selfChecks(sample, result.records, piles, request.splitBy !== undefined),
+  };
+}
+
+function environment(): ReportFacts['environment'] {
+  const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
+  const processors = cpus();
+  return {
+    pileshuf: description.version,
+    node: process.version,
+    platform: `${process.platform} ${release()} ${arch()}`,
+    cpu: processors[0]?.model.trim() ?? 'unknown',
+    cpuCount: processors.length,
+    memoryBytes: totalmem(),
+  };
+}
+
+function watchOf({ moments }: ReportLog, job: ReportedJob | undefined): ReportFacts['watch'] {
+  if (job === undefined) return undefined;
+  const { devices, permits } = job.deviceGates;
+  const watched = devices.map(({ name, deviceClass }, gate) => ({
+    name,
+    kind: deviceClass,
+    mostCalls: permits[gate] ?? 0,
+  }));
+  return { devices: job.inline ? [] : watched, moments };
+}
+
+function pileSizes({ all: { totals } }: PassOutcome, request: ShuffleRequest): PileSizes {
+  const records = [...totals.records];
+  const count = records.reduce((all, each) => all + each, 0);
+  const notExpected = whyNotUniform(request);
+  const expected = notExpected === undefined ? binomial(count, 1 / Math.max(1, records.length)) : undefined;
+  return { records, bytes: [...totals.recordBytes], expected, notExpected };
+}
+
+function whyNotUniform({ unique, splitBy, headCount }: ShuffleRequest): string | undefined {
+  if (unique) return 'with unique records, equal records have equal keys';
+  if (splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
+  if (headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
+  return undefined;
+}
+
+function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportFacts['shards'] {
+  const isByRank = cuts.by === 'rank';
+  const total = isByRank ? records : bytes;
+  const starts = Array.from({ length: cuts.shardCount }, (_, shard) => Math.min(total, cutAt(cuts, shard)));
+  const sizes = starts.map((start, shard) => (starts[shard + 1] ?? total) - start);
+  return { by: isByRank ? 'records' : 'bytes', sizes, starts };
+}
+
+function whyNoSample(
+  { records, resumed }: ShuffleReport,
+  { repeat }: ShuffleRequest,
+  log: ReportLog | undefined,
+): string | undefined {
+  if (resumed !== undefined || log === undefined) return 'an earlier attempt had done a part of the work';
+  if (repeat) return 'records were drawn with replacement, so none has one place';
+  if (records === 0) return 'the output has no records';
+  return undefined;
+}
+
+function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): SampledRecord[] {
+  if (outcome === undefined) return [];
+  const { cuts, all } = outcome;
+  const before = [0];
+  for (const bytes of all.recordEnds) before.push((before.at(-1) ?? 0) + bytes);
+  const totalBytes = Math.max(1, before.at(-1) ?? 1);
+  // Piles are a random part of the records, so bytes grow with ranks.
+  const byteOfRank = result.bytes / Math.max(1, result.records);
+  return records
+    .map(({ taken: { inputOrdinal, position, nextKey }, written }) => ({
+      inputOrdinal,
+      position,
+      fromPart: ((before[inputOrdinal] ?? 0) + position) / totalBytes,
+      rank: written.rank,
+      shard: shardAt(cuts, cuts.by === 'rank' ? written.rank : Math.floor(written.rank * byteOfRank)),
+      keepsNeighbour: nextKey === undefined || written.nextKey === undefined ? undefined : nextKey === written.nextKey,
+    }))
+    .sort((a, b) => a.rank - b.rank);
+}
+
+function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): ReportFacts['askedSplits'] {
+  const { splits, splitBy, headCount } = request;
+  if (splits === undefined) return undefined;
+  const rules = splits.map(({ rule }) => rule);
+  const shares = rules.reduce((all, rule) => all + ('share' in rule ? rule.share : 0), 0);
+  const counted = rules.reduce((all, rule) => all + ('records' in rule ? rule.records : 0), 0);
+  const isByRank = headCount !== undefined || counted > 0;
+  const exactly = (mean: number): ExpectedRange => ({
+    mean,
+    standardDeviation: 0,
+    lowest: mean - 1,
+    highest: mean + 1,
+  });
+  return rules.map((rule) => {
+    const share = 'share' in rule ? rule.share : 1 - shares;
+    if ('records' in rule)
+      return { name: rule.name, asked: `${rule.records} records`, expected: exactly(rule.records) };
+    const asked = 'share' in rule ? `${rule.share * 100} %` : 'the rest';
+    if (counted > 0 && 'rest' in rule) return { name: rule.name, asked, expected: exactly(records - counted) };
+    if (splitBy !== undefined) return { name: rule.name, asked, expected: undefined };
+    return { name: rule.name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
+  });
+}

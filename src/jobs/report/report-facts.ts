@@ -1,0 +1,121 @@
+/**
+ * What a report tells of a job beside its result and its profile. Plain data: `--report FILE.json` writes it, the page shows
+ * it, and examples/report.schema.json describes it.
+ */
+
+export interface ReportFacts {
+  readonly format: 'pileshuf report';
+  /** Of this format. */
+  readonly version: 1;
+  /** When the job ended, as in `2026-11-23T17:00:00.000Z`. */
+  readonly endedAt: string;
+  readonly call: {
+    /** Repeats the job; undefined if a program called the library. */
+    readonly command: string | undefined;
+    /** `-` is standard output. */
+    readonly output: string;
+    readonly tempDirs: readonly string[];
+    /** The budget for piles and sort entries. */
+    readonly memoryBytes: number;
+    /** Whether the job drew the seed. */
+    readonly isSeedDrawn: boolean;
+    readonly headCount: number | undefined;
+    readonly unique: boolean;
+    readonly repeat: boolean;
+  };
+  readonly environment: {
+    readonly pileshuf: string;
+    readonly node: string;
+    readonly platform: string;
+    readonly cpu: string;
+    readonly cpuCount: number;
+    readonly memoryBytes: number;
+  };
+  /** In the order of their ordinals. */
+  readonly inputs: readonly {
+    readonly path: string;
+    /** Decoded; undefined if this attempt did not learn it. */
+    readonly bytes: number | undefined;
+  }[];
+  /** Looked at while the passes ran. Undefined: there were none. */
+  readonly watch: { readonly devices: readonly WatchedDevice[]; readonly moments: readonly Moment[] } | undefined;
+  /** What each pile got. Undefined: there were no passes. */
+  readonly piles: PileSizes | undefined;
+  /** What each output file has, in the order of the output; a stream is one. Undefined as `piles`. */
+  readonly shards:
+    | { readonly by: 'records' | 'bytes'; readonly sizes: readonly number[]; readonly starts: readonly number[] }
+    | undefined;
+  /** As asked, with the records that they should have. Undefined: the job has no splits. */
+  readonly askedSplits:
+    | readonly { readonly name: string; readonly asked: string; readonly expected: ExpectedRange | undefined }[]
+    | undefined;
+  /** Records of the inputs and where they are in the output, chosen uniformly, in the order of the output. */
+  readonly sample: readonly SampledRecord[];
+  /** Why there is no sample. Undefined: there is one. */
+  readonly sampleMissing: string | undefined;
+  readonly checks: readonly SelfCheck[];
+}
+
+/** What chance makes of a number: it lies between `lowest` and `highest` in 999 of 1000 jobs. */
+export interface ExpectedRange {
+  readonly mean: number;
+  readonly standardDeviation: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+/** A device with a gate. */
+export interface WatchedDevice {
+  readonly name: string;
+  /** Such as `solid-state` or `rotating`. */
+  readonly kind: string;
+  /** How many large calls its gate lets through at a time. */
+  readonly mostCalls: number;
+}
+
+/** One look at the words that all threads share. */
+export interface Moment {
+  /** From the start of the job. */
+  readonly seconds: number;
+  /** Of the inputs as stored, since the start. */
+  readonly readBytes: number;
+  /** Of the output before compression, since the start. */
+  readonly writtenBytes: number;
+  /** Calls under way on each device. */
+  readonly calls: readonly number[];
+}
+
+export interface PileSizes {
+  /** Of each pile, before the output leaves anything out. */
+  readonly records: readonly number[];
+  readonly bytes: readonly number[];
+  /** Records of one pile. Undefined: the keys of this job are not uniform. */
+  readonly expected: ExpectedRange | undefined;
+  /** Why `expected` is undefined. */
+  readonly notExpected: string | undefined;
+}
+
+export interface SampledRecord {
+  readonly inputOrdinal: number;
+  /** Of its first byte in its decoded input. */
+  readonly position: number;
+  /** The part of all decoded input bytes that lies before it, from 0 to 1. */
+  readonly fromPart: number;
+  /** Its number in the output, from 0. */
+  readonly rank: number;
+  /** The number of its shard. */
+  readonly shard: number;
+  /** Whether the record behind it in its input is behind it in the output, too; undefined where nobody looked. */
+  readonly keepsNeighbour: boolean | undefined;
+}
+
+/** A question to the sample or the piles, and what chance would answer. */
+export interface SelfCheck {
+  readonly name: string;
+  /** What it finds, in one sentence. */
+  readonly question: string;
+  readonly value: number;
+  readonly expected: ExpectedRange;
+  /** Whether the value lies between the lowest and the highest. */
+  readonly isAsExpected: boolean;
+}

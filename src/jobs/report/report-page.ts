@@ -1,0 +1,366 @@
+/**
+ * The page of a report: one file of XHTML without scripts, fonts or pictures of its own, readable in light, dark and print, and
+ * aloud: each chart has a description, and what it shows stands in a table or a sentence, too.
+ */
+import type { GroupReport, JobReport } from '../options.js';
+import {
+  callsChart,
+  type HeatCell,
+  heatChart,
+  pilesChart,
+  scatterChart,
+  throughputChart,
+  timelineChart,
+} from './charts.js';
+import { expectedText, heatGroups, type Interval, spreadText } from './page-numbers.js';
+import { escaped } from './svg-document.js';
+import { bytesText, countText, numberText, secondsText, speedText } from './units.js';
+
+const STYLE = `
+:root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
+@media (prefers-color-scheme: dark) { :root { --page: #12161b; --ink: #e6e9ec; --soft: #a3adb8; --line: #3a434d; --quiet: #303842; --first: #6cb4ff; --second: #ffa163; --good: #6fdd8b; --bad: #ff9492; } }
+@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } section { break-inside: avoid; } main { max-width: none; padding: 0; } details > * { display: block; } }
+body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; margin: 1rem 0 0; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }
+p { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
+.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0; padding: 0; list-style: none; }
+.numbers li { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; } .numbers b { display: block; font-size: 1.35rem; font-weight: 600; }
+table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--soft); }
+th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: break-word; } td.n, th.n { text-align: right; white-space: nowrap; }
+.wide { overflow-x: auto; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; overflow: visible; }
+pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; }
+.good { color: var(--good); } .bad { color: var(--bad); font-weight: 700; }
+.key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 .8em; } .first { background: var(--first); } .second { background: var(--second); }
+summary { cursor: pointer; color: var(--soft); }
+`;
+
+/** @returns the text of the page. */
+export function reportPage(report: JobReport): string {
+  const { result, endedAt } = report;
+  const sections = [
+    numbers(report),
+    checks(report),
+    scatter(report),
+    heatMap(report),
+    splitsAndMix(report),
+    time(report),
+    sizes(report),
+    repeat(report),
+  ];
+  return `<!DOCTYPE html>
+<html xmlns="http://www.w3.org/1999/xhtml" lang="en">
+<head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
+<title>pileshuf: ${escaped(countText(result.records))} records, seed ${escaped(result.seed)}</title>
+<style>${STYLE}</style></head>
+<body><main>
+<h1>Report of a shuffle</h1>
+<p class="soft">pileshuf ${escaped(report.environment.pileshuf)}, ${escaped(endedAt.slice(0, 19).replace('T', ' '))} UTC</p>
+${sections.filter((each) => each !== '').join('\n')}
+</main></body>
+</html>
+`;
+}
+
+function section(title: string, ...content: readonly string[]): string {
+  const id = title.toLowerCase().replace(/[^a-z]+/g, '-');
+  return `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>\n${content.join('\n')}</section>`;
+}
+
+const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
+const figure = (chart: string, caption: string) =>
+  `<figure>${chart}<figcaption>${escaped(caption)}</figcaption></figure>`;
+
+/** A column of numbers begins with `#`. */
+function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const classOf = (i: number) => (heads[i]?.startsWith('#') === true ? ' class="n"' : '');
+  const head = heads.map((text, i) => `<th scope="col"${classOf(i)}>${escaped(text.replace('#', ''))}</th>`).join('');
+  const body = rows.map(
+    (cells) => `<tr>${cells.map((text, i) => `<td${classOf(i)}>${escaped(text)}</td>`).join('')}</tr>`,
+  );
+  return `<div class="wide"><table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`;
+}
+
+function numbers({ result, profile, call, inputs }: JobReport): string {
+  const inputBytes = inputs.reduce((all, { bytes = 0 }) => all + bytes, 0);
+  const { seconds } = profile;
+  const big: readonly (readonly [string, string])[] = [
+    ['records', countText(result.records)],
+    ['of records', bytesText(result.bytes)],
+    ['in all', secondsText(result.seconds.total)],
+    ['of output', speedText(result.bytes, result.seconds.total)],
+  ];
+  const rows: string[][] = [
+    ['Inputs', `${countText(result.inputCount)}${inputBytes > 0 ? `, ${bytesText(inputBytes)} decoded` : ''}`],
+    ['Output', call.output === '-' ? 'standard output' : call.output],
+    ['Output files', countText(Math.max(1, result.shards.length))],
+    ['Seed', `${result.seed}${call.isSeedDrawn ? ' (drawn)' : ''}`],
+    ['Checksum', result.checksum],
+    ['Workers', countText(result.workers)],
+    ['Piles', countText(result.piles)],
+    ['Memory budget', bytesText(call.memoryBytes)],
+    [
+      'Temp data',
+      `${bytesText(result.tempBytes)}${result.tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.join(', ')}`}`,
+    ],
+    ['Pass 1', `${secondsText(seconds.pass1)}, ${speedText(inputBytes, seconds.pass1)}`],
+    ['Pass 2', `${secondsText(seconds.pass2)}, ${speedText(result.bytes, seconds.pass2)}`],
+    ['Commit', secondsText(seconds.commit)],
+  ];
+  const { leftOut, duplicates, resumed } = result;
+  const amount = (sum: { records: number; bytes: number }) =>
+    `${countText(sum.records)} records, ${bytesText(sum.bytes)}`;
+  if (leftOut !== undefined)
+    rows.push(['Left out', `${amount(leftOut)}: not among the first ${countText(call.headCount ?? 0)}`]);
+  if (duplicates !== undefined) rows.push(['Duplicates dropped', amount(duplicates)]);
+  if (resumed !== undefined)
+    rows.push([
+      'Done by an earlier attempt',
+      `${countText(resumed.pileSets)} slices read, ${bytesText(resumed.outputBytes)} written`,
+    ]);
+  const decoders = Object.entries(result.decoders).map(([name, count]) => `${name}: ${countText(count)}`);
+  if (decoders.length > 0) rows.push(['Decoders', decoders.join(', ')]);
+  const items = big.map(([what, text]) => `<li><b>${escaped(text)}</b> ${escaped(what)}</li>`);
+  return section(
+    'The job in numbers',
+    `<ul class="numbers">${items.join('')}</ul>`,
+    table('The job', ['What', 'Value'], rows),
+  );
+}
+
+function checks({ checks: all, sample, sampleMissing }: JobReport): string {
+  if (all.length === 0) {
+    const why =
+      sampleMissing ??
+      `the sample of ${countText(sample.length)} records is too small, or their places follow from values`;
+    return section('Is it shuffled?', paragraph(`There is nothing to check: ${why}.`));
+  }
+  const odd = all.filter(({ isAsExpected }) => !isAsExpected);
+  const verdict =
+    odd.length === 0
+      ? `<p><strong class="good">Yes, as far as ${all.length} checks can tell.</strong> Each number lies where chance puts it.</p>`
+      : `<p><strong class="bad">Look closer: ${odd.length} of ${all.length} checks found something unusual</strong> (${odd.map(({ name }) => name).join(', ')}). Shuffle again with another seed. If the same check fails again, something is wrong: please report it.</p>`;
+  const rows = all.map(({ name, question, value, expected, isAsExpected }) => [
+    name,
+    question,
+    numberText(value),
+    expectedText(expected),
+    isAsExpected ? 'expected' : 'unusual',
+  ]);
+  return section(
+    'Is it shuffled?',
+    verdict,
+    table(
+      'Self-check. In a correct shuffle a check is unusual in about 1 of 1000 jobs.',
+      ['Check', 'What it measures', '#Found', '#Expected', 'Result'],
+      rows,
+    ),
+    paragraph(
+      `The checks look at ${countText(sample.length)} records, chosen uniformly: where each was read, and where it was found when the output was written. They find a broken shuffle. They cannot prove a good one: that follows from the keys of the records (docs/ORDER.md).`,
+    ),
+  );
+}
+
+function scatter({ sample, sampleMissing, result }: JobReport): string {
+  if (sample.length === 0)
+    return section(
+      'From where to where',
+      paragraph(`There is no sample: ${sampleMissing ?? 'none of its records is in the output'}.`),
+    );
+  const caption = `Each dot is one of ${countText(sample.length)} sampled records: to the right by its place in the inputs, which lie one behind the other, and up by its place in the output. Shuffled records fill the square evenly. An order that is kept shows as a line, a buffer shuffle as a band.`;
+  return section('From where to where', figure(scatterChart(sample, result.records), caption));
+}
+
+function heatMap(report: JobReport): string {
+  const { sample, shards, inputs } = report;
+  if (sample.length === 0) return '';
+  const { rows, columns, cells, rowKind, columnKind } = heatGroups(report);
+  const drawn = cells.map(
+    (cell): HeatCell => ({
+      row: rows[cell.row]?.name ?? '',
+      column: columns[cell.column]?.name ?? '',
+      ratio: cell.expected === 0 ? 0 : cell.count / cell.expected,
+    }),
+  );
+  const label = `Sampled records of ${rows.length} ${rowKind} in ${columns.length} ${columnKind}`;
+  const caption = `Rows are ${rowKind}, columns ${columnKind}. The stronger a cell, the more sampled records it has in relation to the mean of its row: half the strength is as many as expected. Small numbers scatter.`;
+  const nameOf = ({ name }: Interval) => name;
+  const body = rows.map((row, i) => [
+    row.name,
+    ...columns.map((_, j) => countText(cells.find((cell) => cell.row === i && cell.column === j)?.count ?? 0)),
+  ]);
+  const note =
+    shards !== undefined && shards.by === 'bytes' && shards.sizes.length > 1
+      ? ' The shard of a record near a cut is estimated.'
+      : '';
+  return section(
+    'Where the inputs went',
+    figure(heatChart(label, drawn, columnKind), `${caption}${note}`),
+    `<details><summary>The same in numbers</summary>${table(`${label}; ${countText(inputs.length)} inputs in all`, ['', ...columns.map((each) => `#${nameOf(each)}`)], body)}</details>`,
+  );
+}
+
+function splitsAndMix({ result, askedSplits = [] }: JobReport): string {
+  const { splits, groups } = result;
+  const parts: string[] = [];
+  if (splits !== undefined) {
+    const rows = splits.map(({ name, records, bytes, checksum, shards }, i) => {
+      const { asked = '', expected } = askedSplits[i] ?? {};
+      return [
+        name,
+        asked,
+        countText(records),
+        expected === undefined ? 'by values' : spreadText(expected),
+        bytesText(bytes),
+        countText(shards.length),
+        checksum,
+      ];
+    });
+    parts.push(
+      table(
+        'Splits, as asked and as they came out',
+        ['Split', 'Asked', '#Records', '#Expected', '#Bytes', '#Shards', 'Checksum'],
+        rows,
+      ),
+    );
+  }
+  if (groups !== undefined) parts.push(mixTable(groups));
+  return parts.length === 0 ? '' : section('Splits and mix', ...parts);
+}
+
+function mixTable(groups: readonly GroupReport[]): string {
+  const rows = groups.map(({ name, factor, inputCount, read, expected, weighed }) => [
+    name ?? 'other inputs',
+    numberText(factor),
+    countText(inputCount),
+    countText(read.records),
+    countText(expected.records),
+    countText(weighed.records),
+    bytesText(weighed.bytes),
+  ]);
+  const heads = ['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes'];
+  return table('Groups of inputs: how often each record comes, and how many records that made', heads, rows);
+}
+
+function time({ profile, watch }: JobReport): string {
+  const { pass1, pass2, tasks } = profile;
+  const phases = Object.keys(pass1).filter((phase) => has(pass1, phase) + has(pass2, phase) > 0.0005);
+  const total = (pass: object) => Object.values(pass).reduce((all: number, each: number) => all + each, 0);
+  const share = (pass: object, phase: string) =>
+    `${numberText((100 * has(pass, phase)) / Math.max(1e-9, total(pass)))} %`;
+  const rows = phases.map((phase) => [
+    phase,
+    secondsText(has(pass1, phase)),
+    share(pass1, phase),
+    secondsText(has(pass2, phase)),
+    share(pass2, phase),
+  ]);
+  const parts = [
+    figure(
+      timelineChart(profile),
+      `Above, the steps of the job. Below, what each worker did: one bar for each of ${countText(tasks.length)} tasks.`,
+    ),
+    '<p><span class="key first"></span>pass 1, reading <span class="key second"></span>pass 2, writing</p>',
+    table('Time of all workers together, by phase', ['Phase', '#Pass 1', '#of it', '#Pass 2', '#of it'], rows),
+  ];
+  const { devices = [], moments = [] } = watch ?? {};
+  if (moments.length > 2) {
+    parts.push(
+      figure(
+        throughputChart(moments),
+        'Bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
+      ),
+    );
+    parts.push('<p><span class="key first"></span>read <span class="key second"></span>written</p>');
+    for (const [i, device] of devices.entries())
+      parts.push(
+        figure(
+          callsChart(device, i, moments),
+          `Large calls under way on ${device.name} (${device.kind}). The dashed line is its gate: ${device.mostCalls} at a time. A line that often reaches the gate means that the device was the limit.`,
+        ),
+      );
+    const busy = devices.map(({ name, kind, mostCalls }, i) => {
+      const calls = moments.map((moment) => moment.calls[i] ?? 0);
+      const atGate = calls.filter((count) => count >= mostCalls).length / calls.length;
+      return [
+        name,
+        kind,
+        countText(mostCalls),
+        numberText(calls.reduce((all, each) => all + each, 0) / calls.length),
+        `${numberText(100 * atGate)} %`,
+      ];
+    });
+    if (devices.length > 0)
+      parts.push(
+        table(
+          `Devices, looked at ${countText(moments.length)} times`,
+          ['Device', 'Kind', '#Gate', '#Calls under way, mean', '#At its gate'],
+          busy,
+        ),
+      );
+  } else parts.push('<p class="soft">The job was too short for charts of its throughput.</p>');
+  return section('Where the time went', ...parts);
+}
+
+function has(pass: object, phase: string): number {
+  return Number(new Map<string, unknown>(Object.entries(pass)).get(phase) ?? 0);
+}
+
+function sizes({ piles, shards }: JobReport): string {
+  if (piles === undefined || shards === undefined) return '';
+  const { records, expected, notExpected } = piles;
+  const parts: string[] = [];
+  if (records.length > 1) {
+    const [least, most] = [Math.min(...records), Math.max(...records)];
+    const found = `${countText(records.length)} piles have from ${countText(least)} to ${countText(most)} records.`;
+    const caption =
+      expected === undefined
+        ? `No range is expected here: ${notExpected}.`
+        : `With uniform keys each has ${spreadText(expected)} (mean ± standard deviation of a binomial distribution). ${withinText(records, expected)}`;
+    parts.push(figure(pilesChart(piles), `${found} ${caption}`));
+  } else parts.push(paragraph('All records were on one pile: the job was small enough.'));
+  const [least, most] = [Math.min(...shards.sizes), Math.max(...shards.sizes)];
+  const text = shards.by === 'records' ? countText : bytesText;
+  const what = shards.by === 'records' ? 'records' : 'of records, before compression, up to one record more or less';
+  const range = least === most ? text(least) : `from ${text(least)} to ${text(most)}`;
+  parts.push(
+    paragraph(
+      shards.sizes.length === 1
+        ? `The output is one file or stream of ${range} ${what}.`
+        : `The ${countText(shards.sizes.length)} shards have ${range} ${what}.`,
+    ),
+  );
+  return section('Sizes of piles and shards', ...parts);
+}
+
+function withinText(
+  records: readonly number[],
+  { mean, standardDeviation }: { mean: number; standardDeviation: number },
+): string {
+  const within = (deviations: number) =>
+    records.filter((count) => Math.abs(count - mean) <= deviations * standardDeviation).length / records.length;
+  return `${numberText(100 * within(1))} % of them lie within one standard deviation (chance: 68 %), ${numberText(100 * within(2))} % within two (chance: 95 %).`;
+}
+
+function repeat({ call, environment, result }: JobReport): string {
+  const { pileshuf, node, platform, cpu, cpuCount, memoryBytes } = environment;
+  const rows = [
+    ['pileshuf', pileshuf],
+    ['Node.js', node],
+    ['System', platform],
+    ['Processors', `${cpuCount} of ${cpu}`],
+    ['Memory', bytesText(memoryBytes)],
+  ];
+  const command =
+    call.command === undefined
+      ? paragraph(`A program called the library, with the seed ${result.seed}.`)
+      : `<pre><code>${escaped(call.command)}</code></pre>`;
+  return section(
+    'To repeat the job',
+    command,
+    paragraph(
+      'The same seed and inputs give the same bytes, on any machine, with any number of workers and any amount of memory.',
+    ),
+    table('Where it ran', ['What', 'Value'], rows),
+  );
+}

@@ -1,0 +1,126 @@
+/** `--report`: the file written, places that it must not take, and reports that fail. */
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
+import { DONE, seen } from '../fixtures/command-outcome.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { expectRefusal } from './refusal.js';
+
+const directory = useTestDirectory();
+
+beforeEach(() => {
+  writeFileSync(directory.path('in'), 'a\nb\n');
+});
+
+function pileshuf(report: string, ...more: readonly string[]) {
+  const argv = ['-q', 'in', '-o', 'out', '-T', directory.temp, '--report', report, ...more];
+  return commandInProcess(argv, { cwd: directory.path() });
+}
+
+const json = (name: string) => JSON.parse(readFileSync(directory.path(name), 'utf8'));
+
+describe('--report', () => {
+  it('writes a page or its data, in place of a former file only with --force', async () => {
+    expect(seen(await pileshuf('r.html'))).toEqual(DONE);
+    expect(readFileSync(directory.path('r.html'), 'utf8')).toMatch(/^<!DOCTYPE html>/);
+    writeFileSync(directory.path('r.json'), 'x'.repeat(100_000));
+    const line = '--report r.json: the file exists already; give --force to replace it';
+    await expectRefusal(directory.path(), () => pileshuf('r.json'), 2, line);
+    expect(seen(await pileshuf('r.json', '--force'))).toEqual(DONE);
+    expect(json('r.json')).toMatchObject({ result: { records: 2, bytes: 4 } });
+    expect(readdirSync(directory.path()).sort()).toEqual(
+      ['in', 'out', 'r.html', 'r.json', 'temp'].filter((name) => existsSync(directory.path(name))),
+    );
+  });
+
+  it('has the command that gives the same bytes', async () => {
+    writeFileSync(directory.path('in'), Array.from({ length: 100 }, (_, i) => `${i}\n`).join(''));
+    await pileshuf('r.json');
+    const { call } = json('r.json');
+    expect(call).toMatchObject({ isSeedDrawn: true, output: 'out' });
+    const former = readFileSync(directory.path('out'));
+    const script = `node=$1 command=$2; pileshuf() { "$node" "$command" "$@" --force; }; cd "$SITE" && ${call.command}`;
+    expect(await runShell(script, [], { SITE: directory.path() })).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(directory.path('out')).equals(former)).toBe(true);
+    await pileshuf('r.json', '--force', '--seed', "it's 1");
+    expect(json('r.json').call.command).toMatch(/--seed 'it'\\''s 1'$/);
+  });
+
+  it.each([
+    ['out.html', /the output; name another file/, ['-o', 'out.html']],
+    ['in.html', /one of the inputs; name another file/, ['in.html']],
+    ['linked.html', /one of the inputs; name another file/, ['in.html']],
+    ['report', /expected a name that ends in \.html or \.json/, []],
+    ['-', /expected a name that ends in \.html or \.json/, []],
+    ['none/r.html', /none is no directory/, []],
+    ['in/r.html', /in is no directory/, []],
+    ['folder.html', /no regular file/, []],
+    ['nowhere.html', /no regular file/, []],
+    ['shards/r.html', /the directory of the shards/, ['-o', 'shards', '--shards', '2']],
+    ['corpus/r.html', /lies inside the input directory corpus/, ['corpus']],
+    ['corpus/../corpus/r.html', /lies inside the input directory corpus/, ['corpus']],
+    ['same.json', /--profile names the same file/, ['--profile', 'same.json']],
+  ])('takes the place of nothing else: %s', async (report, line, more) => {
+    for (const name of ['folder.html', 'shards', 'corpus']) mkdirSync(directory.path(name));
+    writeFileSync(directory.path('corpus', 'data'), 'c\n');
+    writeFileSync(directory.path('in.html'), 'c\n');
+    linkSync(directory.path('in.html'), directory.path('linked.html'));
+    symlinkSync('nothing', directory.path('nowhere.html'));
+    const argv = ['-q', 'in', '-T', directory.temp, '--report', report, '--force', ...more];
+    const call = () => commandInProcess(more.includes('-o') ? argv : [...argv, '-o', 'out'], { cwd: directory.path() });
+    await expectRefusal(directory.path(), call, 2, line);
+  });
+
+  it('is not where standard output goes', async () => {
+    const script = 'cd "$SITE" && "$@" > r.html; echo $?';
+    const { stdout, stderr } = await runShell(script, ['in', '-T', directory.temp, '--report', 'r.html', '--force'], {
+      SITE: directory.path(),
+    });
+    expect({ stdout: stdout.toString(), stderr }).toEqual({
+      stdout: '2\n',
+      stderr: expect.stringMatching(/it is standard output; name another file/),
+    });
+  });
+
+  it.each([
+    ['--together', ['--together', 'in,in2'], /--report does not go with --together/],
+    ['--input-range', ['--input-range', '1-9'], /--report does not go with --input-range|--report/],
+  ])('does not go with %s', async (_, words, line) => {
+    writeFileSync(directory.path('in2'), 'a\nb\n');
+    const call = () => commandInProcess(['-q', ...words, '-o', 'out', '--report', 'r.html'], { cwd: directory.path() });
+    await expectRefusal(directory.path(), call, 2, line);
+  });
+
+  it('leaves the output alone when it fails, and says so', async () => {
+    const file = directory.path('r.json');
+    const options = {
+      inputs: [directory.path('in')],
+      output: directory.path('out'),
+      tempDirs: [directory.temp],
+      force: true,
+    };
+    const warnings: string[] = [];
+    const appears = () => {
+      if (!existsSync(file)) writeFileSync(file, 'of somebody else');
+    };
+    const job = { ...options, force: false, onProgress: appears, onWarning: (line: string) => warnings.push(line) };
+    await expect(shuffle({ ...job, report: file })).resolves.toMatchObject({ records: 2 });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^`report` .*r\.json: cannot tell it: .*; the output is complete$/),
+    ]);
+    expect(readFileSync(file, 'utf8')).toBe('of somebody else');
+    expect(readdirSync(directory.path()).filter((name) => name.startsWith('.'))).toEqual([]);
+    warnings.length = 0;
+    const fails = () => {
+      throw new Error('a full mailbox');
+    };
+    await expect(shuffle({ ...job, force: true, report: fails })).resolves.toMatchObject({ records: 2 });
+    expect(warnings).toEqual(['`report`: cannot tell it: a full mailbox; the output is complete']);
+    for (const report of [7, {}, { file: 7 }])
+      await expect(shuffle({ ...options, report: report as never })).rejects.toThrow(
+        /`report`: expected the path of a file, or a function/,
+      );
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * Where the records of a report's sample come in the output: looked up by their keys in piles that are in order, just before
+ * these are written.
+ *
+ * A thread works on one task of a profiled job at a time, so the notes are those of that task.
+ */
+import type { RecordOrder } from './record-order.js';
+
+/** A record of the sample in the output. */
+export interface WrittenRecord {
+  readonly key: bigint;
+  /** Its number in the output, from 0. */
+  readonly rank: number;
+  /** Of the record behind it in the output; undefined where that one is ordered alone. */
+  readonly nextKey: bigint | undefined;
+}
+
+let noted: WrittenRecord[] | undefined;
+
+/** Notes those of the first `count` ordered records that have one of the ascending `keys`. */
+export function noteWritten(
+  keys: BigUint64Array,
+  order: Pick<RecordOrder, 'keyAt'>,
+  count: number,
+  firstRank: number,
+): void {
+  noted ??= [];
+  if (count === 0) return;
+  const last = order.keyAt(count - 1);
+  let index = 0;
+  for (let i = lowestAtLeast(order.keyAt(0), 0, keys.length, (at) => keys[at] ?? 0n); i < keys.length; i++) {
+    const key = keys[i] ?? 0n;
+    if (key > last) return;
+    index = lowestAtLeast(key, index, count, (at) => order.keyAt(at));
+    if (order.keyAt(index) !== key) continue;
+    const nextKey = index + 1 < count ? order.keyAt(index + 1) : undefined;
+    noted.push({ key, rank: firstRank + index, nextKey });
+  }
+}
+
+/** The first place in [low, high) whose key is not below `key`; `high` if there is none. */
+function lowestAtLeast(key: bigint, low: number, high: number, keyAt: (at: number) => bigint): number {
+  let [first, end] = [low, high];
+  while (first < end) {
+    const middle = Math.floor((first + end) / 2);
+    if (keyAt(middle) < key) first = middle + 1;
+    else end = middle;
+  }
+  return first;
+}
+
+/** What the task of this thread has noted; forgets it. Undefined: it was not asked to. */
+export function writtenRecords(): readonly WrittenRecord[] | undefined {
+  const records = noted;
+  noted = undefined;
+  return records;
+}
