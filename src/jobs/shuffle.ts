@@ -46,7 +46,7 @@ import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { reportSplits, summarizeSplits } from './split-report.js';
 import { keySplitValues } from './split-values.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
-import { distinctPiles, inTurns, keyRuleOf, leftOutBy } from './unique-records.js';
+import { distinctPiles, equalityOf, inTurns, keyRuleOf, leftOutBy } from './unique-records.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.
@@ -166,7 +166,7 @@ async function shuffleAt(
     framing: request.framing,
     tiesByBytes: inputIds !== undefined || request.unique,
     unique: request.unique,
-    uniqueField: request.uniqueField,
+    uniqueBy: equalityOf(request, all),
     keepsPlaces,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
