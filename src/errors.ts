@@ -17,7 +17,7 @@ export type ErrorKind =
   | 'input'
   /** The written records differ from the read ones. Exit code 4. */
   | 'verification'
-  /** The signal of the caller stopped the job. Exit code 129, 130 or 143, by the signal of the system. */
+  /** The AbortSignal of the caller stopped the job. The command ends with 129, 130 or 143. */
   | 'aborted'
   /** The reader of the output closed it. Exit code 141. */
   | 'closed-pipe';
@@ -98,7 +98,7 @@ export type ErrorCode =
   | SystemCode
   /** What was read and what was written differ, or data on disk is damaged. */
   | 'ERR_VERIFICATION'
-  /** The signal of the caller stopped the job. */
+  /** The AbortSignal of the caller stopped the job. */
   | 'ABORT_ERR'
   /** The reader of the output closed it. */
   | 'ERR_CLOSED_PIPE';

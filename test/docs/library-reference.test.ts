@@ -8,6 +8,7 @@ import {
   LIBRARY_PAGES,
   libraryReference,
   optionsWithoutDefault,
+  withoutComment,
 } from './library-reference.js';
 
 it.each(LIBRARY_PAGES)('docs/%s is up to date; npm run docs:reference writes it', (page) => {
@@ -22,6 +23,10 @@ it('each name has one place', () => {
   const exported = EXPORTED_NAMES.filter((name) => name !== 'Tuning');
   expect(DESCRIBED_NAMES.toSorted()).toEqual(exported.toSorted());
   expect(exported).toEqual(expect.arrayContaining(Object.keys(library)));
+});
+
+it('each function and class has a sentence about it', () => {
+  expect(withoutComment()).toEqual([]);
 });
 
 it('each option that may be left out says its default', () => {

@@ -25,11 +25,14 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
     topics: { Errors: ['PileshufError', 'ErrorKind', 'UnfinishedJob', 'ErrorCode'] },
   },
   'LIBRARY-SHUFFLE.md': {
-    title: 'The library: shuffle and its options',
-    purpose: 'What `shuffle` takes: every option, with its type, unit and default.',
+    title: 'The library: shuffle',
+    purpose: 'The function `shuffle` and every option that it takes, with type, unit and default.',
+    topics: { Function: ['shuffle'], Options: ['ShuffleOptions'] },
+  },
+  'LIBRARY-VALUES.md': {
+    title: 'The library: values of options',
+    purpose: 'What options of `shuffle` and other functions may be, where that is more than a number or a text.',
     topics: {
-      Function: ['shuffle'],
-      Options: ['ShuffleOptions'],
       'Inputs and records': ['NamedInput', 'InputIdRule', 'KeyRule', 'RecordKind', 'HeaderKind'],
       'What the output has': ['SplitRule', 'InputWeight', 'Mix', 'MixGroup'],
       'How the output is written': ['ShardRule', 'SplitShards', 'OutputCompression', 'ReportFile'],
@@ -112,25 +115,21 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
       ],
     },
   },
-  'LIBRARY-STORES.md': {
-    title: 'The library: pile stores and loaders',
-    purpose: 'The functions that add to a pile store, read it in random order and clean it up.',
+  'LIBRARY-LOADER.md': {
+    title: 'The library: loaders',
+    purpose: 'The functions that read a pile store in random order while a program trains.',
     topics: {
-      'Add records': ['appendToStore', 'AppendOptions', 'AppendReport'],
+      'Open a store': ['openStore', 'OpenStoreOptions', 'OpenedStore'],
+      'Read it': ['LoaderOptions', 'Loader', 'BatchOptions', 'RecordBatch', 'LoaderState'],
+      'Write epochs': ['writeEpochs', 'WriteOptions', 'WriteReport'],
+    },
+  },
+  'LIBRARY-STORES.md': {
+    title: 'The library: pile stores',
+    purpose: 'The functions that add to a pile store, write it out, look at it and clean it up.',
+    topics: {
+      'Add files': ['appendToStore', 'AppendOptions', 'AppendReport'],
       'Add records from a program': ['openPileWriter', 'PileWriterOptions', 'PileWriter', 'PileCommit'],
-      'Read it while training': [
-        'openStore',
-        'OpenStoreOptions',
-        'OpenedStore',
-        'LoaderOptions',
-        'Loader',
-        'BatchOptions',
-        'RecordBatch',
-        'LoaderState',
-        'writeEpochs',
-        'WriteOptions',
-        'WriteReport',
-      ],
       'Write it out': ['shuffleStore', 'ShuffleStoreOptions'],
       'Look at it': ['inspectStore', 'InspectOptions', 'StoreReport', 'GenerationSummary', 'UnownedPileSets'],
       'Clean it up': [
@@ -206,6 +205,15 @@ for (const statement of source.statements) {
     declared.set(statement.name?.text ?? '', statement);
 }
 
+/** Functions and classes without a sentence about them. */
+export function withoutComment(): string[] {
+  return DESCRIBED_NAMES.filter((name) => {
+    const declaration = declarationOf(name);
+    const isCalled = ts.isFunctionDeclaration(declaration) || ts.isClassDeclaration(declaration);
+    return isCalled && commentOf(declaration) === '';
+  });
+}
+
 /** Options of a call that say no default. */
 export function optionsWithoutDefault(): string[] {
   const optional = EXPORTED_NAMES.filter((name) => /Options$/.test(name)).flatMap((name) => {
@@ -215,7 +223,7 @@ export function optionsWithoutDefault(): string[] {
       ts.isPropertySignature(member) && member.questionToken !== undefined ? [{ name, member }] : [],
     );
   });
-  // What nobody calls, listens to or stops needs no default.
+  // What is called or watched only if it is given needs no default.
   const isOfCaller = (member: ts.PropertySignature) => /^(?:signal|on[A-Z]\w*)$/.test(member.name.getText());
   return optional
     .filter(({ member }) => !isOfCaller(member) && !/default/i.test(commentOf(member)))
@@ -235,26 +243,31 @@ export function libraryReference(page: string): string {
 
 function firstPage(): string {
   const others = Object.entries(PAGES).filter(([page]) => page !== FIRST_PAGE);
-  const lists = others.map(([page, { title, topics }]) => {
-    const lines = Object.values(topics)
-      .flat()
-      .flatMap((name) => {
-        const declaration = declared.get(name);
-        if (declaration === undefined || !ts.isFunctionDeclaration(declaration)) return [];
-        return [`- [\`${name}\`](${page}#${name.toLowerCase()}): ${firstSentence(commentOf(declaration))}`];
-      });
-    const rest = lines.length === 0 ? [`- [${page}](${page})`] : lines;
-    return `### ${title.replace('The library: ', '').replace(/^./, (letter) => letter.toUpperCase())}\n\n${rest.join('\n')}\n`;
+  const lists = others.map(([page, { title, purpose, topics }]) => {
+    const names = Object.values(topics).flat();
+    const linkTo = (name: string) => `[\`${name}\`](${page}#${name.toLowerCase()})`;
+    const [functions, rest] = [names.filter(isFunction), names.filter((name) => !isFunction(name))];
+    const heading = title.replace('The library: ', '').replace(/^./, (letter) => letter.toUpperCase());
+    const lines = functions.map((name) => `- ${linkTo(name)}: ${firstSentence(commentOf(declarationOf(name)))}`);
+    return [
+      `### ${heading}`,
+      `${purpose} Page: [${page}](${page}).`,
+      lines.join('\n'),
+      `Types: ${rest.map(linkTo).join(', ')}.`,
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n')
+      .concat('\n');
   });
   return `[EMBEDDING.md](EMBEDDING.md) says how to use the library in CommonJS, with bundlers and with Jest.
 
 - Names of quantities end in their unit: \`Bytes\`, \`Seconds\`, \`Milliseconds\`. Other numbers are counts. In reports,
   \`bytes\` and \`seconds\` stand for themselves.
 - An option with \`?\` may be left out or \`undefined\`; its text says the default.
-- All objects and arrays are read-only for the library: it does not change what you give, and you need not copy it.
+- All objects and arrays are read-only for the library: it does not change what you give.
 - A \`tuning\` parameter makes buffers small for tests. You have no need of it.
 
-## Functions
+## Functions and types
 
 ${lists.join('\n')}`;
 }
@@ -263,10 +276,9 @@ const firstSentence = (text: string) => /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? te
 
 /** The comment of a declaration, on one line each paragraph. */
 function commentOf(node: ts.Node): string {
-  return ts
-    .getJSDocCommentsAndTags(node)
-    .flatMap((part) => (ts.isJSDoc(part) ? [tidy(ts.getTextOfJSDocComment(part.comment) ?? '')] : []))
-    .join('\n\n');
+  // The comment of a file may stand before that of its first declaration.
+  const own = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc).at(-1);
+  return tidy(ts.getTextOfJSDocComment(own?.comment) ?? '');
 }
 
 function tidy(comment: string): string {
@@ -274,7 +286,7 @@ function tidy(comment: string): string {
     comment
       .split(/\n(?=```)|(?<=```)\n(?=\S)/)
       .map((part) => (part.startsWith('```') ? part : part.replace(/(?<!\n)\n(?!\n)/g, ' ')))
-      .join('\n'),
+      .join('\n\n'),
   ).trim();
 }
 
@@ -290,17 +302,31 @@ function tagsOf(node: ts.Node): string[] {
   });
 }
 
-function describe(name: string): string {
+function declarationOf(name: string): Declared {
   const declaration = declared.get(name);
   if (declaration === undefined) throw new RangeError(`the package has no ${name}`);
-  return [`### ${name}`, ...partsOf(declaration, name)].filter((part) => part !== '').join('\n\n').concat('\n');
+  return declaration;
+}
+
+const isFunction = (name: string) => ts.isFunctionDeclaration(declarationOf(name));
+
+function describe(name: string): string {
+  const declaration = declarationOf(name);
+  return [`### ${name}`, ...partsOf(declaration, name)]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n');
 }
 
 function partsOf(declaration: Declared, name: string): string[] {
   if (ts.isFunctionDeclaration(declaration))
     return [code(`${name}${signatureOf(declaration)}`), commentOf(declaration), list(tagsOf(declaration))];
   if (ts.isInterfaceDeclaration(declaration))
-    return [commentOf(declaration), ...basesOf(declaration), list(declaration.members.flatMap((one) => memberLines(one)))];
+    return [
+      commentOf(declaration),
+      ...sentencesOfBases(declaration),
+      list([...membersOfBases(declaration), ...declaration.members].flatMap((one) => memberLines(one))),
+    ];
   if (ts.isClassDeclaration(declaration))
     return [
       commentOf(declaration),
@@ -319,15 +345,15 @@ function subclasses(): string[] {
   );
 }
 
+const mark = (node: ts.Node) => ('questionToken' in node && node.questionToken !== undefined ? '?' : '');
 const code = (text: string) => `\`\`\`ts\n${text}\n\`\`\``;
-const list = (lines: readonly string[]) =>
-  lines.map((line) => (line.startsWith('  ') ? line : `- ${line}`)).join('\n');
+const list = (lines: readonly string[]) => lines.map((line) => (line.startsWith('  ') ? line : `- ${line}`)).join('\n');
 
 function signatureOf(node: ts.FunctionDeclaration | ts.MethodDeclaration): string {
   const parameters = node.parameters.filter((one) => !/^(?:tuning|program|readText)$/.test(one.name.getText()));
   const texts = parameters.map((one) => {
     const own = ts.isIdentifier(one.name) ? one.name.text : 'options';
-    return `${own}${one.questionToken ? '?' : ''}: ${typeText(one.type)}`;
+    return `${own}${mark(one)}: ${typeText(one.type)}`;
   });
   return `(${texts.join(', ')}): ${typeText(node.type)}`;
 }
@@ -337,28 +363,43 @@ function typeText(type: ts.TypeNode | undefined): string {
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\breadonly /g, '')
     .replace(/\s+/g, ' ')
-    .replace(/ \| undefined$/, '')
+    .replaceAll('"', "'")
+    .replace(/(\?: [^;}]*?) \| undefined(?= \}|;)/g, '$1')
     .replace(/^\| /, '')
-    .replace(/^\((\(.*\) => \w+)\)$/, '$1')
     .replace(/;? \}/g, ' }');
 }
 
+const basesOf = (declaration: ts.InterfaceDeclaration) =>
+  declaration.heritageClauses?.flatMap((clause) => [...clause.types]) ?? [];
+
 /** What an interface takes over from others. */
-function basesOf(declaration: ts.InterfaceDeclaration): string[] {
-  const bases = declaration.heritageClauses?.flatMap(({ types }) => [...types]) ?? [];
-  return bases.map((base) => takenOver(base.expression.getText(), base.typeArguments ?? []));
+function sentencesOfBases(declaration: ts.InterfaceDeclaration): string[] {
+  const isLast = declaration.members.length === 0;
+  return basesOf(declaration).flatMap((base) => {
+    const sentence = takenOver(base.expression.getText(), base.typeArguments ?? []);
+    return sentence === '' ? [] : [`${sentence}${isLast ? '.' : ', and:'}`];
+  });
 }
 
 function takenOver(how: string, given: readonly ts.TypeNode[]): string {
   const [from, keys] = given;
-  if (from === undefined || keys === undefined) return `Has all of \`${how}\`, and:`;
-  const names = [...keys.getText().matchAll(/'(\w+)'/g)].map(([, key]) => `\`${key}\``).join(', ');
-  if (how === 'Omit') return `Has all of \`${from.getText()}\` but ${names}, and:`;
-  // What programs cannot name is written out.
-  if (EXPORTED_NAMES.includes(from.getText())) return `As in \`${from.getText()}\`: ${names}.`;
-  const members = shapeOf(from)?.members.filter((one) => names.includes(`\`${one.name?.getText()}\``)) ?? [];
-  return list(members.flatMap((one) => memberLines(one)));
+  if (from === undefined || keys === undefined) return `Has all of \`${how}\``;
+  if (!EXPORTED_NAMES.includes(from.getText())) return '';
+  const names = [...keysOf(keys)].map((key) => `\`${key}\``).join(', ');
+  return how === 'Omit' ? `Has all of \`${from.getText()}\` but ${names}` : `Has these of \`${from.getText()}\`: ${names}`;
 }
+
+/** What programs cannot name is written out. */
+function membersOfBases(declaration: ts.InterfaceDeclaration): ts.TypeElement[] {
+  return basesOf(declaration).flatMap(({ typeArguments }) => {
+    const [from, keys] = typeArguments ?? [];
+    if (from === undefined || keys === undefined || EXPORTED_NAMES.includes(from.getText())) return [];
+    const names = keysOf(keys);
+    return shapeOf(from)?.members.filter((one) => names.has(one.name?.getText() ?? '')) ?? [];
+  });
+}
+
+const keysOf = (keys: ts.TypeNode) => new Set([...keys.getText().matchAll(/'(\w+)'/g)].map(([, key]) => key));
 
 /** The members of a type that is given as the value of a shape. */
 function shapeOf(type: ts.TypeNode): ts.TypeLiteralNode | undefined {
@@ -373,7 +414,8 @@ function shapeOf(type: ts.TypeNode): ts.TypeLiteralNode | undefined {
 
 /** A line for a member, and one for each of its own members. */
 function memberLines(member: ts.TypeElement | ts.ClassElement): string[] {
-  if (ts.isConstructorDeclaration(member) || member.name === undefined || ts.isPrivateIdentifier(member.name)) return [];
+  if (ts.isConstructorDeclaration(member) || member.name === undefined || ts.isPrivateIdentifier(member.name))
+    return [];
   const text = commentOf(member).replaceAll('\n', ' ');
   const behind = (line: string) => (text === '' ? line : `${line}: ${text}`);
   const name = member.name.getText();
@@ -381,16 +423,23 @@ function memberLines(member: ts.TypeElement | ts.ClassElement): string[] {
     const thrown = tagsOf(member);
     const own = name === '[Symbol.asyncIterator]' ? 'for await (… of loader)' : name;
     const call = name.startsWith('[') ? own : `${own}${signatureOf(member as ts.MethodDeclaration)}`;
-    return [behind(`\`${call.replace('[Symbol.iterator]', 'for (… of batch)')}\``), ...thrown.map((line) => `  - ${line}`)];
+    return [
+      behind(`\`${call.replace('[Symbol.iterator]', 'for (… of batch)')}\``),
+      ...thrown.map((line) => `  - ${line}`),
+    ];
   }
   const type = ts.isPropertySignature(member) || ts.isPropertyDeclaration(member) ? member.type : undefined;
   const read = ts.isGetAccessorDeclaration(member) ? member.type : type;
   if (read === undefined) return [];
-  const mark = 'questionToken' in member && member.questionToken !== undefined ? '?' : '';
   const { inner, around } = innerLiteral(read);
-  if (inner === undefined) return [behind(`\`${name}${mark}: ${typeText(read)}\``)];
-  const lines = inner.members.flatMap((one) => memberLines(one)).map((line) => `  ${line.startsWith('  ') ? line : `- ${line}`}`);
-  return [behind(`\`${name}${mark}\`${around}`), ...lines];
+  if (inner === undefined) {
+    const text = mark(member) === '?' ? typeText(read).replace(/ \| undefined$/, '') : typeText(read);
+    return [behind(`\`${name}${mark(member)}: ${text.replace(/^\((\(.*\) => \w+)\)$/, '$1')}\``)];
+  }
+  const lines = inner.members
+    .flatMap((one) => memberLines(one))
+    .map((line) => `  ${line.startsWith('  ') ? line : `- ${line}`}`);
+  return [behind(`\`${name}${mark(member)}\`${mark(member) === '?' ? '' : around}`), ...lines];
 }
 
 /** The object in a type, when its members have lines of their own. */
@@ -399,7 +448,7 @@ function innerLiteral(type: ts.TypeNode): { inner: ts.TypeLiteralNode | undefine
   if (ts.isUnionTypeNode(type)) {
     const [first, second, ...more] = type.types;
     if (first && ts.isTypeLiteralNode(first) && second?.getText() === 'undefined' && more.length === 0)
-      return { inner: first, around: '' };
+      return { inner: first, around: ', or undefined' };
   }
   if (ts.isTypeOperatorNode(type) && ts.isArrayTypeNode(type.type) && ts.isTypeLiteralNode(type.type.elementType))
     return { inner: type.type.elementType, around: ', of each' };
@@ -413,7 +462,8 @@ function typeParts(type: ts.TypeNode): string[] {
   const choices = choicesOf(type);
   if (choices.some(({ text }) => text !== ''))
     return [list(choices.map(({ choice, text }) => (text === '' ? `\`${choice}\`` : `\`${choice}\`: ${text}`)))];
-  if (ts.isTypeReferenceNode(type) && type.typeName.getText() === 'Pick') return [takenOver('Pick', type.typeArguments ?? [])];
+  if (ts.isTypeReferenceNode(type) && type.typeName.getText() === 'Pick')
+    return [`${takenOver('Pick', type.typeArguments ?? [])}.`];
   return [code(typeText(type))];
 }
 
