@@ -86,6 +86,7 @@ export type {
 export { previewShuffle } from './jobs/preview-shuffle.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export type {
+  DeviceTraffic,
   ExpectedRange,
   Moment,
   PileSizes,

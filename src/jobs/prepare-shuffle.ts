@@ -117,7 +117,8 @@ export async function prepareShuffle(
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
-  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy };
+  const uniqueBy = asked.uniqueBy && withColumnNumber(asked.uniqueBy, firstHeader);
+  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy, uniqueBy };
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 

@@ -5,7 +5,7 @@ export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
 export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
-export { equalByBytes, equalByField, recordWithoutValue } from './equal-records';
+export { equalByBytes, equalByValue, recordWithoutValue } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   addBlocks,
