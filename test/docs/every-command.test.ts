@@ -132,7 +132,7 @@ function makeFiles(): void {
   mkdirSync(directory.path('site', '.config/fish/completions'), { recursive: true });
   for (const name of ['.local/share/bash-completion/completions', '.zfunc', '.local/share/man/man1'])
     mkdirSync(directory.path('site', name), { recursive: true });
-  const pileshuf = `exec "$NODE" "$COMMAND" "$@"`;
+  const pileshuf = `exec "$NODE" ${root}dist/bundle/main.cjs "$@"`;
   for (const [name, text] of Object.entries({ ...PROGRAMS, pileshuf })) {
     writeFileSync(directory.path('site', 'bin', name), `#!/bin/bash\n${text}\n`);
     chmodSync(directory.path('site', 'bin', name), 0o755);
@@ -145,11 +145,9 @@ const shuffleAll = 'pileshuf cluster task shuffle --job-dir job --index 0 --stri
 
 /** What must be there before a command: other commands. */
 function before(line: string): string[] {
-  if (/--start @/.test(line)) return [...before('STORE'), 'pileshuf stream STORE --print-start > start.json'];
-  if (/\b(?:STORE|store)\b/.test(line) && !line.includes('--piles')) {
-    const [store = ''] = /\b(?:STORE|store)\b/.exec(line) ?? [];
-    return [`pileshuf append ${store} validation.jsonl -q`];
-  }
+  if (/--start @/.test(line)) return [...before(' STORE'), 'pileshuf stream STORE --print-start > start.json'];
+  const [store] = / (?:STORE|store)\b/.exec(line) ?? [];
+  if (store !== undefined && !line.includes('--piles')) return [`pileshuf append ${store} validation.jsonl -q`];
   if (line.includes('verify out/')) return ['pileshuf corpus/*.jsonl.gz -o out --shards 2 -q'];
   if (line.includes('check-shuffled train/')) return ['pileshuf corpus/ -o train/all.jsonl --force -q'];
   if (/cluster (?:task scatter|status)/.test(line)) return [PLAN];
@@ -181,7 +179,7 @@ describe('the command', () => {
   const possible = here.filter((line) => canWriteZstd || !/zstd/.test(line));
   it.each(fromCi ? possible : sampled(possible, 12))('%s', async (line) => {
     makeFiles();
-    const script = ['set -e -o pipefail', 'export NODE=$1 COMMAND=$2 PATH="$SITE/bin:$PATH"', 'cd "$SITE"'];
+    const script = ['set -e -o pipefail', 'export NODE=$1 PATH="$SITE/bin:$PATH"', 'cd "$SITE"'];
     const whole = [...script, ...before(line), localized(line)].join('\n');
     const env = { SITE: directory.path('site'), HOME: directory.path('site'), TMPDIR: directory.temp };
     const { exitCode, stderr } = await runShell(whole, [], env);

@@ -40,7 +40,7 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
   },
   'LIBRARY-REPORTS.md': {
     title: 'The library: reports and progress of shuffle',
-    purpose: 'What `shuffle` gives: its result, its progress, and all about the job.',
+    purpose: 'What `shuffle` gives back: its result, its progress, and all about the job.',
     topics: {
       Result: ['ShuffleReport', 'SplitReport', 'GroupReport'],
       Progress: ['ShuffleProgress', 'JobPhase', 'PhaseCost', 'DiskProgress'],
