@@ -117,14 +117,18 @@ function describeOutput(
     headCount,
     shards: describeShards(shards),
     shardPrefix,
-    splits: splits?.map(({ rule, shards: ofSplit }) => ({
-      name: rule.name,
-      amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
-      shards: JSON.stringify(describeShards(ofSplit)),
-    })),
+    splits: describeSplits(splits),
     compression: compression === undefined ? null : nameOfCompression(compression),
     output: output.path,
   };
+}
+
+export function describeSplits(splits: OutputRequest['splits']): JobManifest['splits'] {
+  return splits?.map(({ rule, shards }) => ({
+    name: rule.name,
+    amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
+    shards: JSON.stringify(describeShards(shards)),
+  }));
 }
 
 function describeRule(rule: Pick<ValueRule, 'selector' | 'missing'> | undefined): JobManifest['uniqueBy'] {

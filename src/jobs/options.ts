@@ -452,6 +452,7 @@ export interface ShuffleTogetherOptions
   extends Pick<
     ShuffleOptions,
     | 'headCount'
+    | 'splits'
     | 'seed'
     | 'memoryBytes'
     | 'tempDirs'
@@ -477,9 +478,9 @@ export interface ShuffleTogetherOptions
   readonly together: readonly (readonly string[])[];
   /** A directory that is new or empty. All members appear in it at once. */
   readonly output: string;
-  /** By count or by records. Default: one file for each member. */
+  /** By count or by records. Default: one file for each member, or one shard for each of `splits`. */
   readonly shards?: ShuffleOptions['shards'];
-  /** Default for one file: by its name. Default for shards: `none`. */
+  /** Default for one file: by its name. Default for shards and splits: `none`. */
   readonly compress?: OutputCompression | undefined;
   /** Discards an unfinished job of this output. It never replaces a directory that holds something. Default false. */
   readonly force?: boolean | undefined;
@@ -492,6 +493,8 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
   readonly name: string;
   /** Paths of its shards in order, or of its one file. */
   readonly files: readonly string[];
+  /** Only if the order is split: what it has of each split, with shards that `files` has, too. */
+  readonly splits?: readonly SplitReport[] | undefined;
 }
 
 export interface ShuffleTogetherReport extends Pick<ShuffleReport, 'records' | 'seed'> {
