@@ -92,7 +92,7 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
       execFileSync('sh', ['-c', call]);
     };
     await followSlurm(submission, { onWarning });
-    expect(calls).toEqual(submission.jobs.map(({ id }) => `scontrol release ${id}`));
+    expect(calls.toSorted()).toEqual(submission.jobs.map(({ id }) => `scontrol release ${id}`).toSorted());
     await job.expectLocalBytes();
   });
 
@@ -107,6 +107,19 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
     rmSync(job.jobDir, { recursive: true });
     for (const name of ['out']) expect(existsSync(job.path(name))).toBe(false);
     execFileSync('sh', ['-c', `rm -rf ${job.path('.pileshuf-*')}`]);
+  });
+
+  it('a job directory that no node sees is named', async () => {
+    const job = jobOf('unseen', { tasks: 1 });
+    const submission = await job.submit({ sbatchArgs: ['--hold'] });
+    const showAgain = cluster.hide(job.jobDir);
+    execFileSync('scontrol', ['release', ...submission.jobs.map(({ id }) => id)]);
+    await expect(followSlurm(submission)).rejects.toThrow(
+      /^scatter task 0 on n\d: FAILED \(NonZeroExitCode\), "pileshuf: \S+job holds no plan on n\d; expected the file .*"; logs/,
+    );
+    showAgain();
+    await job.finish(await job.resume());
+    await job.expectLocalBytes();
   });
 
   it.each(sampled(PASSES, 1, 0, 2))('a node is lost in the %s pass', async (kind) => {
