@@ -6,6 +6,7 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
+export type { TaskKind } from './cluster/attempt-log.js';
 export {
   type ClusterStatus,
   clusterStatus,
@@ -37,6 +38,8 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export type { InputIdRule } from './inputs/ids.js';
+export type { NamedInput } from './inputs/list-inputs.js';
 export { appendToStore } from './jobs/append.js';
 export { type CheckOptions, type CheckReport, checkShuffled } from './jobs/check-shuffled.js';
 export { indexFile } from './jobs/index-file.js';
@@ -86,6 +89,7 @@ export type {
   DeviceTraffic,
   ExpectedRange,
   Moment,
+  PileSizes,
   ReportFacts,
   SampledRecord,
   SelfCheck,
@@ -114,6 +118,7 @@ export {
   verifyPermutation,
 } from './jobs/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './jobs/verify-shards.js';
+export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
 export type { LoaderState } from './loader/loader-state.js';

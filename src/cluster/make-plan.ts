@@ -96,7 +96,10 @@ const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
 const ENDLESS_SLICE_BYTES = 2 ** 50;
 
-/** @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do. */
+/**
+ * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
+ * @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do.
+ */
 export async function planCluster(
   options: ClusterPlanOptions,
   tuning: Partial<Tuning> = {},

@@ -7,7 +7,6 @@ import {
   lineY,
   type Markish,
   type PlotOptions,
-  plot,
   rect,
   rectY,
   ruleX,
@@ -15,24 +14,13 @@ import {
   text,
 } from '@observablehq/plot';
 import type { JobProfile } from '../options.js';
+import { draw } from './draw-chart.js';
 import type { ExpectedRange, Moment, PileSizes, SampledRecord, WatchedDevice } from './report-facts.js';
-import { SvgDocument } from './svg-document.js';
 
-const WIDTH = 760;
 /** More bars than that are drawn as one where they touch. */
 const MOST_BARS = 1500;
 /** More piles are drawn as a histogram. */
 const MOST_PILES = 200;
-
-/** @param label what the chart shows, for who does not see it. */
-function draw(label: string, options: PlotOptions, marks: Markish[]): string {
-  const document = new SvgDocument();
-  const { x, ...rest } = options;
-  // Room for text that is larger than Plot's.
-  const ends = { marginTop: 30, marginBottom: 46, x: { labelOffset: 40, ...x } };
-  const chart = plot({ document, width: WIDTH, className: 'chart', ariaLabel: label, ...ends, ...rest, marks });
-  return String(chart).replace('<svg ', '<svg role="img" ').replace('font-size="10"', 'font-size="12"');
-}
 
 /** The passes of a job, and each task on its thread. */
 export function timelineChart({ seconds, tasks, workers }: JobProfile): string {
