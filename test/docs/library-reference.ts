@@ -53,6 +53,7 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
         'ExpectedRange',
         'PileSizes',
         'WatchedDevice',
+        'DeviceTraffic',
         'Moment',
       ],
     },
@@ -111,6 +112,7 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
         'OrderReport',
         'OrderVerdict',
         'OrderTestReport',
+        'SimilarityAt',
         'FamilyTail',
       ],
     },
@@ -203,6 +205,12 @@ for (const statement of source.statements) {
     ts.isClassDeclaration(statement)
   )
     declared.set(statement.name?.text ?? '', statement);
+}
+
+/** Types that a page names and no page describes, because the package does not export them. */
+export function hiddenNames(): string[] {
+  const named = new Set(LIBRARY_PAGES.flatMap((page) => libraryReference(page).match(/\b[A-Z]\w+\b/g) ?? []));
+  return [...named].filter((name) => declared.has(name) && !DESCRIBED_NAMES.includes(name));
 }
 
 /** Functions and classes without a sentence about them. */
@@ -386,7 +394,9 @@ function takenOver(how: string, given: readonly ts.TypeNode[]): string {
   if (from === undefined || keys === undefined) return `Has all of \`${how}\``;
   if (!EXPORTED_NAMES.includes(from.getText())) return '';
   const names = [...keysOf(keys)].map((key) => `\`${key}\``).join(', ');
-  return how === 'Omit' ? `Has all of \`${from.getText()}\` but ${names}` : `Has these of \`${from.getText()}\`: ${names}`;
+  return how === 'Omit'
+    ? `Has all of \`${from.getText()}\` but ${names}`
+    : `Has these of \`${from.getText()}\`: ${names}`;
 }
 
 /** What programs cannot name is written out. */
