@@ -366,8 +366,29 @@ function signatureOf(node: ts.FunctionDeclaration | ts.MethodDeclaration): strin
   return `(${texts.join(', ')}): ${typeText(node.type)}`;
 }
 
+/** Names that the package does not export are written out. */
+function withoutHidden(text: string): string {
+  return text
+    .replace(/\(typeof (\w+)\)\[number\]/g, (whole, name: string) => {
+      const list = declared.get(name);
+      return list !== undefined && ts.isVariableDeclaration(list)
+        ? [...(list.type?.getText() ?? '').matchAll(/"([^"]+)"/g)].map(([, one]) => `'${one}'`).join(' | ')
+        : whole;
+    })
+    .replace(/\b([A-Z]\w+)\['(\w+)'\]/g, (whole, name: string, key: string) => {
+      const owner = EXPORTED_NAMES.includes(name) ? undefined : declared.get(name);
+      if (owner === undefined || !ts.isInterfaceDeclaration(owner)) return whole;
+      const member = owner.members.find((one) => one.name?.getText() === key);
+      return member !== undefined && ts.isPropertySignature(member) ? typeText(member.type) : whole;
+    })
+    .replace(/\b[A-Z]\w+\b/g, (name) => {
+      const alias = EXPORTED_NAMES.includes(name) ? undefined : declared.get(name);
+      return alias !== undefined && ts.isTypeAliasDeclaration(alias) ? typeText(alias.type) : name;
+    });
+}
+
 function typeText(type: ts.TypeNode | undefined): string {
-  return (type?.getText() ?? 'void')
+  return withoutHidden(type?.getText() ?? 'void')
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\breadonly /g, '')
     .replace(/\s+/g, ' ')
