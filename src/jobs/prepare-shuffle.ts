@@ -113,7 +113,7 @@ export async function prepareShuffle(
       expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning),
       byteLength,
     );
-  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
+  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, withoutKeyCheck(asked), budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
@@ -173,6 +173,11 @@ export async function prepareShuffle(
     spaceWatch,
     reportLog,
   };
+}
+
+/** Samples may have one key if only one of each key stays. Headers tell their keys only to who knows the framing. */
+function withoutKeyCheck<R extends Pick<ShuffleRequest, 'framing' | 'uniqueBy'>>(request: R): R {
+  return request.uniqueBy?.selector.kind === 'key' ? { ...request, framing: undefined } : request;
 }
 
 /**

@@ -59,8 +59,9 @@ export function scatterSettings(
     maxRecordBytes,
     memoryNeed,
     splitBy,
+    uniqueBy,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueBy, keepsPlaces };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, keepsPlaces };
 }
 
 export function shuffleSettings(

@@ -90,7 +90,9 @@ describe('--plot', () => {
     expect((await run('few', '-q', '--plot', 'few.svg')).exitCode).toBe(0);
     expect(readFileSync(directory.path('few.svg'), 'utf8')).toContain('too few records to look at');
     expect((await run('alike', '-q', '--plot', 'alike.svg')).exitCode).toBe(0);
-    expect(readFileSync(directory.path('alike.svg'), 'utf8')).toContain('the records have no numbers that look like ids');
+    expect(readFileSync(directory.path('alike.svg'), 'utf8')).toContain(
+      'the records have no numbers that look like ids',
+    );
   });
 
   it('takes the place of a former file only with --force, and of nothing else', async () => {

@@ -100,6 +100,7 @@ export interface KernelFunctions extends FramingFunctions {
   chooseColumn(selector: number, index: number): void;
   seekValues(selector: number): void;
   valueHash(selector: number, start: number, end: number): bigint;
+  compareValues(selector: number, a: number, endA: number, b: number, endB: number): number;
   missingRecordOf(selector: number): number;
   missingRecord(): number;
   leftOutRecords(): bigint;

@@ -75,9 +75,9 @@ function compareFound(a: Value, b: Value): number {
   return Buffer.compare(Buffer.from(a.text, a.encoding), Buffer.from(b.text, b.encoding));
 }
 
-/** What records without a value count as: a quote and the characters of a string. */
-function missingValue(missing: string | undefined): Buffer {
-  return Buffer.from(missing === undefined ? '' : `"${missing}`);
+/** What records without a value count as: a quote and the characters of a string, of none until they are refused. */
+function missingValue(missing = ''): Buffer {
+  return Buffer.from(`"${missing}`);
 }
 
 /** There is room for a value, too. */

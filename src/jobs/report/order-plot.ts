@@ -17,7 +17,12 @@ const VERDICTS: Readonly<Record<OrderVerdict, string>> = {
   'not-shuffled': 'Not shuffled',
 };
 
-const COLOURS: Readonly<Record<string, string>> = { page: '#fff', quiet: '#e4e8ec', first: '#0b63b5', second: '#b3470b' };
+const COLOURS: Readonly<Record<string, string>> = {
+  page: '#fff',
+  quiet: '#e4e8ec',
+  first: '#0b63b5',
+  second: '#b3470b',
+};
 const INK = '#1b1f24';
 const SOFT = '#57606a';
 
@@ -36,7 +41,9 @@ export function orderPlot(report: Omit<CheckReport, 'seconds'>): string {
   const size = `${countText(files)} ${files === 1 ? 'file' : 'files'}, ${isCounted ? '' : 'about '}${countText(records)} records, ${bytesText(bytes)}`;
   const title = `Is it shuffled? ${VERDICTS[verdict]}`;
   const looked =
-    windows === 0 ? 'too few records to look at' : `looked at ${countText(sampledRecords)} records in ${countText(windows)} places`;
+    windows === 0
+      ? 'too few records to look at'
+      : `looked at ${countText(sampledRecords)} records in ${countText(windows)} places`;
   const pieces = [
     line(title, 22, 'font-weight="600"'),
     line(`${size}; ${looked}`, 13, `fill="${SOFT}"`),
@@ -145,11 +152,15 @@ function driftPieces({ profile }: OrderReport): Piece[] {
 
 function travelPieces({ travel }: OrderReport): Piece[] {
   const title = 'Travelled distances';
-  if (travel === undefined) return heading(title, 'They are not known: the records have no numbers that look like ids.');
+  if (travel === undefined)
+    return heading(title, 'They are not known: the records have no numbers that look like ids.');
   const { distances } = travel;
   const width = 100 / distances.length;
   const bars = distances.map((part, i) => ({ from: i * width, to: (i + 1) * width, percent: 100 * part }));
-  const random = randomDistanceParts(distances.length).map((part, i) => ({ at: (i + 0.5) * width, percent: 100 * part }));
+  const random = randomDistanceParts(distances.length).map((part, i) => ({
+    at: (i + 0.5) * width,
+    percent: 100 * part,
+  }));
   const options = {
     height: 260,
     marginLeft: LEFT,

@@ -33,7 +33,7 @@ export {
 } from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
-export { chooseColumn, missingRecordOf, seekValues, valueHash } from './record-value';
+export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
 export { missingRecord, splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {
   drawOffsets,
