@@ -153,8 +153,8 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
-    name: 'unique-by', value: 'FIELD', sets: 'uniqueBy',
-    help: 'of records with equal values of a JSON field, keep the first one in the order of the inputs: .url',
+    name: 'unique-by', value: 'SELECTOR', sets: 'uniqueBy',
+    help: 'of records with equal values, keep the first one in the order of the inputs: of .url, csv:url, tsv:3, key or /^(EXPR)/',
     group: 'Output', commands: SHUFFLE,
   },
   {
