@@ -11,7 +11,7 @@ import { CHI_SQUARE_BOUNDS, expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
 
 const directory = useFastDirectory();
-const jobs = atScale(240, 480, 24_000);
+const jobs = atScale(120, 480, 24_000);
 /** Threads take long to start: so few of the jobs have them. */
 const JOBS_FOR_THREADS = 120;
 
@@ -150,7 +150,18 @@ async function runJob({ inputs, options }: Mode, seed: string, tuning: Tuning): 
   });
   const output = directory.path('out');
   rmSync(output, { recursive: true, force: true });
-  const { splits } = await shuffle({ workers: 2, ...options, inputs: paths, output, seed }, tuning);
+  const { splits } = await shuffle(
+    {
+      workers: tuning.inline ? 1 : 2,
+      memoryBytes: 2 ** 24,
+      tempDirs: [directory.temp],
+      ...options,
+      inputs: paths,
+      output,
+      seed,
+    },
+    tuning,
+  );
   const texts = splits?.map(({ shards }) => shards.map((path) => readFileSync(path, 'latin1')).join(''));
   return (texts ?? [readFileSync(output, 'latin1')]).map((text) => text.replaceAll('\n', ''));
 }
