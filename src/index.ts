@@ -129,6 +129,7 @@ export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { SimilarityAt } from './plan/order-curves.js';
 export type { FamilyTail } from './plan/order-tests.js';
 export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';
 export type { JobPhase, PhaseCost } from './plan/phase-costs.js';

@@ -127,7 +127,11 @@ async function runOne(
     if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
     if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
     const output = await commitJob(job, log, scratchDir, scope);
-    return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
+    if (output !== undefined) return { bytes: output.bytes, output };
+    // The process that committed may have removed all but what this one told since.
+    log.stop();
+    removeLeftRest(jobDir, scope);
+    return { isCommitted: true };
   };
   try {
     const outcome = await work();
@@ -140,7 +144,7 @@ async function runOne(
   }
 }
 
-/** A commit that was killed at its very end. */
+/** Of a commit that was killed at its very end, or of one beside it. */
 function removeLeftRest(jobDir: string, { warn }: JobScope): void {
   const directory = realPathOf(resolve(jobDir), 'temp');
   const note = readCommittedNote(directory);

@@ -89,7 +89,7 @@ export async function prepareShuffle(
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
   const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
-  const start = async (files: FilesSite) => steps.findStart({ ...asked, mayResume: duplicates === undefined }, files);
+  const start = async (files: FilesSite) => steps.findStart(asked, files);
   const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;

@@ -132,7 +132,7 @@ export async function planShuffle(
   const layout = nature.manifest?.layout ?? undefined;
   const isAskedFor = isAskedToResume(request, inputs, nature);
   const planned = planWork(request, inputs, disks, isAskedFor, layout, tuning);
-  const mayBeResumed = mayResume(inputs, nature) && request.duplicates === undefined;
+  const mayBeResumed = mayResume(inputs, nature);
   const staysAsPlanned = isAskedFor || !mayBeResumed || !isLarge(planned);
   const work = staysAsPlanned ? planned : planWork(request, inputs, disks, true, layout, tuning);
   const slices = takeSlices(await slicesOf(work, request, inputs), layout);
