@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { PileshufError } from '../errors.js';
-import { makeOwnDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
 import { nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
@@ -64,11 +63,7 @@ export class AttemptLog {
   }
 
   begin(): void {
-    try {
-      makeOwnDirectory(this.#directory, 'job');
-    } catch {
-      return;
-    }
+    // The plan made the directory. Made here, it would come back to a job that has just been committed.
     this.#tell('running', null);
     this.#timer = setInterval(() => this.#tell('running', null), TELL_MILLISECONDS);
     this.#timer.unref();

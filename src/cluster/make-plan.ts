@@ -14,9 +14,10 @@
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
  */
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import type { Input } from '../inputs/list-inputs.js';
+import { makeOwnDirectory } from '../io/directories.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
@@ -33,7 +34,13 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
-import { type ClusterInput, type ClusterPlan, type ClusterSlice, writeClusterPlan } from './cluster-plan.js';
+import {
+  ATTEMPTS_NAME,
+  type ClusterInput,
+  type ClusterPlan,
+  type ClusterSlice,
+  writeClusterPlan,
+} from './cluster-plan.js';
 
 /** Those of a shuffle whose output is a file or a directory. */
 export interface ClusterPlanOptions
@@ -96,7 +103,10 @@ const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
 const ENDLESS_SLICE_BYTES = 2 ** 50;
 
-/** @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do. */
+/**
+ * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
+ * @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do.
+ */
 export async function planCluster(
   options: ClusterPlanOptions,
   tuning: Partial<Tuning> = {},
@@ -167,6 +177,12 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   } catch (error) {
     await directory.end('discarded').catch(scope.warn);
     throw error;
+  }
+  try {
+    makeOwnDirectory(join(site.paths.jobDirectory, ATTEMPTS_NAME), 'job');
+  } catch (error) {
+    // Then attempts tell nothing, and tasks work all the same.
+    scope.warn(error);
   }
   return {
     jobDir: site.paths.jobDirectory,

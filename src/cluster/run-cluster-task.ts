@@ -13,14 +13,15 @@ import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { Patience } from './until-visible.js';
 
+/** Which task, of which job. */
 export interface ClusterTaskOptions {
   /** There is one task of the kind `commit`, without an index. */
   readonly kind: TaskKind;
   /** The job directory that `planCluster` made. */
   readonly jobDir: string;
-  /** From 0 on. */
+  /** The index of the task, from 0 on. A commit has none; for other kinds there is no default. */
   readonly taskIndex?: number | undefined;
-  /** Does every task from `taskIndex` on whose index is so much larger, too: for an array of fewer indexes. */
+  /** Does every `stride`th task from `taskIndex` on, for an array of fewer indexes. Default: that task alone. */
   readonly stride?: number | undefined;
   /** How long to wait for files of other machines to become visible. Default 60. */
   readonly waitSeconds?: number | undefined;
@@ -126,7 +127,11 @@ async function runOne(
     if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
     if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
     const output = await commitJob(job, log, scratchDir, scope);
-    return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
+    if (output !== undefined) return { bytes: output.bytes, output };
+    // The process that committed may have removed all but what this one told since.
+    log.stop();
+    removeLeftRest(jobDir, scope);
+    return { isCommitted: true };
   };
   try {
     const outcome = await work();
@@ -139,7 +144,7 @@ async function runOne(
   }
 }
 
-/** A commit that was killed at its very end. */
+/** Of a commit that was killed at its very end, or of one beside it. */
 function removeLeftRest(jobDir: string, { warn }: JobScope): void {
   const directory = realPathOf(resolve(jobDir), 'temp');
   const note = readCommittedNote(directory);

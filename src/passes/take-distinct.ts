@@ -10,7 +10,7 @@ import type {
   MeasureDistinctTask,
 } from '../../workers/tasks/measure-distinct.js';
 import { StagedOutputError, VerificationError } from '../errors.js';
-import type { DistinctNote, DistinctTally } from '../job-directory/distinct-note.js';
+import type { DistinctNote, DistinctTally, StagedList } from '../job-directory/distinct-note.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import {
   addTotals,
@@ -59,18 +59,37 @@ export async function takeDistinct(
 }
 
 async function keptTotals(
-  { found, hasFinishedRanges, write }: KeptDistinct,
+  kept: KeptDistinct,
   all: PileTotals,
   measured: () => Promise<PileTotals>,
 ): Promise<PileTotals> {
-  if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
-  if (hasFinishedRanges)
-    throw new StagedOutputError(
-      'the unfinished job finished a part of its output without noting what stays of its piles',
-    );
+  const noted = notedTotals(kept, all);
+  if (noted !== undefined) return noted;
   const distinct = await measured();
-  await write({ piles: textsOf(distinct) });
+  await kept.write({ piles: textsOf(distinct), duplicates: undefined });
   return distinct;
+}
+
+/** @returns undefined: an earlier attempt noted nothing, and deleted no piles. @throws StagedOutputError */
+function notedTotals({ found, hasFinishedRanges }: KeptDistinct, all: PileTotals): PileTotals | undefined {
+  if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
+  if (!hasFinishedRanges) return undefined;
+  throw new StagedOutputError(
+    'the unfinished job finished a part of its output without noting what stays of its piles',
+  );
+}
+
+/** What stays of the piles by the note of an earlier attempt, and the list that it staged. @throws StagedOutputError */
+export function notedList(
+  piles: ScatteredPiles,
+  kept: KeptDistinct,
+): { readonly distinct: ScatteredPiles; readonly staged: StagedList } | undefined {
+  const { pileSets, held, keyScale, longestRecordBytes } = piles;
+  const totals = notedTotals(kept, piles.totals);
+  if (totals === undefined) return undefined;
+  const staged = kept.found?.duplicates;
+  if (staged === undefined) throw new StagedOutputError('the unfinished job noted no list of dropped records');
+  return { distinct: { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale }, staged };
 }
 
 /** @throws StagedOutputError if a pile has fewer records or bytes than are noted to stay. */

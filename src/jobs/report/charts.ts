@@ -56,7 +56,13 @@ export function timelineChart({ seconds, tasks, workers }: JobProfile): string {
   const x = { label: 'seconds since the job began', domain: [0, at] };
   return draw(
     label,
-    { height: 84 + 24 * (rows.size + 1), marginLeft: 80, x, y: { label: null, domain: ['job', ...rows.values()] } },
+    {
+      height: 62 + 24 * (rows.size + 1),
+      marginTop: 8,
+      marginLeft: 80,
+      x,
+      y: { label: null, domain: ['job', ...rows.values()] },
+    },
     [
       barX(job, { x1: 'begin', x2: 'end', y: 'row', fill: 'var(--quiet)', stroke: 'var(--page)' }),
       text(wide, { x: ({ begin, end }) => (begin + end) / 2, y: 'row', text: 'name', fill: 'currentColor' }),
@@ -91,10 +97,17 @@ function joined(bars: readonly Bar[], gap: number): Bar[] {
   return result;
 }
 
-/** Bytes a second, from one moment to the next. */
-export function throughputChart(moments: readonly Moment[]): string {
-  const lines = moments.slice(1).flatMap((now, i) => {
-    const before = moments[i] ?? now;
+/** What was read and written until some moment. */
+export interface Amounts {
+  readonly seconds: number;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+}
+
+/** Bytes a second, from one moment to the next. @param what reads and writes, for who does not see it. */
+export function throughputChart(what: string, amounts: readonly Amounts[]): string {
+  const lines = amounts.slice(1).flatMap((now, i) => {
+    const before = amounts[i] ?? now;
     const megabytes = Math.max(1e-3, now.seconds - before.seconds) * 1e6;
     return [
       { seconds: now.seconds, what: 'read', speed: Math.max(0, now.readBytes - before.readBytes) / megabytes },
@@ -108,7 +121,7 @@ export function throughputChart(moments: readonly Moment[]): string {
     x: { label: 'seconds since the job began' },
     y: { label: 'MB/s', grid: true, zero: true },
   };
-  return draw('Megabytes read and written in each second', { ...options, color: colours }, [
+  return draw(`Megabytes a second that ${what}, over time`, { ...options, color: colours }, [
     ruleY([0]),
     lineY(lines, { x: 'seconds', y: 'speed', stroke: 'what', strokeWidth: 2 }),
   ]);
@@ -116,7 +129,7 @@ export function throughputChart(moments: readonly Moment[]): string {
 
 /** Calls under way on one device, and how many its gate lets through. */
 export function callsChart(device: WatchedDevice, index: number, moments: readonly Moment[]): string {
-  const points = moments.map(({ seconds, calls }) => ({ seconds, calls: calls[index] ?? 0 }));
+  const points = moments.map(({ seconds, traffic }) => ({ seconds, calls: traffic[index]?.calls ?? 0 }));
   const label = `Calls under way on ${device.name} over time; its gate lets ${device.mostCalls} through`;
   const options = { height: 190, marginLeft: 60, x: { label: 'seconds since the job began' } };
   return draw(label, { ...options, y: { label: 'calls', grid: true, domain: [0, device.mostCalls * 1.1] } }, [
@@ -197,7 +210,8 @@ export function heatChart(label: string, cells: readonly HeatCell[], columnLabel
   const margin = Math.min(220, 20 + 7 * Math.max(...rows.map((row) => row.length)));
   const every = Math.ceil(columns.length / 12);
   const options: PlotOptions = {
-    height: 84 + 22 * rows.length,
+    height: 62 + 22 * rows.length,
+    marginTop: 8,
     marginLeft: margin,
     padding: 0.05,
     x: { label: columnLabel, domain: columns, ticks: columns.filter((_, i) => i % every === 0) },

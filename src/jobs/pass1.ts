@@ -1,0 +1,105 @@
+/**
+ * Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile.
+ */
+
+import { holdInputs } from '../passes/hold-pass.js';
+import type { JobMemory } from '../passes/job-memory.js';
+import { openJobMemory } from '../passes/job-memory.js';
+import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
+import { scatterHead } from '../passes/scatter-head.js';
+import { type ScatterOutcome, scatterInputs } from '../passes/scatter-pass.js';
+import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import type { JobScope } from './job.js';
+import type { ProfileLog } from './job-profile.js';
+import type { JobProgress } from './job-progress.js';
+import type { OpenSite } from './open-site.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import { keySplitValues } from './split-values.js';
+import { type PileStorage, scatterSettings } from './task-settings.js';
+import { keyRuleOf } from './unique-records.js';
+
+/** A shuffle at its site, ready for its passes. */
+export interface RunningShuffle {
+  readonly site: OpenSite;
+  readonly prepared: PreparedShuffle;
+  /** The name of this attempt, in the names of its files. */
+  readonly attempt: string;
+  readonly stop: JobStop;
+  readonly progress: JobProgress;
+  readonly profile: ProfileLog;
+  readonly scope: JobScope;
+  readonly tuning: Tuning;
+}
+
+/** What pass 1 leaves to pass 2. */
+export interface Pass1 {
+  readonly all: ScatterOutcome;
+  readonly seconds: number;
+  readonly threads: Threads;
+  readonly memory: JobMemory;
+  readonly storage: PileStorage;
+  readonly samples: SampleSource | undefined;
+}
+
+/** Whether the work of this attempt stays for a later attempt if the job fails. */
+export function outlivesJob(site: OpenSite): boolean {
+  return site.kind === 'files' && site.outlivesJob;
+}
+
+/** @throws PileshufError if an input cannot be read, a disk is full, or the job is stopped. */
+export async function runPass1({
+  site,
+  prepared,
+  attempt,
+  stop,
+  progress,
+  profile,
+  scope: { releases },
+}: RunningShuffle): Promise<Pass1> {
+  const { request, inputIds, plan, control } = prepared;
+  const { memory, inline, slices } = plan;
+  const { pileCount, stripeCount } = memory;
+
+  // The threads that keep memory start beside those of the task pool, and end after them.
+  const openingMemory = openJobMemory(memory, inline, stop, releases);
+  openingMemory.catch(() => {});
+  // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
+  const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
+  const startAgain = () => startThreads(size, { control, stop }, profile.add, releases);
+  const threads = await startAgain();
+  const opened = await openingMemory;
+  const { ramPool, recordMemory } = opened;
+  const layout = { pileCount, stripeCount, ...site.piles };
+  const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
+
+  profile.pass1Begins(prepared.reportLog);
+  const work = {
+    ...prepared,
+    inputs: prepared.inputsToRead,
+    slices,
+    keys: request.keys,
+    keyOf: keyRuleOf(request, inputIds),
+    settings: scatterSettings(
+      threads,
+      plan,
+      { ...request, keepsPlaces: request.duplicates !== undefined },
+      storage,
+      outlivesJob(site),
+      request.isProfiled,
+      keySplitValues(request.splitBy, request.seed),
+    ),
+    attempt,
+    onWarning: request.onWarning,
+  };
+  const kept = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
+  const scatter = () => {
+    if (recordMemory !== undefined) return holdInputs({ ...work, ...recordMemory, startAgain }, threads);
+    if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
+    return scatterInputs(work, threads, kept);
+  };
+  const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
+  const { value: all, seconds } = await progress.during('scatter', plan.inputBytes, watched);
+  const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds: all.recordEnds });
+  return { all, seconds, threads, memory: opened, storage, samples };
+}
