@@ -95,7 +95,7 @@ async function verifySets(
 /** The markers in the directory and the shards beside each; without a marker, what is named like shards. @throws UsageError */
 function findSets(directory: string) {
   if (statPath(directory, 'input')?.isDirectory() !== true)
-    throw new UsageError(`${directory} is no directory; expected one with shards, or a pile store; to compare files, give their inputs with \`inputs\``);
+    throw new UsageError(`${directory} is no directory; expected one with shards, or a pile store`);
   const names = listNames(directory, 'input').sort();
   const marked = names.flatMap((name) => {
     if (!name.endsWith(MARKER_ENDING)) return [];
