@@ -66,7 +66,13 @@ export async function drawPart(
   const { piles: scattered } = await gatherScattered(job);
   const piles = await gatherDistinct(job, scattered);
   requireDrawable(piles, plan.copies.count);
-  const { work, threads } = await openPiles(job, { ...plan.request, piles, plan, piling }, log.attempt, scratchDir, scope);
+  const { work, threads } = await openPiles(
+    job,
+    { ...plan.request, piles, plan, piling },
+    log.attempt,
+    scratchDir,
+    scope,
+  );
   const part = shareOfPiles(piles.totals, index, taskCountOf(plan, 'draw'));
   const bytes = bytesOfPart(piles.totals, part);
   let drawnBytes = 0;

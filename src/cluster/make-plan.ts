@@ -36,7 +36,13 @@ import { planMemory, type Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
-import { type ClusterInput, type ClusterPlan, type ClusterSlice, type CopyPlan, writeClusterPlan } from './cluster-plan.js';
+import {
+  type ClusterInput,
+  type ClusterPlan,
+  type ClusterSlice,
+  type CopyPlan,
+  writeClusterPlan,
+} from './cluster-plan.js';
 
 /** Those of a shuffle whose output is a file or a directory. */
 export interface ClusterPlanOptions

@@ -1,9 +1,9 @@
 /** Opens piles on the machine of a task: starts the threads that put them in order, and makes what these need. */
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { JobScope } from '../jobs/job.js';
-import type { UniqueRequest } from '../jobs/unique-options.js';
 import { type PileStorage, shuffleSettings } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
+import type { UniqueRequest } from '../jobs/unique-options.js';
 import type { WorkPlan } from '../jobs/work-plan.js';
 import { threadsOfPass2 } from '../passes/between-passes.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';

@@ -37,7 +37,14 @@ import {
   submissionWords,
   taskScript,
 } from './slurm-script.js';
-import { ARRAY_KINDS, type ArrayKind, type FoundJob, type TaskKind, taskCountOf, unfinishedTasks } from './task-arrays.js';
+import {
+  ARRAY_KINDS,
+  type ArrayKind,
+  type FoundJob,
+  type TaskKind,
+  taskCountOf,
+  unfinishedTasks,
+} from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** What Slurm is told of each task. What is left out is Slurm's own default. */

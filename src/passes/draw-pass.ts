@@ -68,7 +68,10 @@ export async function drawFromPart(
   const pileSets: PileSet[] = [];
   const totals = emptyTotals(copies.layout.pileCount);
   let longestRecordBytes = 0;
-  const take = ({ pileSet, totals: more, longestRecordBytes: longest }: DrawResult, [task, number]: [DrawTask, number]) => {
+  const take = (
+    { pileSet, totals: more, longestRecordBytes: longest }: DrawResult,
+    [task, number]: [DrawTask, number],
+  ) => {
     onDrawn(bytesOfPart(work.piles.totals, task.range));
     pileSets[number] = pileSet;
     addTotals(totals, more);

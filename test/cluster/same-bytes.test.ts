@@ -200,7 +200,11 @@ const CASES: readonly Case[] = [
     options: { records: { by: 'csv' }, header: { lines: 1 }, repeat: true, headCount: 90 },
   },
   { name: 'a sample of unique records', inputs: EQUAL, options: { unique: true, repeat: true, headCount: 120 } },
-  { name: 'a sample, with threads', tuning: { ...SMALL_TASKS, inline: false }, options: { repeat: true, headCount: 99 } },
+  {
+    name: 'a sample, with threads',
+    tuning: { ...SMALL_TASKS, inline: false },
+    options: { repeat: true, headCount: 99 },
+  },
   { name: 'ids of inputs by name', options: { inputIds: 'name' } },
   { name: 'keys from ordinals', options: { keys: 'ordinal' } },
   { name: 'compressed temp data', options: { tempCompress: { codec: 'zstd' } } },
@@ -252,17 +256,14 @@ describe('the bytes of the local job', () => {
     await expectSameBytes(each);
   });
 
-  it.each(sampled(CASES, 50, 1))(
-    'come out of tasks in any order, some of them twice: $name',
-    async (each) => {
-      const draw = drawsFor(`order of tasks: ${each.name}`);
-      const order = (tasks: readonly number[]) => {
-        const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));
-        return drawn.sort((a, b) => a.at - b.at).map(({ task }) => task);
-      };
-      await expectSameBytes(each, { order });
-    },
-  );
+  it.each(sampled(CASES, 50, 1))('come out of tasks in any order, some of them twice: $name', async (each) => {
+    const draw = drawsFor(`order of tasks: ${each.name}`);
+    const order = (tasks: readonly number[]) => {
+      const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));
+      return drawn.sort((a, b) => a.at - b.at).map(({ task }) => task);
+    };
+    await expectSameBytes(each, { order });
+  });
 
   it.each(sampled(FORMAT_SAMPLES, 10))('come out of tasks: $name', async ({ name, around, bodies }) => {
     const inputs = bodies.map((body) => Buffer.concat([around.header(body.byteLength), body, around.trailer]));

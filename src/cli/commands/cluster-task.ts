@@ -1,6 +1,5 @@
 /** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
-import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
-import { UsageError } from '../../errors.js';
+import { type ClusterTaskReport, requireTaskKind, runClusterTask } from '../../cluster/run-cluster-task.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
 import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
@@ -9,9 +8,11 @@ import { jsonLine } from '../visible-text.js';
 
 const notes = `
 Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
-tasks, the commit needs all shuffle tasks; each says which are missing. A task
-that failed, was killed or was lost is run again. One that was done already says
-so and exits 0. It does no harm if a task runs twice at the same time.
+tasks, the commit needs all shuffle tasks; each says which are missing. Measure
+tasks, of a job with --unique, and draw tasks, with --repeat, run between them.
+A task that failed, was killed or was lost is run again. One that was done
+already says so and exits 0. It does no harm if a task runs twice at the same
+time.
 
 Examples:
   pileshuf cluster task scatter --job-dir job --index 7
@@ -21,12 +22,11 @@ Examples:
 
 export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
-  operands: [['<kind>', 'scatter, shuffle or commit']],
+  operands: [['<kind>', 'scatter, measure, draw, shuffle or commit']],
   notes,
   async run({ operands: [kind = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
-    if (kind !== 'scatter' && kind !== 'shuffle' && kind !== 'commit')
-      throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${kind}`);
+    requireTaskKind(kind);
     const report = await runClusterTask({
       kind,
       jobDir,
