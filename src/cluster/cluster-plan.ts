@@ -49,7 +49,7 @@ export interface ClusterRequest
       | 'seed'
       | 'splitBy'
       | 'unique'
-      | 'uniqueField'
+      | 'uniqueBy'
       | 'repeat'
       | 'ioLimits'
       | 'tempZstdLevel'

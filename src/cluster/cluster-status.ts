@@ -36,6 +36,7 @@ export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host
   readonly error: string;
 }
 
+/** How far a job is. */
 export interface ClusterStatus {
   readonly jobDir: string;
   /** The kind of tasks that are to do. */
@@ -59,7 +60,10 @@ export interface ClusterStatus {
 
 const NO_PASSES = { scatter: undefined, measure: undefined, draw: undefined, shuffle: undefined };
 
-/** @throws UsageError if there is no planned job. */
+/**
+ * Says how far a planned job is, as seen from this machine.
+ * @throws UsageError if there is no planned job.
+ */
 export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {

@@ -142,7 +142,7 @@ export async function gatherCopies(job: ClusterJob, copies: CopyPlan): Promise<P
     { pileSets, totals, longestRecordBytes },
   );
   // Copies of one record are equal.
-  return { piles, plan: copies, piling: { ...piling, layout }, unique: false, uniqueField: undefined };
+  return { piles, plan: copies, piling: { ...piling, layout }, unique: false, uniqueBy: undefined };
 }
 
 function layoutOfCopies({ piling }: ClusterJob, { memory }: CopyPlan): PileSetLayout {

@@ -120,7 +120,10 @@ const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
 const ENDLESS_SLICE_BYTES = 2 ** 50;
 
-/** @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do. */
+/**
+ * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
+ * @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do.
+ */
 export async function planCluster(
   options: ClusterPlanOptions,
   tuning: Partial<Tuning> = {},
@@ -174,11 +177,11 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { compression, shards, splits, ...asked } = prepared.request;
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes } = asked;
-  const { keys, seed, splitBy, uniqueField, ioLimits, tempZstdLevel } = asked;
+  const { keys, seed, splitBy, uniqueBy, ioLimits, tempZstdLevel } = asked;
   const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
   const made: ClusterPlan = {
     request: {
-      ...{ ...read, keys, seed, splitBy, unique, uniqueField, repeat, ioLimits, tempZstdLevel },
+      ...{ ...read, keys, seed, splitBy, unique, uniqueBy, repeat, ioLimits, tempZstdLevel },
       ...{ headCount: asked.headCount, shards, splits, compression },
     },
     inputs: inputsToRead.map(inputOf),

@@ -12,7 +12,7 @@ import type { Threads } from '../passes/threads.js';
 import { type ClusterJob, startTaskThreads } from './open-job.js';
 
 /** Piles, and how they lie in the job directory. */
-export interface PilesToOpen extends Pick<UniqueRequest, 'unique' | 'uniqueField'> {
+export interface PilesToOpen extends Pick<UniqueRequest, 'unique' | 'uniqueBy'> {
   readonly piles: ScatteredPiles;
   readonly plan: WorkPlan;
   readonly piling: PileStorage;
@@ -29,7 +29,7 @@ export interface OpenedPiles {
  */
 export async function openPiles(
   job: ClusterJob,
-  { piles, plan, piling, unique, uniqueField }: PilesToOpen,
+  { piles, plan, piling, unique, uniqueBy }: PilesToOpen,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
@@ -42,7 +42,7 @@ export async function openPiles(
     framing: job.plan.request.framing,
     tiesByBytes: job.plan.inputIds !== undefined || job.plan.request.unique,
     unique,
-    uniqueField,
+    uniqueBy,
     hashesOutput: true,
     rescatterTo: openScratch(scratchDir, gates, scope),
     isProfiled: false,

@@ -19,10 +19,7 @@ export interface Scattered {
  */
 export async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   const { plan, piling, signal } = job;
-  const gathered = new GatheredSlices(
-    { ...ungated(job), settings: { header: plan.request.header } },
-    piling.layout.pileCount,
-  );
+  const gathered = new GatheredSlices({ ...ungated(job), settings: plan.request }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
   for (const slice of plan.slices.keys()) {
     await hearSignalsAt(slice, signal);

@@ -8,6 +8,7 @@ import { drawsFor } from '../fixtures/draws.js';
 import { contentOf, type LocalCluster, runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { tarEntry } from '../formats/plain-tar.js';
 import { FORMAT_SAMPLES } from '../laws/format-samples.js';
 
 const directory = useMemoryDirectory();
@@ -175,6 +176,21 @@ const CASES: readonly Case[] = [
     name: 'one record a value, where some have none',
     inputs: [...VALUES, '{}\n{"site":"s1"}\n{}'],
     options: { uniqueBy: '.site', missing: 's1', shards: inOrder },
+  },
+  {
+    name: 'one row a value of a column',
+    inputs: ['id,n\n1,a\n2,b\n1,c\n', 'id,n\n3,d\n2,e\n'],
+    options: { records: { by: 'csv' }, header: { lines: 1 }, uniqueBy: 'csv:id' },
+  },
+  {
+    name: 'one sample a key',
+    inputs: ['a', 'b'].map((text) =>
+      Buffer.concat([
+        ...Array.from({ length: 20 }, (_, i) => tarEntry({ name: `s${i % 15}.txt`, data: Buffer.from(text + i) })),
+        Buffer.alloc(1024),
+      ]),
+    ),
+    options: { records: { by: 'webdataset' }, uniqueBy: 'key' },
   },
   { name: 'unique records of none', inputs: ['', ''], options: { unique: true } },
   {
