@@ -172,7 +172,8 @@ function removeLeftRest(jobDir: string, { warn }: JobScope): void {
 
 function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
-  requireTaskKind(kind);
+  if (!TASK_KINDS.includes(kind))
+    throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
   if (kind === 'commit' && (taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
   if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
   if (kind !== 'commit' && taskIndex === undefined)
@@ -180,12 +181,6 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
   if (taskIndex !== undefined) requireWhole('`taskIndex`', taskIndex, 0);
   if (stride !== undefined) requireWhole('`stride`', stride, 1);
   requireWhole('`waitSeconds`', waitSeconds, 0, MOST_WAIT_SECONDS);
-}
-
-/** @throws UsageError */
-export function requireTaskKind(kind: string): asserts kind is TaskKind {
-  if (TASK_KINDS.some((each) => each === kind)) return;
-  throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
 }
 
 function beyondPlan({ kind, jobDir }: ClusterTaskOptions, index: number, count: number): UsageError {

@@ -111,7 +111,7 @@ describe('tasks in processes of their own', () => {
     // The last task of the machine has removed what killed ones left, but for a directory without a lock.
     for (const name of readdirSync(scratch()))
       expect(readdirSync(directory.path('scratch', name)).length).toBeLessThan(2);
-  });
+  }, 120_000);
 
   it.each(KINDS)('run twice at once: $name', async ({ options, inline }) => {
     for (const task of await planJob(options, inline)) {

@@ -1,5 +1,7 @@
 /** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
-import { type ClusterTaskReport, requireTaskKind, runClusterTask } from '../../cluster/run-cluster-task.js';
+import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
+import type { TaskKind } from '../../cluster/task-arrays.js';
+import { UsageError } from '../../errors.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
 import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
@@ -24,9 +26,11 @@ export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
   operands: [['<kind>', 'scatter, measure, draw, shuffle or commit']],
   notes,
-  async run({ operands: [kind = ''], values, reporter, signal }) {
+  async run({ operands: [typed = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
-    requireTaskKind(kind);
+    const kind = KINDS.find((each) => each === typed);
+    if (kind === undefined)
+      throw new UsageError(`a task is of the kind scatter, measure, draw, shuffle or commit, not ${typed}`);
     const report = await runClusterTask({
       kind,
       jobDir,
@@ -43,6 +47,8 @@ export const command: CommandDefinition<'cluster task'> = {
     } else reporter.done(describeTask(report), report);
   },
 };
+
+const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'draw', 'shuffle', 'commit'];
 
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
