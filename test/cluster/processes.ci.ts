@@ -94,24 +94,28 @@ function expectAllIsDone(output = directory.path('out')): void {
 }
 
 describe('tasks in processes of their own', () => {
-  it.each(KINDS)('are killed, run again, and make the same bytes: $name', async ({ name, options, inline }) => {
-    const draw = drawsFor(`kills of processes: ${name}`);
-    let kills = 0;
-    for (const task of await planJob(options, inline)) {
-      for (let round = 0; round < atScale(1, 2, 12); round++) {
-        const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 150)) };
-        const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
-        if (signal === 'SIGKILL') kills += 1;
-        else expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+  it.each(KINDS)(
+    'are killed, run again, and make the same bytes: $name',
+    async ({ name, options, inline }) => {
+      const draw = drawsFor(`kills of processes: ${name}`);
+      let kills = 0;
+      for (const task of await planJob(options, inline)) {
+        for (let round = 0; round < atScale(1, 2, 12); round++) {
+          const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 150)) };
+          const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
+          if (signal === 'SIGKILL') kills += 1;
+          else expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+        }
+        await expectDone(task);
       }
-      await expectDone(task);
-    }
-    expect(kills).toBeGreaterThan(3);
-    expectAllIsDone();
-    // The last task of the machine has removed what killed ones left, but for a directory without a lock.
-    for (const name of readdirSync(scratch()))
-      expect(readdirSync(directory.path('scratch', name)).length).toBeLessThan(2);
-  }, 120_000);
+      expect(kills).toBeGreaterThan(3);
+      expectAllIsDone();
+      // The last task of the machine has removed what killed ones left, but for a directory without a lock.
+      for (const name of readdirSync(scratch()))
+        expect(readdirSync(directory.path('scratch', name)).length).toBeLessThan(2);
+    },
+    120_000,
+  );
 
   it.each(KINDS)('run twice at once: $name', async ({ options, inline }) => {
     for (const task of await planJob(options, inline)) {

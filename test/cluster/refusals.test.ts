@@ -103,7 +103,7 @@ describe('a task', () => {
     await planCluster({ unique: true, repeat: true, headCount: 9 });
     const kinds = ['measure', 'draw', 'shuffle'] as const;
     const early = async (before: string) => {
-      for (const kind of kinds.slice(kinds.findIndex((each) => each === before) + 1)) {
+      for (const kind of kinds.slice(kinds.indexOf(before) + 1)) {
         const task = runNow({ kind, jobDir: jobDir(), taskIndex: 0 });
         expect(await messageOf(task)).toMatch(new RegExp(`^${before} tasks 0, 1, 2 of \\S+ are not done`));
       }

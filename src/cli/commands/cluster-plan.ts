@@ -41,7 +41,7 @@ export const command: CommandDefinition<'cluster plan'> = {
 
 function describePlan(report: ClusterPlanReport): string[] {
   const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
-  const array = (kind: string, count: number) => `${kind} tasks`.padEnd(15) + `${count}, indexes 0 to ${count - 1}`;
+  const array = (kind: string, count: number) => `${`${kind} tasks`.padEnd(15)}${count}, indexes 0 to ${count - 1}`;
   const inputs = `${formatPlural(report.inputCount, 'input')}, about ${formatBytes(report.expectedBytes)}`;
   return [
     `job directory  ${jobDir}`,
