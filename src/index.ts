@@ -6,7 +6,7 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
-export type { TaskKind } from './cluster/attempt-log.js';
+
 export {
   type ClusterStatus,
   clusterStatus,
@@ -28,6 +28,7 @@ export {
   type SubmittedJob,
   submitToSlurm,
 } from './cluster/slurm-job.js';
+export type { TaskKind } from './cluster/task-arrays.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

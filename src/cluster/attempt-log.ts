@@ -12,11 +12,10 @@ import { listNames } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY } from './cluster-plan.js';
-
-export type TaskKind = 'scatter' | 'shuffle' | 'commit';
+import { TASK_KINDS, type TaskKind } from './task-arrays.js';
 
 const shape = object({
-  kind: oneOf('scatter', 'shuffle', 'commit'),
+  kind: oneOf(...TASK_KINDS),
   index: wholeNumber(),
   host: text,
   pid: wholeNumber(1),
@@ -119,7 +118,7 @@ export class AttemptLog {
   }
 }
 
-const NAME = /^(scatter|shuffle|commit)-\d{6,}-[0-9a-f]{12}$/;
+const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 
 /** All attempts so far, in the order of their starts; those whose record cannot be read are left out. */
 export function readAttempts(jobDirectory: string): AttemptRecord[] {

@@ -1,16 +1,20 @@
 /** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
-import { AttemptLog, type TaskKind } from './attempt-log.js';
+import { AttemptLog } from './attempt-log.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { readCommittedNote, removeRest } from './committed-job.js';
-import { openClusterJob } from './open-job.js';
+import { drawPart } from './draw-part.js';
+import { measurePart } from './measure-part.js';
+import { type ClusterJob, openClusterJob } from './open-job.js';
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
+import { TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** Which task, of which job. */
@@ -37,7 +41,7 @@ export interface ClusterTaskReport {
   readonly done: readonly number[];
   /** The tasks that were done before. */
   readonly wereDone: readonly number[];
-  /** In a task of the scatter pass: of the inputs as stored. In one of the shuffle pass: of records in the output. */
+  /** In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. Else: of records in the output. */
   readonly bytes: number;
   readonly seconds: number;
   /** Whether the whole job was committed before. */
@@ -107,7 +111,7 @@ interface TaskOutcome {
 }
 
 async function runOne(
-  { kind, jobDir, scratchDir, signal, onWarning = () => {} }: ClusterTaskOptions,
+  { kind, jobDir, scratchDir = defaultScratch(), signal, onWarning = () => {} }: ClusterTaskOptions,
   task: number,
   patience: Patience,
   scope: JobScope,
@@ -118,14 +122,13 @@ async function runOne(
     return { count: 0, isCommitted: true };
   }
   const { plan, directory } = job;
-  const count = { scatter: plan.scatterTasks.length, shuffle: plan.shuffleTaskCount, commit: 1 }[kind];
+  const count = kind === 'commit' ? 1 : taskCountOf(plan, kind);
   if (task >= count) return { count };
   const log = new AttemptLog(directory, kind, task);
   log.begin();
   const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
     await requireStaging(job);
-    if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
-    if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
+    if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
     const output = await commitJob(job, log, scratchDir, scope);
     if (output !== undefined) return { bytes: output.bytes, output };
     // The process that committed may have removed all but what this one told since.
@@ -144,6 +147,26 @@ async function runOne(
   }
 }
 
+type Part = (
+  job: ClusterJob,
+  index: number,
+  log: AttemptLog,
+  scratchDir: string,
+  scope: JobScope,
+) => Promise<number | undefined>;
+
+const PARTS: Readonly<Record<Exclude<TaskKind, 'commit'>, Part>> = {
+  scatter: (job, index, log, _, scope) => scatterPart(job, index, log, scope),
+  measure: measurePart,
+  draw: drawPart,
+  shuffle: shufflePart,
+};
+
+function defaultScratch(): string {
+  const fromEnvironment = process.env['TMPDIR'];
+  return fromEnvironment === undefined || fromEnvironment === '' ? tmpdir() : fromEnvironment;
+}
+
 /** Of a commit that was killed at its very end, or of one beside it. */
 function removeLeftRest(jobDir: string, { warn }: JobScope): void {
   const directory = realPathOf(resolve(jobDir), 'temp');
@@ -153,8 +176,8 @@ function removeLeftRest(jobDir: string, { warn }: JobScope): void {
 
 function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
-  if (!['scatter', 'shuffle', 'commit'].includes(kind))
-    throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${String(kind)}`);
+  if (!TASK_KINDS.includes(kind))
+    throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
   if (kind === 'commit' && (taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
   if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
   if (kind !== 'commit' && taskIndex === undefined)
@@ -165,6 +188,7 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
 }
 
 function beyondPlan({ kind, jobDir }: ClusterTaskOptions, index: number, count: number): UsageError {
+  if (count === 0) return new UsageError(`the job in ${jobDir} has no ${kind} tasks: leave them out`);
   return new UsageError(
     `the plan in ${jobDir} has ${count} ${kind} task${count === 1 ? '' : 's'}, and \`taskIndex\` is ${index}; expected 0 to ${count - 1}`,
   );

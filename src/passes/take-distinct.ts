@@ -26,7 +26,7 @@ import { planPileRanges } from '../plan/pile-ranges.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import { type PilesWork, pilesTask } from './shuffle-work.js';
+import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** Tasks a thread: the last ones to end keep the others waiting. */
@@ -122,12 +122,13 @@ export async function listDropped(
   const lineSets: ScatteredPileSet[] = [];
   const lineTotals = emptyTotals(listing.lines.layout.pileCount);
   let longestLineBytes = 0;
-  const totals = await measure(work, threads, listing, ({ pileSet, ...listed }, number) => {
+  const takeLines = ({ pileSet, ...listed }: ListedLines, number: number) => {
     const { name, index, diskBytes } = pileSet;
     lineSets[number] = { name, index, diskBytes };
     addTotals(lineTotals, listed.totals);
     longestLineBytes = Math.max(longestLineBytes, listed.longestRecordBytes);
-  });
+  };
+  const totals = await measure(work, threads, { listing, takeLines });
   const distinct = { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale };
   const lines = { ...scatteredPiles(lineSets, lineTotals, longestLineBytes), keyScale: listing.lines.keyScale };
   if (distinct.records + lines.records === records) return { distinct, lines };
@@ -136,20 +137,42 @@ export async function listDropped(
   );
 }
 
+/**
+ * For who puts the piles of several such passes together.
+ * @param onMeasured called with the bytes of piles that are done.
+ * @returns what stays of the piles of a part; of the others, nothing.
+ */
+export function measureDistinct(
+  work: PilesWork,
+  threads: Threads,
+  part: PilePart,
+  onMeasured: (bytes: number) => void,
+): Promise<PileTotals> {
+  return measure(work, threads, { part, onMeasured });
+}
+
+interface MeasureParts {
+  /** Absent: nobody asks for what is dropped. */
+  readonly listing?: Listing;
+  readonly takeLines?: (listed: ListedLines, number: number) => void;
+  /** Absent: all piles. */
+  readonly part?: PilePart;
+  readonly onMeasured?: (bytes: number) => void;
+}
+
 async function measure(
   work: PilesWork,
   threads: Threads,
-  listing?: Listing,
-  takeLines: (listed: ListedLines, number: number) => void = () => {},
+  { listing, takeLines = () => {}, part, onMeasured = () => {} }: MeasureParts = {},
 ): Promise<PileTotals> {
-  const { totals, bytes } = work.piles;
+  const { totals } = work.piles;
   const distinct = emptyTotals(totals.records.length);
-  const rangeBytes = bytes / (TASKS_A_THREAD * threads.pool.threadCount);
+  const rangeBytes = bytesOfPart(totals, part) / (TASKS_A_THREAD * threads.pool.threadCount);
   const ranges = planPileRanges(
     totals,
     rangeBytes,
     () => false,
-    () => false,
+    (pile) => !isInPart(part, pile),
   );
   const tasks = ranges.map(({ first, end }, number): MeasureDistinctTask => {
     const own = listing && { ...listing, pileSetName: pileSetName(number, listing.linesAttempt) };
@@ -162,6 +185,7 @@ async function measure(
     listing === undefined ? onceMore(() => measureOne(task), work.onWarning) : measureOne(task);
   const take = (found: DistinctResult, task: MeasureDistinctTask) => {
     addTotals(distinct, found.distinct, task.first);
+    onMeasured(bytesOfPart(totals, task));
     if (found.listed !== undefined) takeLines(found.listed, tasks.indexOf(task));
   };
   await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);

@@ -42,6 +42,8 @@ const KINDS: readonly {
   { name: 'tar', inputs: [TAR], asked: { records: { by: 'webdataset' }, shards: { by: 'count', shardCount: 2 } } },
   { name: 'npy', inputs: [NPY, NPY], asked: { records: { by: 'npy' } } },
   { name: 'shards', asked: { shards: { by: 'count', shardCount: 5 }, maxParallel: 2 } },
+  { name: 'unique', inputs: [...LINES, ...LINES], asked: { unique: true } },
+  { name: 'sample', asked: { unique: true, repeat: true, headCount: 200 } },
   { name: 'gzip shards', asked: { shards: { by: 'records', recordsPerShard: 90 }, compress: { codec: 'gzip' } } },
   {
     name: "splits 'of' $it\nall 100%a",
@@ -66,7 +68,9 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
     for (const job of jobs) submissions.push(await job.submit());
     for (const [i, job] of jobs.entries()) {
       const submission = submissions[i] ?? expect.fail('not submitted');
-      expect(submission.jobs.map(({ kind }) => kind)).toEqual(['scatter', 'shuffle', 'commit']);
+      const { unique, repeat } = KINDS[i]?.asked ?? {};
+      const between = [...(unique === true ? ['measure'] : []), ...(repeat === true ? ['draw'] : [])];
+      expect(submission.jobs.map(({ kind }) => kind)).toEqual(['scatter', ...between, 'shuffle', 'commit']);
       await followSlurm(submission);
       await job.expectLocalBytes();
     }

@@ -1,19 +1,17 @@
 /** `pileshuf cluster plan`: plans a shuffle as tasks for several machines. */
 import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
-import { UsageError } from '../../errors.js';
 import type { CommandDefinition } from '../command.js';
-import { resolveInputIds, resolveInputs } from '../input-list.js';
-import { countOfRecords } from '../option-values.js';
-import { refuseMistypedWords } from '../other-words.js';
+import { askedOfTasks, readGivenFiles } from '../planned-job.js';
 import { formatBytes, formatPlural } from '../quantity.js';
-import { readSeedFrom } from '../random-seed.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
-tasks, then the commit. The output has the same bytes as that of the same
-command on one machine, without "cluster plan" and the options of tasks.
+tasks, then the commit. Between the scatter and the shuffle tasks come measure
+tasks with --unique and --unique-by, then draw tasks with --repeat. The output
+has the same bytes as that of the same command on one machine, without "cluster
+plan" and the options of tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job
@@ -31,30 +29,10 @@ export const command: CommandDefinition<'cluster plan'> = {
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
   async run({ operands, values, reporter, signal, tuning }) {
-    const { inputLists = [], inputIds, randomSource, mix, json, progress: _, quiet: __, ...rest } = values;
-    const { output, jobDir, tasks, ...options } = rest;
-    if (operands.length === 0 && inputLists.length === 0)
-      throw new UsageError('name the inputs: tasks cannot share standard input');
-    // The parser makes sure of these.
-    if (output === undefined || jobDir === undefined || tasks === undefined)
-      throw new RangeError('an option that must be given is missing');
-    refuseMistypedWords(operands, 'cluster plan');
-    const report = await planCluster(
-      {
-        ...options,
-        output,
-        jobDir,
-        tasks,
-        headCount: countOfRecords(options.headCount),
-        inputs: await resolveInputs(operands, inputLists, signal),
-        inputIds: await resolveInputIds(inputIds, signal),
-        seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
-        mix: mix === undefined ? undefined : await (await import('../mix-file.js')).readMix(mix, signal),
-        signal,
-        onWarning: reporter.warning,
-      },
-      tuning,
-    );
+    const { json, progress: _, quiet: __, ...rest } = values;
+    const asked = askedOfTasks('cluster plan', operands, rest);
+    const given = await readGivenFiles(asked.given, operands, signal);
+    const report = await planCluster({ ...asked.options, ...given, signal, onWarning: reporter.warning }, tuning);
     reporter.close();
     const lines = json === true ? [jsonLine(report)] : describePlan(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
@@ -62,13 +40,16 @@ export const command: CommandDefinition<'cluster plan'> = {
 };
 
 function describePlan(report: ClusterPlanReport): string[] {
-  const { jobDir, scatterTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
+  const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
+  const array = (kind: string, count: number) => `${`${kind} tasks`.padEnd(15)}${count}, indexes 0 to ${count - 1}`;
   const inputs = `${formatPlural(report.inputCount, 'input')}, about ${formatBytes(report.expectedBytes)}`;
   return [
     `job directory  ${jobDir}`,
     `inputs         ${inputs}, seed ${JSON.stringify(report.seed)}`,
-    `scatter tasks  ${scatterTasks}, indexes 0 to ${scatterTasks - 1}`,
-    `shuffle tasks  ${shuffleTasks}, indexes 0 to ${shuffleTasks - 1}`,
+    array('scatter', scatterTasks),
+    ...(measureTasks > 0 ? [array('measure', measureTasks)] : []),
+    ...(drawTasks > 0 ? [array('draw', drawTasks)] : []),
+    array('shuffle', shuffleTasks),
     `each task      ${formatPlural(cpusPerTask, 'thread')}, ${formatBytes(memoryBytes)} for records`,
   ];
 }

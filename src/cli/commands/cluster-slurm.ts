@@ -3,17 +3,15 @@ import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { UsageError } from '../../errors.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import { resolveInputIds, resolveInputs } from '../input-list.js';
-import { countOfRecords } from '../option-values.js';
-import { refuseMistypedWords } from '../other-words.js';
+import { askedOfTasks, readGivenFiles } from '../planned-job.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
-import { readSeedFrom } from '../random-seed.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
-each of which waits for the one before. All nodes must see the inputs, the
+each of which waits for the one before. With --unique, --unique-by or --repeat,
+an array of measure or draw tasks comes between the two. All nodes must see the inputs, the
 output, the job directory, pileshuf and Node under the same paths. The output
 has the bytes of the same command on one machine: see docs/SLURM.md.
 
@@ -53,43 +51,15 @@ export const command: CommandDefinition<'cluster slurm'> = {
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { operands, reporter, signal, tuning } = call;
-  const { inputIds, randomSource, mix, ...options } = newJobOf(call);
-  const { inputLists = [] } = call.values;
-  return submitToSlurm(
-    {
-      ...options,
-      inputs: await resolveInputs(operands, inputLists, signal),
-      inputIds: await resolveInputIds(inputIds, signal),
-      seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
-      mix: mix === undefined ? undefined : await (await import('../mix-file.js')).readMix(mix, signal),
-      signal,
-      onWarning: reporter.warning,
-    },
-    tuning,
-  );
+  const asked = newJobOf(call);
+  const given = await readGivenFiles(asked.given, operands, signal);
+  return submitToSlurm({ ...asked.options, ...given, signal, onWarning: reporter.warning }, tuning);
 }
 
 /** @throws UsageError */
 function newJobOf({ operands, values }: Call) {
-  const {
-    inputLists = [],
-    json: _,
-    wait: __,
-    dryRun: ___,
-    resume: ____,
-    progress: _____,
-    quiet: ______,
-    ...rest
-  } = values;
-  const { output, jobDir, tasks, ...options } = rest;
-  if (operands.length === 0 && inputLists.length === 0)
-    throw new UsageError('name the inputs: tasks cannot share standard input');
-  if (output === undefined) throw new UsageError('--output is missing: tasks cannot share standard output');
-  if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each pass');
-  // The parser makes sure of it.
-  if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
-  refuseMistypedWords(operands, 'cluster slurm');
-  return { ...options, output, jobDir, tasks, headCount: countOfRecords(options.headCount) };
+  const { json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
+  return askedOfTasks('cluster slurm', operands, rest);
 }
 
 const MAY_CHANGE = new Set(['Slurm', 'Progress']);
@@ -112,7 +82,8 @@ function resumeOptionsOf({ operands, values, given, signal }: Call) {
 }
 
 async function printDryRun(call: Call): Promise<void> {
-  const options = call.values.resume === true ? resumeOptionsOf(call) : { ...newJobOf(call), inputs: call.operands };
+  const options =
+    call.values.resume === true ? resumeOptionsOf(call) : { ...newJobOf(call).options, inputs: call.operands };
   const text = await describeSlurm(options);
   call.reporter.close();
   await printToStandardOutput(text);
