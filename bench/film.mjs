@@ -61,7 +61,7 @@ export function filmOf(frames, { columns, title, still }) {
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"><title>${escaped(title)}</title><style>${style.join('\n')}</style>
 <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="#12161b" stroke="#3a434d"/>
-<svg x="${margin}" y="${margin}" width="${innerWidth}" height="${frameHeight}"><g class="film">
+<svg aria-hidden="true" x="${margin}" y="${margin}" width="${innerWidth}" height="${frameHeight}"><g class="film">
 ${screens.join('\n')}
 </g></svg></svg>
 `;

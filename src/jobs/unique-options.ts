@@ -94,6 +94,6 @@ function requireUniqueWith(
     );
   if (records?.by === 'webdataset' && option === 'unique')
     throw new UsageError(
-      '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as `key`',
+      '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"',
     );
 }

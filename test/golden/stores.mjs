@@ -93,7 +93,12 @@ export async function readingOf(store, root) {
 export async function upkeepOf(store, root) {
   const appended = await append(store, '2026-01-05', ['more.txt'], { inputIds: ['more once more'] });
   const written = await writeInput(store, 'beta', '2026-01-06', false);
-  const { expired } = await expireStore(store, { before: '2026-01-03' });
+  // The golden store was written long ago: the default would delete files here that were new then.
+  const { expired } = await expireStore(
+    store,
+    { before: '2026-01-03' },
+    { graceMilliseconds: Number.POSITIVE_INFINITY },
+  );
   const collected = await collectStore(store, { graceMilliseconds: 0 });
   const { seconds: _, ...counts } = appended;
   const { report, shuffled } = await readingOf(store, root);

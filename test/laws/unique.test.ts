@@ -254,7 +254,7 @@ describe('unique records are refused', () => {
     ],
     [
       { records: { by: 'webdataset' } },
-      '`unique` does not go with samples of tar files: readers know samples by their keys, which must differ anyway',
+      '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"',
     ],
     [{ unique: 1 }, '`unique`: expected true or false'],
   ])('with %j', async (options, message) => {
