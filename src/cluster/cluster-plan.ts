@@ -7,6 +7,7 @@
  *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
  *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
  *     commit            the moves of the outputs, while they move
+ *     appending         the state of the store before the commit of an append
  *     committing        which process commits
  *     committed         the outputs have their names; all else goes
  *     attempts/         who works, or worked, on what; decides nothing
@@ -31,9 +32,11 @@ import type { WorkPlan } from '../jobs/work-plan.js';
 import type { FilesPlace } from '../output/output-place.js';
 import type { Before } from '../passes/before-ranges.js';
 import type { Slice } from '../plan/slices.js';
+import type { StoreCommit } from '../store/store-manifest.js';
+import type { StoreSnapshot } from '../store/store-snapshot.js';
 import { fromJsonValue, toJsonValue } from './plain-values.js';
 
-/** What a task needs of the options of the shuffle. */
+/** What a task needs of the options of the job. */
 export interface ClusterRequest
   extends Pick<
       ShuffleRequest,
@@ -69,18 +72,17 @@ export interface ClusterSlice {
   readonly before: readonly Before[] | undefined;
 }
 
-export interface ClusterPlan extends WorkPlan {
+/** What the tasks of every job need. */
+interface TasksPlan extends WorkPlan {
   readonly request: ClusterRequest;
   readonly inputs: readonly ClusterInput[];
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
-  readonly output: FilesPlace;
-  /** Lies beside the output, on storage that all tasks share. */
-  readonly stagingDirectory: string;
   readonly slices: readonly ClusterSlice[];
-  /** The slices of each task of the scatter pass. */
+  /** The slices of each task of the scatter pass. None: the piles are those of a store. */
   readonly scatterTasks: readonly (readonly number[])[];
+  /** 0: the job adds to a store. */
   readonly shuffleTaskCount: number;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
@@ -90,13 +92,38 @@ export interface ClusterPlan extends WorkPlan {
   readonly expectedBytes: number;
 }
 
+/** The plan of a job that writes an output. */
+export interface OutputPlan extends TasksPlan {
+  readonly output: FilesPlace;
+  /** Lies beside the output, on storage that all tasks share. */
+  readonly stagingDirectory: string;
+  /** The store whose piles the output gets, as it was when the job was planned; undefined: the tasks make the piles. */
+  readonly stored?: StoreSnapshot | undefined;
+}
+
+/** The plan of a job whose piles become part of a store. */
+export interface AppendPlan extends TasksPlan {
+  readonly append: {
+    readonly store: Pick<StoreSnapshot, 'directory' | 'settings'>;
+    /** Whether the commit replaces former commits with the same input ids. */
+    readonly replace: boolean;
+    /** `name` is part of the names of all pile sets. */
+    readonly commit: Pick<StoreCommit, 'name' | 'generation' | 'format' | 'inputIds'>;
+  };
+}
+
+export type ClusterPlan = OutputPlan | AppendPlan;
+
 const KIND = 'cluster-plan';
 const VERSION = 1;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = 'plan';
+/** The directory of the data files of pile sets. */
+export const DATA_NAME = 'disk-0';
 export const COMMITTED_NAME = 'committed';
 export const COMMITTING_NAME = 'committing';
+export const APPENDING_NAME = 'appending';
 export const ATTEMPTS_NAME = 'attempts';
 export const SLURM_NAME = 'slurm';
 

@@ -41,7 +41,7 @@ export interface ClusterStatus {
   readonly jobDir: string;
   /** The pass that has tasks to do. */
   readonly state: TaskKind | 'committed';
-  /** Undefined when the job is committed. */
+  /** Undefined when the job is committed, or has no such tasks. */
   readonly scatter: PassStatus | undefined;
   readonly shuffle: PassStatus | undefined;
   readonly running: readonly RunningAttempt[];
@@ -90,8 +90,14 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   return {
     jobDir: directory,
     state: unfinished.scatter.length > 0 ? 'scatter' : unfinished.shuffle.length > 0 ? 'shuffle' : 'commit',
-    scatter: passStatus('scatter', scatterTasks, unfinished.scatter, running, bytesOfScatter),
-    shuffle: passStatus('shuffle', plan.shuffleTaskCount, unfinished.shuffle, running, bytesOfShuffle),
+    scatter:
+      scatterTasks === 0
+        ? undefined
+        : passStatus('scatter', scatterTasks, unfinished.scatter, running, bytesOfScatter),
+    shuffle:
+      plan.shuffleTaskCount === 0
+        ? undefined
+        : passStatus('shuffle', plan.shuffleTaskCount, unfinished.shuffle, running, bytesOfShuffle),
     running: running.map(({ kind, index, host, pid, bytesDone, bytesTotal, startedAt, toldAt }) => ({
       ...{ kind, index, host, pid, bytesDone, bytesTotal },
       startedAt: timeOf(startedAt),

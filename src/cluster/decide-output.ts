@@ -8,6 +8,7 @@ import { readCutsNote, writeCutsNote } from '../job-directory/cuts-note.js';
 import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
+import { gatherStoredPiles } from '../jobs/gather-stored-piles.js';
 import type { JobScope } from '../jobs/job.js';
 import { shuffleSettings } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
@@ -20,8 +21,8 @@ import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
 import { takeHead } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { type ClusterJob, startTaskThreads } from './open-job.js';
-import { gatherScattered } from './scattered.js';
+import { type ClusterJob, type OutputJob, startTaskThreads } from './open-job.js';
+import { gatherScattered, type Scattered } from './scattered.js';
 
 export interface DecidedOutput {
   /** Of the output alone. */
@@ -37,21 +38,21 @@ export interface DecidedOutput {
  * @param scratchDir where piles that are too large are scattered again: on this machine alone.
  */
 export async function decideOutput(
-  job: ClusterJob,
+  job: OutputJob,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
 ): Promise<DecidedOutput> {
   const { plan, directory, gates, piling, keyOf, inputs, signal, onWarning } = job;
   const { request } = plan;
-  const { piles, found } = await gatherScattered(job);
+  const { piles, found } = await gatherPiles(job);
   const first = await startTaskThreads(job, scope);
   const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, () => {}, scope.releases);
   const scratch = openScratch(scratchDir, gates, scope);
   const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
     keyScale: undefined,
     framing: request.framing,
-    tiesByBytes: plan.inputIds !== undefined,
+    tiesByBytes: plan.inputIds !== undefined || plan.stored !== undefined,
     unique: false,
     hashesOutput: true,
     rescatterTo: scratch,
@@ -59,7 +60,7 @@ export async function decideOutput(
   });
   const samples = sampleSourceOf(request.framing, {
     inputs,
-    recordEnds: found.recordEnds,
+    recordEnds: found?.recordEnds ?? new Float64Array(0),
     keyOf,
     keys: request.keys,
     signal,
@@ -69,11 +70,18 @@ export async function decideOutput(
   const work = { ...all, piles: head, samples };
   const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
   const splits = await findSplits(request, work, threads, keptSplits);
-  const outputPlan = planOutput(request, head, foundHeaders(request, found), splits);
+  const outputPlan = planOutput(request, head, found && foundHeaders(request, found), splits);
   const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
   const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
   const { ends, recordBytes, compression } = outputPlan;
   return { work, layout: { ends, recordBytes, compression, cuts }, splits, threads };
+}
+
+/** The piles of the tasks before, with what those found of the inputs; or those of a store. */
+async function gatherPiles(job: OutputJob): Promise<Pick<Scattered, 'piles'> & Partial<Scattered>> {
+  const { plan, piling, control } = job;
+  if (plan.stored === undefined) return gatherScattered(job);
+  return { piles: await gatherStoredPiles(plan.stored, piling.layout, control) };
 }
 
 /** A note that every task would make alike. */

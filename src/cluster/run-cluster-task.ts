@@ -4,10 +4,12 @@ import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
+import { explainedByExpiry } from '../store/store-snapshot.js';
 import { AttemptLog, type TaskKind } from './attempt-log.js';
+import { commitAppend } from './commit-append.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { readCommittedNote, removeRest } from './committed-job.js';
-import { openClusterJob } from './open-job.js';
+import { type AppendJob, isAppend, type OutputJob, openClusterJob } from './open-job.js';
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
@@ -121,15 +123,10 @@ async function runOne(
   if (task >= count) return { count };
   const log = new AttemptLog(directory, kind, task);
   log.begin();
-  const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
-    await requireStaging(job);
-    if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
-    if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
-    const output = await commitJob(job, log, scratchDir, scope);
-    return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
-  };
   try {
-    const outcome = await work();
+    const outcome = await (isAppend(job)
+      ? doOfAppend(job, kind, task, log, scope)
+      : doOfOutput(job, kind, task, log, scratchDir, scope));
     log.done();
     return { count, ...outcome };
   } catch (error) {
@@ -137,6 +134,41 @@ async function runOne(
     log.failed(reason);
     throw reason;
   }
+}
+
+async function doOfAppend(
+  job: AppendJob,
+  kind: TaskKind,
+  task: number,
+  log: AttemptLog,
+  scope: JobScope,
+): Promise<Omit<TaskOutcome, 'count'>> {
+  if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
+  return outcomeOf(await commitAppend(job, log, scope));
+}
+
+async function doOfOutput(
+  job: OutputJob,
+  kind: TaskKind,
+  task: number,
+  log: AttemptLog,
+  scratchDir: string | undefined,
+  scope: JobScope,
+): Promise<Omit<TaskOutcome, 'count'>> {
+  await requireStaging(job);
+  try {
+    if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
+    if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
+    return outcomeOf(await commitJob(job, log, scratchDir, scope));
+  } catch (error) {
+    const { stored } = job.plan;
+    throw stored === undefined ? error : explainedByExpiry(error, stored);
+  }
+}
+
+/** @param output undefined: another process has committed the job. */
+function outcomeOf(output: ClusterOutput | undefined): Omit<TaskOutcome, 'count'> {
+  return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
 }
 
 /** A commit that was killed at its very end. */

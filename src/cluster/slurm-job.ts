@@ -15,8 +15,11 @@ import type { Tuning } from '../plan/memory-plan.js';
 import type { TaskKind } from './attempt-log.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { unfinishedShuffleTasks } from './commit-job.js';
-import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
+import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport } from './make-plan.js';
 import { findPlan } from './open-job.js';
+import { CLUSTER_APPEND_OPTIONS, type ClusterAppendOptions } from './plan-append.js';
+import { type ClusterJobOptions, isAppend, isStoreShuffle, planCluster } from './plan-job.js';
+import { CLUSTER_STORE_SHUFFLE_OPTIONS, type ClusterStoreShuffleOptions } from './plan-store-shuffle.js';
 import { unfinishedScatterTasks } from './scattered.js';
 import {
   cancel,
@@ -67,7 +70,13 @@ export interface SlurmTaskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface SlurmOptions extends Omit<ClusterPlanOptions, 'memoryBytes'>, SlurmTaskOptions {}
+type OnSlurm<Options> = Omit<Options, 'memoryBytes'> & SlurmTaskOptions;
+
+/** A job to plan. */
+export type SlurmOptions =
+  | OnSlurm<ClusterPlanOptions>
+  | OnSlurm<ClusterAppendOptions>
+  | OnSlurm<ClusterStoreShuffleOptions>;
 
 /** A job that is planned; what is left out stays as in the earlier submission. */
 export interface SlurmResumeOptions extends SlurmTaskOptions {
@@ -108,8 +117,16 @@ const TASK_OPTIONS: OptionNames<SlurmTaskOptions> = {
   scratchDir: true,
   signal: true,
 };
-const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...TASK_OPTIONS };
+/** @throws UsageError for an option that jobs of this kind do not have. */
+function requireSlurmOptions(owner: string, options: SlurmOptions): void {
+  const { memoryBytes: _, ...names } = isAppend(options)
+    ? CLUSTER_APPEND_OPTIONS
+    : isStoreShuffle(options)
+      ? CLUSTER_STORE_SHUFFLE_OPTIONS
+      : CLUSTER_PLAN_OPTIONS;
+  requireKnownOptions(owner, options, { ...names, ...TASK_OPTIONS });
+}
+
 const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...TASK_OPTIONS };
 
 const GIB = 2 ** 30;
@@ -132,7 +149,7 @@ export async function submitToSlurm(
   tuning: Partial<Tuning> = {},
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
-  requireKnownOptions('submitToSlurm()', options, SLURM_OPTIONS);
+  requireSlurmOptions('submitToSlurm()', options);
   const { jobDir, signal } = options;
   const asked = settle(options, undefined, {}, resolve(jobDir));
   const memoryBytes = recordMemoryOf(asked);
@@ -187,8 +204,9 @@ export async function describeSlurm(
   options: SlurmOptions | SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
-  const isNew = 'output' in options;
-  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
+  const isNew = 'tasks' in options;
+  if (isNew) requireSlurmOptions('describeSlurm()', options);
+  else requireKnownOptions('describeSlurm()', options, RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
@@ -197,9 +215,13 @@ export async function describeSlurm(
   if (isNew) recordMemoryOf(settings);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const place = placeOf(directory, settings, program);
-  const tasks = 'tasks' in options ? Array.from({ length: options.tasks }, (_, task) => task) : [];
+  const tasks = isNew ? Array.from({ length: options.tasks }, (_, task) => task) : [];
+  const scatter = isStoreShuffle(options) ? [] : tasks;
+  const shuffle = isAppend(options) ? [] : tasks;
   const jobs =
-    found === undefined ? jobsOf(tasks, tasks.length, tasks, tasks.length, arraySize) : jobsLeft(found, arraySize);
+    found === undefined
+      ? jobsOf(scatter, scatter.length, shuffle, shuffle.length, arraySize)
+      : jobsLeft(found, arraySize);
   const described = jobs.map((job, i) => {
     const after = jobs[i - 1]?.kind.toUpperCase();
     const words = submissionWords(asSlurmRequest(settings), place, job, after, settings.maxParallel);
@@ -277,7 +299,7 @@ function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote): number {
 }
 
 /** The options of the plan, without those for Slurm alone: no others may be there. */
-function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterPlanOptions {
+function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterJobOptions {
   const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = options;
   const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...rest } = others;
   return { ...rest, cpusPerTask, memoryBytes };

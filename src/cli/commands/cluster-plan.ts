@@ -1,5 +1,6 @@
 /** `pileshuf cluster plan`: plans a shuffle as tasks for several machines. */
-import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
+import type { ClusterPlanReport } from '../../cluster/make-plan.js';
+import { planCluster } from '../../cluster/plan-job.js';
 import { UsageError } from '../../errors.js';
 import type { CommandDefinition } from '../command.js';
 import { resolveInputIds, resolveInputs } from '../input-list.js';
