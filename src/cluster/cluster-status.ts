@@ -91,9 +91,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     jobDir: directory,
     state: unfinished.scatter.length > 0 ? 'scatter' : unfinished.shuffle.length > 0 ? 'shuffle' : 'commit',
     scatter:
-      scatterTasks === 0
-        ? undefined
-        : passStatus('scatter', scatterTasks, unfinished.scatter, running, bytesOfScatter),
+      scatterTasks === 0 ? undefined : passStatus('scatter', scatterTasks, unfinished.scatter, running, bytesOfScatter),
     shuffle:
       plan.shuffleTaskCount === 0
         ? undefined

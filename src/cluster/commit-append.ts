@@ -82,7 +82,7 @@ async function addToStore(job: AppendJob, piles: ScatteredPiles, checksum: strin
     }
     attempt.end();
   });
-  await nameInStore(job, snapshot, piles);
+  if (former === undefined) await nameInStore(job, snapshot, piles);
   const state = await commitToStore(snapshot, added, { replace, control });
   isCommitted = true;
   return state.commits.find(({ name }) => name === commit.name)?.since ?? state.number;

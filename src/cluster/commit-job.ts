@@ -205,7 +205,15 @@ function shorten(
 
 function reportOf(plan: OutputPlan, journal: CommitJournal, shards: readonly string[]): ClusterOutput {
   const { records, bytes, checksum, splits } = journal;
-  return { records, bytes, seed: plan.request.seed, checksum, shards, splits: reportSplits(splits, shards), state: undefined };
+  return {
+    records,
+    bytes,
+    seed: plan.request.seed,
+    checksum,
+    shards,
+    splits: reportSplits(splits, shards),
+    state: undefined,
+  };
 }
 
 function summaryOf({ records, bytes, seed, checksum }: ClusterOutput) {

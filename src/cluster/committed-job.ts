@@ -49,7 +49,11 @@ const RECORD_NAME = /^(cuts|head|splits|slurm|commit|committing|appending|shuffl
  * Removes what the job needs no more: the staged outputs, then everything in the job directory but the marker and what is
  * not of a job. A task that still runs somewhere finds its files gone, and fails.
  */
-export function removeRest(jobDirectory: string, stagingDirectory: string | undefined, warn: (error: unknown) => void): void {
+export function removeRest(
+  jobDirectory: string,
+  stagingDirectory: string | undefined,
+  warn: (error: unknown) => void,
+): void {
   const attempt = (remove: () => void) => {
     try {
       remove();

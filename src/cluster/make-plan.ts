@@ -192,9 +192,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
 }
 
 /** @throws UsageError */
-export function completeTasks(
-  options: Pick<ClusterPlanOptions, 'tasks' | 'cpusPerTask' | 'memoryBytes'>,
-): TaskAmounts {
+export function completeTasks(options: Pick<ClusterPlanOptions, 'tasks' | 'cpusPerTask' | 'memoryBytes'>): TaskAmounts {
   const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB } = options;
   requireWhole('`tasks`', tasks, 1, MOST_TASKS);
   requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);

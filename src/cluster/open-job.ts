@@ -20,7 +20,15 @@ import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf } from '../store/store-snapshot.js';
-import { type AppendPlan, type ClusterPlan, COMMITTED_NAME, DATA_NAME, type OutputPlan, PLAN_NAME, readClusterPlan } from './cluster-plan.js';
+import {
+  type AppendPlan,
+  type ClusterPlan,
+  COMMITTED_NAME,
+  DATA_NAME,
+  type OutputPlan,
+  PLAN_NAME,
+  readClusterPlan,
+} from './cluster-plan.js';
 import type { Patience } from './until-visible.js';
 
 /** How a task talks to its caller. */

@@ -193,7 +193,8 @@ class JobPlace {
   }
 
   #end(): void {
-    if (this.#isWritten && !listNames(this.path, 'temp').includes(PLAN_NAME)) removeDirectory(join(this.path, DATA_NAME));
+    if (this.#isWritten && !listNames(this.path, 'temp').includes(PLAN_NAME))
+      removeDirectory(join(this.path, DATA_NAME));
     this.#directory.release(!this.#wasMade);
   }
 }

@@ -8,7 +8,13 @@ import { nameSome, PileshufError, SystemError } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import type { ShuffleProgress } from '../jobs/options.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { costsOfScatter, costsOfShuffle, costsOfStoreShuffle, type PhaseCost, type ShuffleSizes } from '../plan/phase-costs.js';
+import {
+  costsOfScatter,
+  costsOfShuffle,
+  costsOfStoreShuffle,
+  type PhaseCost,
+  type ShuffleSizes,
+} from '../plan/phase-costs.js';
 import type { TaskKind } from './attempt-log.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus, type PassStatus } from './cluster-status.js';

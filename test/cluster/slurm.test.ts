@@ -13,7 +13,9 @@ const directory = useMemoryDirectory();
 const slurm = useFakeSlurm(directory);
 const jobDir = () => directory.path('job');
 
-function optionsOf(more: Partial<SlurmOptions> = {}): SlurmOptions {
+type ShuffleOnSlurm = Extract<SlurmOptions, { readonly inputs: unknown; readonly output: string }>;
+
+function optionsOf(more: Partial<ShuffleOnSlurm> = {}): ShuffleOnSlurm {
   const input = directory.path('in');
   writeFileSync(input, Array.from({ length: 400 }, (_, i) => `line ${i}\n`).join(''));
   return {
@@ -27,7 +29,7 @@ function optionsOf(more: Partial<SlurmOptions> = {}): SlurmOptions {
   };
 }
 
-const submit = (more: Partial<SlurmOptions> = {}) =>
+const submit = (more: Partial<ShuffleOnSlurm> = {}) =>
   submitToSlurm(optionsOf(more), { ...SMALL_TASKS, sliceBytes: 900 });
 
 async function messageOf(work: Promise<unknown>): Promise<string> {

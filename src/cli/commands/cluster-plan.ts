@@ -1,20 +1,17 @@
-/** `pileshuf cluster plan`: plans a shuffle as tasks for several machines. */
+/** `pileshuf cluster plan`: plans a shuffle, or an append to a pile store, as tasks for several machines. */
 import type { ClusterPlanReport } from '../../cluster/make-plan.js';
 import { planCluster } from '../../cluster/plan-job.js';
-import { UsageError } from '../../errors.js';
+import { readJob } from '../cluster-job.js';
 import type { CommandDefinition } from '../command.js';
-import { resolveInputIds, resolveInputs } from '../input-list.js';
-import { countOfRecords } from '../option-values.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { formatBytes, formatPlural } from '../quantity.js';
-import { readSeedFrom } from '../random-seed.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
 tasks, then the commit. The output has the same bytes as that of the same
-command on one machine, without "cluster plan" and the options of tasks.
+command on one machine, without "cluster plan" and the options of tasks. An
+append to a pile store has no shuffle tasks, a shuffle of one no scatter tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job
@@ -25,37 +22,19 @@ Examples:
   pileshuf cluster task scatter --job-dir job --index 0
   pileshuf cluster task shuffle --job-dir job --index 0
   pileshuf cluster task commit --job-dir job
+  pileshuf cluster plan --append STORE day/ --job-dir job --tasks 64
+  pileshuf cluster plan --shuffle-store STORE -o out --job-dir job --tasks 64
 `;
 
 export const command: CommandDefinition<'cluster plan'> = {
   name: 'cluster plan',
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
-  async run({ operands, values, reporter, signal, tuning }) {
-    const { inputLists = [], inputIds, randomSource, mix, json, progress: _, quiet: __, ...rest } = values;
-    const { output, jobDir, tasks, ...options } = rest;
-    if (operands.length === 0 && inputLists.length === 0)
-      throw new UsageError('name the inputs: tasks cannot share standard input');
-    // The parser makes sure of these.
-    if (output === undefined || jobDir === undefined || tasks === undefined)
-      throw new RangeError('an option that must be given is missing');
-    refuseMistypedWords(operands, 'cluster plan');
-    const report = await planCluster(
-      {
-        ...options,
-        output,
-        jobDir,
-        tasks,
-        headCount: countOfRecords(options.headCount),
-        inputs: await resolveInputs(operands, inputLists, signal),
-        inputIds: await resolveInputIds(inputIds, signal),
-        seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
-        mix: mix === undefined ? undefined : await (await import('../mix-file.js')).readMix(mix, signal),
-        signal,
-        onWarning: reporter.warning,
-      },
-      tuning,
-    );
+  async run({ operands, values, given, reporter, signal, tuning }) {
+    const { json, progress: _, quiet: __, ...job } = values;
+    const words = { operands, values: job, given };
+    const options = await readJob(words, 'cluster plan', { signal, onWarning: reporter.warning });
+    const report = await planCluster(options, tuning);
     reporter.close();
     const lines = json === true ? [jsonLine(report)] : describePlan(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
@@ -68,8 +47,12 @@ function describePlan(report: ClusterPlanReport): string[] {
   return [
     `job directory  ${jobDir}`,
     `inputs         ${inputs}, seed ${JSON.stringify(report.seed)}`,
-    `scatter tasks  ${scatterTasks}, indexes 0 to ${scatterTasks - 1}`,
-    `shuffle tasks  ${shuffleTasks}, indexes 0 to ${shuffleTasks - 1}`,
+    ...describeTasks('scatter', scatterTasks),
+    ...describeTasks('shuffle', shuffleTasks),
     `each task      ${formatPlural(cpusPerTask, 'thread')}, ${formatBytes(memoryBytes)} for records`,
   ];
+}
+
+function describeTasks(kind: string, count: number): string[] {
+  return count === 0 ? [] : [`${kind} tasks  ${count}, indexes 0 to ${count - 1}`];
 }

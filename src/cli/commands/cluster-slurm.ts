@@ -2,18 +2,16 @@
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { UsageError } from '../../errors.js';
+import { readJob, requireJob } from '../cluster-job.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import { resolveInputIds, resolveInputs } from '../input-list.js';
-import { countOfRecords } from '../option-values.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
-import { readSeedFrom } from '../random-seed.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
-each of which waits for the one before. All nodes must see the inputs, the
+each of which waits for the one before. An append to a pile store has no shuffle
+tasks, a shuffle of one no scatter tasks. All nodes must see the inputs, the
 output, the job directory, pileshuf and Node under the same paths. The output
 has the bytes of the same command on one machine: see docs/SLURM.md.
 
@@ -26,6 +24,8 @@ Examples:
   pileshuf cluster slurm /data/corpus -o /data/out --job-dir /data/job \\
     --shards 512 --tasks 64 --partition cpu --time 2:00:00 --mem 32G --wait
   pileshuf cluster slurm --resume --job-dir /data/job
+  pileshuf cluster slurm --append STORE /data/day --job-dir /data/job \\
+    --tasks 64 --wait
 `;
 
 type Call = CommandCall<'cluster slurm'>;
@@ -52,50 +52,32 @@ export const command: CommandDefinition<'cluster slurm'> = {
 };
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
-  const { operands, reporter, signal, tuning } = call;
-  const { inputIds, randomSource, mix, ...options } = newJobOf(call);
-  const { inputLists = [] } = call.values;
-  return submitToSlurm(
-    {
-      ...options,
-      inputs: await resolveInputs(operands, inputLists, signal),
-      inputIds: await resolveInputIds(inputIds, signal),
-      seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
-      mix: mix === undefined ? undefined : await (await import('../mix-file.js')).readMix(mix, signal),
-      signal,
-      onWarning: reporter.warning,
-    },
-    tuning,
-  );
+  const { reporter, signal, tuning } = call;
+  const { words, slurm } = partsOf(call);
+  const options = await readJob(words, 'cluster slurm', { signal, onWarning: reporter.warning });
+  return submitToSlurm({ ...options, ...slurm }, tuning);
 }
 
-/** @throws UsageError */
-function newJobOf({ operands, values }: Call) {
-  const {
-    inputLists = [],
-    json: _,
-    wait: __,
-    dryRun: ___,
-    resume: ____,
-    progress: _____,
-    quiet: ______,
-    ...rest
-  } = values;
-  const { output, jobDir, tasks, ...options } = rest;
-  if (operands.length === 0 && inputLists.length === 0)
-    throw new UsageError('name the inputs: tasks cannot share standard input');
-  if (output === undefined) throw new UsageError('--output is missing: tasks cannot share standard output');
-  if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each pass');
-  // The parser makes sure of it.
-  if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
-  refuseMistypedWords(operands, 'cluster slurm');
-  return { ...options, output, jobDir, tasks, headCount: countOfRecords(options.headCount) };
+/** The words of the job, and the options for Slurm. */
+function partsOf({ operands, values, given }: Call) {
+  const { json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
+  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
+  const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...job } = others;
+  const { cpusPerTask } = job;
+  return {
+    words: { operands, values: job, given },
+    slurm: {
+      ...{ partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask },
+      ...{ taskMemoryBytes, maxParallel, logDir, scratchDir },
+    },
+  };
 }
 
 const MAY_CHANGE = new Set(['Slurm', 'Progress']);
 
 /** @throws UsageError for words that a plan has decided. */
-function resumeOptionsOf({ operands, values, given, signal }: Call) {
+function resumeOptionsOf(call: Call) {
+  const { operands, values, given, signal } = call;
   const decided = given.find(
     ({ group, sets }) => !MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets),
   );
@@ -103,16 +85,13 @@ function resumeOptionsOf({ operands, values, given, signal }: Call) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;
     throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);
   }
-  const { jobDir = '', partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask } = values;
-  const { taskMemoryBytes, maxParallel, logDir, scratchDir } = values;
-  return {
-    ...{ jobDir, partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask },
-    ...{ taskMemoryBytes, maxParallel, logDir, scratchDir, signal },
-  };
+  return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal };
 }
 
 async function printDryRun(call: Call): Promise<void> {
-  const options = call.values.resume === true ? resumeOptionsOf(call) : { ...newJobOf(call), inputs: call.operands };
+  const { words, slurm } = partsOf(call);
+  const options =
+    call.values.resume === true ? resumeOptionsOf(call) : { ...requireJob(words, 'cluster slurm'), ...slurm };
   const text = await describeSlurm(options);
   call.reporter.close();
   await printToStandardOutput(text);

@@ -1,0 +1,112 @@
+/** The job that the words of `cluster plan` and `cluster slurm` ask for: a shuffle, an append to a store or a shuffle of one. */
+import type { ClusterJobOptions } from '../cluster/plan-job.js';
+import { UsageError } from '../errors.js';
+import type { ParsedWords } from './command.js';
+import type { CommandName } from './command-table.js';
+import { resolveInputIds, resolveInputs } from './input-list.js';
+import { type OptionEntry, type OptionGroup, type OptionValues, optionsOf } from './option-table.js';
+import { countOfRecords } from './option-values.js';
+import { refuseMistypedWords } from './other-words.js';
+import { readSeedFrom } from './random-seed.js';
+
+type Planner = 'cluster plan' | 'cluster slurm';
+
+/** The options of a plan, without those for what the command prints. */
+export type JobValues = Omit<OptionValues<'cluster plan'>, 'json' | 'progress' | 'quiet'>;
+
+/** The words of a job. */
+export interface JobWords extends Omit<ParsedWords<Planner>, 'values'> {
+  readonly values: JobValues;
+}
+
+interface Kind {
+  /** The local command for the same. */
+  readonly command: CommandName;
+  /** Why it has no other options of these groups. */
+  readonly reasons: Partial<Record<OptionGroup, string>>;
+}
+
+const OF_A_STORE = 'the order of a store follows from its seed and the ids of its inputs';
+const KINDS = {
+  shuffle: { command: 'shuffle', reasons: { Store: 'it belongs to --append' } },
+  append: {
+    command: 'append',
+    reasons: {
+      Output: 'an append writes no output',
+      Order: OF_A_STORE,
+      Machine: 'a store keeps its piles as they are',
+    },
+  },
+  shuffleStore: {
+    command: 'shuffle-store',
+    reasons: {
+      Output: 'it is for a shuffle of inputs',
+      Order: OF_A_STORE,
+      Store: 'it belongs to --append',
+      Records: 'a store has its records already',
+      Input: 'a store has its records already',
+    },
+  },
+} as const satisfies Record<string, Kind>;
+
+/** Options of tasks, whatever these do. */
+const GROUPS_OF_TASKS: ReadonlySet<OptionGroup> = new Set(['Tasks', 'Slurm', 'Progress']);
+const ALWAYS = new Set(['append', 'shuffle-store', 'json', 'dry-run']);
+
+/** @returns the options that a plan must have; inputs as they were typed. @throws UsageError for words that the job does not take, or lacks. */
+export function requireJob({ operands, values, given }: JobWords, planner: Planner) {
+  const kind = values.append !== undefined ? 'append' : values.shuffleStore !== undefined ? 'shuffleStore' : 'shuffle';
+  refuseOthers(KINDS[kind], given);
+  const { inputLists = [], append, shuffleStore, output, jobDir, tasks } = values;
+  const hasInputs = operands.length > 0 || inputLists.length > 0;
+  if (kind === 'shuffleStore' && hasInputs)
+    throw new UsageError(`${operands[0] ?? 'a list of inputs'}: --shuffle-store takes no inputs; --append adds inputs`);
+  if (kind !== 'shuffleStore' && !hasInputs) throw new UsageError('name the inputs: tasks cannot share standard input');
+  if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each pass');
+  // The parser makes sure of it.
+  if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
+  refuseMistypedWords(operands, planner);
+  if (append !== undefined) return { append, inputs: operands, jobDir, tasks };
+  if (output === undefined) throw new UsageError('--output is missing: tasks cannot share standard output');
+  return shuffleStore === undefined
+    ? { inputs: operands, output, jobDir, tasks }
+    : { shuffleStore, output, jobDir, tasks };
+}
+
+/** @throws UsageError */
+export async function readJob(
+  words: JobWords,
+  planner: Planner,
+  { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },
+): Promise<ClusterJobOptions> {
+  const required = requireJob(words, planner);
+  const { operands, values } = words;
+  const { inputLists = [], inputIds, randomSource, mix, headCount, ...others } = values;
+  const { append: _, shuffleStore: __, output: ___, ...given } = others;
+  const options = { ...given, ...required, signal, onWarning };
+  if ('shuffleStore' in options) return { ...options, ...counted(headCount) };
+  const inputs = await resolveInputs(operands, inputLists, signal);
+  const ids = await resolveInputIds(inputIds, signal);
+  if ('append' in options) return { ...options, inputs, inputIds: ids };
+  return {
+    ...options,
+    ...counted(headCount),
+    inputs,
+    inputIds: ids,
+    seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
+    mix: mix === undefined ? undefined : await (await import('./mix-file.js')).readMix(mix, signal),
+  };
+}
+
+function counted(headCount: JobValues['headCount']) {
+  return { headCount: countOfRecords(headCount) };
+}
+
+/** @throws UsageError */
+function refuseOthers({ command, reasons }: Kind, given: readonly OptionEntry[]): void {
+  if (command === 'shuffle' && !given.some(({ group }) => group === 'Store')) return;
+  const taken = new Set(optionsOf(command).map(({ name }) => name));
+  const other = given.find(({ name, group }) => !taken.has(name) && !ALWAYS.has(name) && !GROUPS_OF_TASKS.has(group));
+  if (other === undefined) return;
+  throw new UsageError(`--${other.name}: ${reasons[other.group] ?? 'tasks cannot do that'}; leave it out`);
+}
