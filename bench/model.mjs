@@ -1,6 +1,6 @@
 // @ts-check
 // `npm run bench:model`: fits the cost model to measured jobs, prints its predictions and their errors, and writes them
-// into docs/SCALE.md and docs/SCALE-MODEL.md. With `--measure` it measures the jobs first, which takes some minutes on a quiet machine, and
+// into docs/SCALE.md, docs/SCALE-MODEL.md and docs/CLUSTER-SCALE.md. With `--measure` it measures the jobs first, which takes some minutes on a quiet machine, and
 // keeps the measurements in bench/results. Otherwise it uses the latest measurements there.
 
 import fs from 'node:fs';

@@ -9,51 +9,99 @@
 
 /** The classes of errors that the exit codes tell apart. */
 export type ErrorKind =
-  | 'failed' // exit 1: the machine or its disks
-  | 'usage' // exit 2: the options or the arguments
-  | 'input' // exit 3: the inputs
-  | 'verification' // exit 4: the written records differ from the read ones
-  | 'aborted' // the caller's AbortSignal stopped the job
-  | 'closed-pipe'; // the reader of the output closed it
+  /** The machine or its disks. Exit code 1. */
+  | 'failed'
+  /** The options or the arguments. Exit code 2. */
+  | 'usage'
+  /** The inputs. Exit code 3. */
+  | 'input'
+  /** The written records differ from the read ones. Exit code 4. */
+  | 'verification'
+  /** The AbortSignal of the caller stopped the job. The command ends with 129, 130 or 143. */
+  | 'aborted'
+  /** The reader of the output closed it. Exit code 141. */
+  | 'closed-pipe';
 
 type UsageCode =
+  /** An option or an argument is wrong, or two of them contradict each other. */
   | 'ERR_OPTION'
+  /** The output exists, or the report, the list of duplicates or the index. */
   | 'ERR_OUTPUT_EXISTS'
+  /** The output cannot lie there: it is an input, a directory, a file of a store, or not on the right file system. */
   | 'ERR_OUTPUT_PLACE'
+  /** The unfinished job began with other options or inputs. */
   | 'ERR_JOB_DIFFERS'
+  /** Another job of the same output is at work, or cannot be seen from here. */
   | 'ERR_JOB_LOCKED'
+  /** An unfinished job of this output can be resumed. Give `resume`, or `force` to discard it. */
   | 'ERR_JOB_UNFINISHED'
+  /** Another version of pileshuf began the unfinished job. */
   | 'ERR_JOB_VERSION'
+  /** The directory is no pile store, or what is asked of it is no longer there. */
   | 'ERR_STORE'
+  /** The store has another seed, id or number of piles. */
   | 'ERR_STORE_DIFFERS'
+  /** Another version of pileshuf wrote the store. */
   | 'ERR_STORE_VERSION'
+  /** The store has an input of this id, or the call gives it twice. */
   | 'ERR_INPUT_ID_TAKEN'
+  /** Another version of pileshuf wrote the record index. */
   | 'ERR_INDEX_VERSION'
+  /** The memory is too little for what is asked. */
   | 'ERR_MEMORY_BUDGET';
 type InputCode =
+  /** The inputs have no record to repeat. */
   | 'ERR_INPUT_EMPTY'
+  /** An input does not exist, or a pattern matches none. */
   | 'ERR_INPUT_MISSING'
+  /** An input may not be read, is no file, or a disk cannot read it. */
   | 'ERR_INPUT_UNREADABLE'
+  /** An input is damaged or cut off. */
   | 'ERR_INPUT_CORRUPT'
+  /** An input is of another format than the call says. */
   | 'ERR_INPUT_FORMAT'
+  /** An input changed during the job, or since its index was made. */
   | 'ERR_INPUT_CHANGED'
+  /** Aligned files have different numbers of records. */
   | 'ERR_COUNTS_DIFFER'
+  /** Two samples of tar files have the same key. */
   | 'ERR_SAMPLE_KEY_REPEATED'
+  /** A record is longer than `maxRecordBytes`, or than the memory allows. */
   | 'ERR_RECORD_TOO_LONG'
+  /** There are fewer records than the splits ask for. */
   | 'ERR_TOO_FEW_RECORDS'
+  /** A record lacks the value that the call selects. */
   | 'ERR_FIELD_MISSING'
+  /** Too many different records have the same hash. Somebody has made them for that. */
   | 'ERR_RECORDS_COLLIDE';
 type SystemCode =
+  /** A disk is full, or too small for the job. */
   | 'ERR_NO_SPACE'
+  /** A temp directory is missing or unusable. */
   | 'ERR_TEMP_DIR'
+  /** A call on a file failed. */
   | 'ERR_IO'
+  /** The system gave no more memory. */
   | 'ERR_OUT_OF_MEMORY'
+  /** A thread could not start, or died. */
   | 'ERR_WORKER'
+  /** A bundler left out files of pileshuf: mark it external. */
   | 'ERR_BUNDLED'
+  /** Tasks on other machines must end first. */
   | 'ERR_NOT_READY'
+  /** Slurm refused, or tasks failed there. */
   | 'ERR_SLURM';
 
-export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';
+export type ErrorCode =
+  | UsageCode
+  | InputCode
+  | SystemCode
+  /** What was read and what was written differ, or data on disk is damaged. */
+  | 'ERR_VERIFICATION'
+  /** The AbortSignal of the caller stopped the job. */
+  | 'ABORT_ERR'
+  /** The reader of the output closed it. */
+  | 'ERR_CLOSED_PIPE';
 
 /** A job that ended early and can be resumed. */
 export interface UnfinishedJob {

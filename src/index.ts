@@ -6,6 +6,7 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
+export type { TaskKind } from './cluster/attempt-log.js';
 export {
   type ClusterStatus,
   clusterStatus,
@@ -40,6 +41,8 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export type { InputIdRule } from './inputs/ids.js';
+export type { NamedInput } from './inputs/list-inputs.js';
 export { appendToStore } from './jobs/append.js';
 export { type CheckOptions, type CheckReport, checkShuffled } from './jobs/check-shuffled.js';
 export { indexFile } from './jobs/index-file.js';
@@ -86,8 +89,10 @@ export type {
 export { previewShuffle } from './jobs/preview-shuffle.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export type {
+  DeviceTraffic,
   ExpectedRange,
   Moment,
+  PileSizes,
   ReportFacts,
   SampledRecord,
   SelfCheck,
@@ -116,6 +121,7 @@ export {
   verifyPermutation,
 } from './jobs/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './jobs/verify-shards.js';
+export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
 export type { LoaderState } from './loader/loader-state.js';

@@ -40,22 +40,12 @@ export interface SplitValues extends ValueRule {
   readonly key: bigint;
 }
 
-/** The field whose values tell which records are equal. */
-export interface UniqueField {
-  /** For messages. */
-  readonly field: string;
-  /** As the kernel takes it. */
-  readonly path: Uint8Array;
-  /** The value of records without the field; absent: there must be none. */
-  readonly missing?: string | undefined;
-}
-
 /** The settings of tasks that read inputs. */
 export interface ReadSettings extends TaskSettings, RecordFormat {
   /** Absent: no value of a record chooses its split. */
   readonly splitBy?: SplitValues | undefined;
   /** Absent: records are equal if all of their bytes are. */
-  readonly uniqueField?: UniqueField | undefined;
+  readonly uniqueBy?: ValueRule | undefined;
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */
@@ -80,8 +70,8 @@ export interface PileSettings extends TaskSettings {
   readonly bufferBytes: number;
   /** Whether keys follow the content of records, and of equal records one is kept. Absent: no. */
   readonly unique?: boolean | undefined;
-  /** The field that they follow; absent: they follow all bytes. */
-  readonly uniqueField?: UniqueField | undefined;
+  /** The value that they follow; absent: they follow all bytes. */
+  readonly uniqueBy?: ValueRule | undefined;
   /** Whether stored records tell where they come from; then all are stored. Absent: no. */
   readonly keepsPlaces?: boolean | undefined;
 }

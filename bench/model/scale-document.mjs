@@ -1,10 +1,12 @@
 // @ts-check
-// docs/SCALE.md and docs/SCALE-MODEL.md: text by hand, and tables of the model between these marks. Pure.
+// docs/SCALE.md, docs/SCALE-MODEL.md and docs/CLUSTER-SCALE.md: text by hand, and tables of the model between these marks.
+// Pure.
 //
 //     <!-- model: NAME -->
 //     ...
 //     <!-- model: end -->
 
+import { clusterTable, publishedTable } from './cluster-table.mjs';
 import { fitCosts } from './fit.mjs';
 import { measuredJobs } from './measured-jobs.mjs';
 import { costsTable, errorTable, memoryTable, planTable, timeTable, workersTable } from './scale-tables.mjs';
@@ -12,7 +14,7 @@ import { costsTable, errorTable, memoryTable, planTable, timeTable, workersTable
 /** @import { Measurements } from './measured-jobs.mjs' */
 
 /** Their names in docs/. */
-export const scaleDocuments = ['SCALE.md', 'SCALE-MODEL.md'];
+export const scaleDocuments = ['SCALE.md', 'SCALE-MODEL.md', 'CLUSTER-SCALE.md'];
 
 const mark = /<!-- model: (\w+) -->\n[\s\S]*?<!-- model: end -->/g;
 
@@ -28,6 +30,8 @@ export function scaleParts(measurements) {
     workers: workersTable(costs),
     costs: costsTable(costs),
     errors: errorTable(costs, fitted, checked),
+    cluster: clusterTable(costs),
+    published: publishedTable(),
   };
 }
 

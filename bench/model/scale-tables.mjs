@@ -187,7 +187,7 @@ export function errorTable(costs, fitted, checked) {
 }
 
 /** @param {string[]} heads @param {string[][]} rows @returns {string[]} */
-function markdown(heads, rows) {
+export function markdown(heads, rows) {
   const widths = heads.map((head, i) => Math.max(3, head.length, ...rows.map((row) => (row[i] ?? '').length)));
   const line = (/** @type {string[]} */ cells) =>
     `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
@@ -195,7 +195,7 @@ function markdown(heads, rows) {
 }
 
 /** @param {number} seconds */
-function hours(seconds) {
+export function hours(seconds) {
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   if (seconds < 72 * 3600) return `${(seconds / 3600).toFixed(1)} h`;
   return `${(seconds / 86400).toFixed(1)} days`;
@@ -214,7 +214,7 @@ function roundUp(bytes) {
 }
 
 /** @param {number} count */
-function whole(count) {
+export function whole(count) {
   return Math.round(count).toLocaleString('en');
 }
 

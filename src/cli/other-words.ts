@@ -84,17 +84,24 @@ export function refuseMistypedWords(inputs: readonly string[], command: CommandN
   }
 }
 
+/** In short words one letter makes another word, but no word has these in another order. */
+const LETTERS_OF_HELP = 'ehlp';
+/** Options that nobody gives alone, with names that a file that does not exist may well have. */
+const LIKELY_NAMES: ReadonlySet<string> = new Set(['missing']);
+
 function suggestFor(word: string, command: CommandName): string | undefined {
   // The parser takes a negative number for an operand.
   if (word === '-0') return adviseOption(word, command);
   if (word === 'shuffle') return 'the main command has no name: leave the word out';
   if (word === 'shuf') return 'did you mean pileshuf shuf? The name of a command is the first word';
   if (word === 'version') return 'did you mean pileshuf --version?';
+  if ([...word].sort().join('') === LETTERS_OF_HELP) return 'did you mean pileshuf help?';
   const name = EVERY.filter((each) => each !== 'shuffle').find((each) => isNearly(word, each));
   if (name !== undefined) return `did you mean ${typedName(name)}? The name of a command is the first word`;
   // A dash may have become a longer one in a text; some people leave it out.
   const bare = word.replace(/^[-\u2010-\u2015\u2212]+/, '').replace(/=.*$/s, '');
-  const option = optionsOf(command).find((each) => isNearly(bare, each.name));
+  const options = optionsOf(command).filter(({ name: each }) => word !== bare || !LIKELY_NAMES.has(each));
+  const option = options.find((each) => isNearly(bare, each.name));
   return option && `did you mean ${withPlaceholder(option)}?`;
 }
 

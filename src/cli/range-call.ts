@@ -3,11 +3,10 @@
  * anything is opened.
  */
 import { UsageError } from '../errors.js';
-import type { SplitShards } from '../jobs/options.js';
 import type { RangeOptions } from '../jobs/range-options.js';
 import { shuffleRange } from '../jobs/shuffle-range.js';
 import type { CommandCall, ParsedWords } from './command.js';
-import type { OptionEntry, OptionGroup, OptionValues } from './option-table.js';
+import type { OptionEntry, OptionGroup } from './option-table.js';
 import { readSeedFrom } from './random-seed.js';
 import { describeRange } from './report-text.js';
 import { refuseShardsInStream } from './shard-words.js';
@@ -19,6 +18,7 @@ const TOGETHER: ReadonlySet<string> = new Set([
   'repeat',
   'zero-terminated',
   'output',
+  'split',
   'shards',
   'shard-records',
   'compress',
@@ -33,13 +33,19 @@ const TOGETHER: ReadonlySet<string> = new Set([
 
 /** Why the others of a group do not. */
 const REASONS: Readonly<Partial<Record<OptionGroup, string>>> = {
-  Output: 'a range is cut into shards alone',
+  Output: 'each number comes once',
   Records: 'each number is a line',
   Machine: 'a range takes little memory and has no temp files',
   Resume: 'a range is not resumed; the same command with the same --seed writes the same bytes',
   Progress: 'a range has no passes to measure',
 };
 const NO_INPUTS = 'a range has no inputs';
+/** Why some do not, by their names. */
+const OWN_REASONS: Readonly<Record<string, string>> = {
+  'split-by': 'a number has no values',
+  missing: 'a number has no values',
+  'dry-run': 'a range has no temp files, and its memory is always the same',
+};
 
 /** A call that asks for numbers. */
 export interface RangeCall {
@@ -60,9 +66,8 @@ export function rangeCallOf({ operands, values, given }: ParsedWords<'shuffle'>)
   const [operand] = operands;
   if (operand !== undefined)
     throw new UsageError(`--input-range stands in place of inputs, and ${operand} is one; give one of them`);
-  if (namesSplits(shards)) throw new UsageError('--shards names splits, and --input-range has none; give a number');
-  const { headCount, repeat, zeroTerminated, output, compress, shardPrefix, force, seed, workers } = values;
-  const ofOutput = { output, shards, compress, shardPrefix, force };
+  const { headCount, repeat, zeroTerminated, output, splits, compress, shardPrefix, force, seed, workers } = values;
+  const ofOutput = { output, splits, shards, compress, shardPrefix, force };
   const options = { range, headCount, repeat, zeroTerminated, ...ofOutput, seed, workers };
   return { options, randomSource: values.randomSource };
 }
@@ -77,11 +82,7 @@ export async function runRangeCall(
   reporter.done(describeRange(report), report);
 }
 
-function namesSplits(shards: OptionValues<'shuffle'>['shards']): shards is SplitShards {
-  return shards?.by === 'count' && typeof shards.shardCount === 'object';
-}
-
 function refuseApart({ name, group }: OptionEntry): void {
   if (TOGETHER.has(name)) return;
-  throw new UsageError(`--${name} does not go with --input-range: ${REASONS[group] ?? NO_INPUTS}`);
+  throw new UsageError(`--${name} does not go with --input-range: ${OWN_REASONS[name] ?? REASONS[group] ?? NO_INPUTS}`);
 }

@@ -12,7 +12,18 @@ import { describeTogether } from './report-text.js';
 
 /** The options that go with aligned files, by their names. */
 const TOGETHER: ReadonlySet<string> = new Set([
-  ...['together', 'output', 'head-count', 'shards', 'shard-records', 'compress', 'force', 'seed', 'random-source'],
+  ...[
+    'together',
+    'output',
+    'head-count',
+    'split',
+    'shards',
+    'shard-records',
+    'compress',
+    'force',
+    'seed',
+    'random-source',
+  ],
   ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'record-size'],
   ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'skip-bytes', 'max-record'],
   ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
@@ -22,11 +33,10 @@ const TOGETHER: ReadonlySet<string> = new Set([
 /** Why others do not, by their names. */
 const REASONS: Readonly<Record<string, string>> = {
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
-  split: 'shuffle each file by itself, with --key ordinal and one --seed, into a directory of its own',
   unique: 'a record that comes twice in one member may belong to two records of another',
   duplicates: 'no record of aligned files is dropped',
   'unique-by': 'a value of one member says nothing of the others',
-  'split-by': 'a value of one member says nothing of the others',
+  'split-by': 'only one member has the value, and the others must be split alike without it',
   missing: 'a value of one member says nothing of the others',
   weight: 'each tuple comes once; shuffle each file by itself',
   mix: 'each tuple comes once; shuffle each file by itself',
@@ -65,13 +75,14 @@ export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle
     throw new UsageError(
       `--together names all inputs, and ${operand} is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq`,
     );
-  const { output, headCount, shards, compress, force, seed, resume, records, zeroTerminated, header } = values;
+  const { output, headCount, splits, shards, compress, force, seed, resume } = values;
+  const { records, zeroTerminated, header } = values;
   if (output === undefined || output === '-')
     throw new UsageError('--together writes several files: name a directory with --output');
   const { memoryBytes, tempDirs, tempCompress, workers, ioLimits, decompressProgram, igzip, maxRecordBytes } = values;
   return {
     options: {
-      ...{ together, output, headCount: countOfRecords(headCount), shards, compress, force, seed, resume },
+      ...{ together, output, headCount: countOfRecords(headCount), splits, shards, compress, force, seed, resume },
       ...{ records, zeroTerminated, header, memoryBytes, tempDirs, tempCompress, workers, ioLimits },
       ...{ decompressProgram, igzip, maxRecordBytes },
     },

@@ -37,6 +37,7 @@ export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host
   readonly error: string;
 }
 
+/** How far a job is. */
 export interface ClusterStatus {
   readonly jobDir: string;
   /** The pass that has tasks to do. */
@@ -54,7 +55,10 @@ export interface ClusterStatus {
     | undefined;
 }
 
-/** @throws UsageError if there is no planned job. */
+/**
+ * Says how far a planned job is, as seen from this machine.
+ * @throws UsageError if there is no planned job.
+ */
 export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {

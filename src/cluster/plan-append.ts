@@ -38,6 +38,7 @@ import {
   storedBytesOf,
 } from './make-plan.js';
 
+/** Those of an append of files to a store. */
 export interface ClusterAppendOptions
   extends Omit<AppendOptions, 'workers' | 'onProgress'>,
     Pick<ClusterPlanOptions, 'jobDir' | 'tasks' | 'cpusPerTask'> {

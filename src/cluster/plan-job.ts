@@ -8,7 +8,7 @@ import { type ClusterStoreShuffleOptions, planStoreShuffleTasks } from './plan-s
 export type ClusterJobOptions = ClusterPlanOptions | ClusterAppendOptions | ClusterStoreShuffleOptions;
 
 /**
- * Writes a job directory with all that tasks must know.
+ * Plans a job as tasks for several machines, and writes the plan to the job directory.
  * @throws PileshufError as the local job does before it starts; UsageError for what tasks cannot do.
  */
 export function planCluster(options: ClusterJobOptions, tuning: Partial<Tuning> = {}): Promise<ClusterPlanReport> {

@@ -15,14 +15,15 @@ import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { Patience } from './until-visible.js';
 
+/** Which task, of which job. */
 export interface ClusterTaskOptions {
   /** There is one task of the kind `commit`, without an index. */
   readonly kind: TaskKind;
   /** The job directory that `planCluster` made. */
   readonly jobDir: string;
-  /** From 0 on. */
+  /** The index of the task, from 0 on. A commit has none; for other kinds there is no default. */
   readonly taskIndex?: number | undefined;
-  /** Does every task from `taskIndex` on whose index is so much larger, too: for an array of fewer indexes. */
+  /** Does every `stride`th task from `taskIndex` on, for an array of fewer indexes. Default: that task alone. */
   readonly stride?: number | undefined;
   /** How long to wait for files of other machines to become visible. Default 60. */
   readonly waitSeconds?: number | undefined;

@@ -104,8 +104,9 @@ class OwnQueue {
       this.#looksWithoutJobs = tasks.some(isActive) ? 0 : this.#looksWithoutJobs + 1;
       for (const { kind, jobId, index, reason } of tasks.filter(isActive)) {
         const id = index === undefined ? jobId : `${jobId}_${index}`;
+        const them = index === undefined && kind !== 'commit' ? 'them' : 'it';
         if (/held/i.test(reason))
-          this.#tellOnce(`Slurm holds ${nameOf(kind, index)} (${reason}); scontrol release ${id} lets it run`);
+          this.#tellOnce(`Slurm holds ${nameOf(kind, index)} (${reason}); scontrol release ${id} lets ${them} run`);
       }
       return tasks;
     } catch (error) {

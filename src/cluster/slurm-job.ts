@@ -45,17 +45,21 @@ import {
 } from './slurm-script.js';
 import { Patience } from './until-visible.js';
 
-/** What Slurm is told of each task. What is left out is Slurm's own default. */
+/** What Slurm is told of each task. */
 export interface SlurmTaskOptions {
+  /** Default: that of Slurm. */
   readonly partition?: string | undefined;
-  /** As Slurm writes times: `2:00:00`, `1-12`. */
+  /** As Slurm writes times: `2:00:00`, `1-12`. Default: that of the partition. */
   readonly time?: string | undefined;
+  /** Default: that of the user. */
   readonly account?: string | undefined;
+  /** Quality of service. Default: that of Slurm. */
   readonly qos?: string | undefined;
+  /** Features that a node must have. Default: none. */
   readonly constraint?: string | undefined;
   /** Default `pileshuf`; the kind of the tasks is added. */
   readonly jobName?: string | undefined;
-  /** Further words for sbatch. */
+  /** Further words for sbatch. Default: none. */
   readonly sbatchArgs?: readonly string[] | undefined;
   /** Threads of each task. Default 4. */
   readonly cpusPerTask?: number | undefined;
@@ -72,7 +76,7 @@ export interface SlurmTaskOptions {
 
 type OnSlurm<Options> = Omit<Options, 'memoryBytes'> & SlurmTaskOptions;
 
-/** A job to plan. */
+/** The plan of a job, and what Slurm is told. */
 export type SlurmOptions =
   | OnSlurm<ClusterPlanOptions>
   | OnSlurm<ClusterAppendOptions>

@@ -123,7 +123,7 @@ function countGroups(source: string, flags: string, what: string): number {
 }
 
 /** What a record lacks that has no value, and what is expected of it, in words. */
-export function lackOf(selector: Selector | { readonly kind: 'field'; readonly text: string }): string {
+export function lackOf(selector: Selector): string {
   const { text } = selector;
   switch (selector.kind) {
     case 'field':

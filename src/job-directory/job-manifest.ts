@@ -30,6 +30,9 @@ export const FINGERPRINT_BYTES = 32;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
 
+/** A split of the output: how much it has, and how it is cut. */
+export const splitShape = object({ name: text, amount: text, shards: text });
+
 const shape = object({
   /** Whether the temp data and output of an attempt are durable when the manifest says so. */
   isResumable: flag,
@@ -57,8 +60,8 @@ const shape = object({
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
-  /** The splits of the output, in order: how much each has, and how it is cut. Absent: the output is not split. */
-  splits: optional(list(object({ name: text, amount: text, shards: text }))),
+  /** The splits of the output, in order. Absent: the output is not split. */
+  splits: optional(list(splitShape)),
   /** The selector of the values that choose splits, and the value of records without one. Absent: none do. */
   splitBy: optional(object({ field: text, missing: optional(text) })),
   /** Null: the output is not compressed. */

@@ -18,7 +18,7 @@ import {
 } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole } from '../io/small-file.js';
-import { MANIFEST_NAME } from './job-manifest.js';
+import { MANIFEST_NAME, splitShape } from './job-manifest.js';
 
 const manifestShape = object({
   /** Whether a later attempt may use the members that are done. */
@@ -33,6 +33,8 @@ const manifestShape = object({
   decompressProgram: nullable(list(text)),
   headCount: optional(wholeNumber()),
   shards: nullable(object({ by: oneOf('count', 'records'), amount: wholeNumber(1) })),
+  /** As in the manifest of a shuffle. Absent: the order is not split. */
+  splits: optional(list(splitShape)),
   /** All files, member by member; as in the manifest of a shuffle. */
   inputs: object({ count: wholeNumber(), digest: text, fingerprints: text }),
 });
@@ -56,6 +58,18 @@ const noteShape = object({
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
+  /** What each split has of it. Absent: the order is not split. */
+  splits: optional(
+    list(
+      object({
+        name: fileName,
+        shardCount: wholeNumber(1),
+        records: wholeNumber(),
+        bytes: wholeNumber(),
+        checksum: checksumText,
+      }),
+    ),
+  ),
 });
 
 /** What is known of a member whose shuffle is done. */

@@ -36,6 +36,10 @@ export interface CheckOptions extends ReadOptions {
   readonly field?: string | undefined;
   /** The field of JSON records with a number that tells where a record was before, such as `.id`. Default: the first number in the text. */
   readonly id?: string | undefined;
+  /** Path of a picture of what was tested, `.svg`. Default: none. */
+  readonly plot?: string | undefined;
+  /** Whether to replace an existing file of that name. */
+  readonly force?: boolean | undefined;
 }
 
 export interface CheckReport extends OrderReport {
@@ -49,7 +53,14 @@ export interface CheckReport extends OrderReport {
   readonly seconds: number;
 }
 
-const CHECK_OPTIONS: OptionNames<CheckOptions> = { inputs: true, field: true, id: true, ...READ_OPTIONS };
+const CHECK_OPTIONS: OptionNames<CheckOptions> = {
+  inputs: true,
+  field: true,
+  id: true,
+  plot: true,
+  force: true,
+  ...READ_OPTIONS,
+};
 
 /** Windows that are looked at. */
 const WINDOWS = 128;
@@ -85,6 +96,10 @@ async function check(
       `${inputName(stream?.path ?? '')} is a stream; expected files, of which a sample is read: write it to a file first`,
     );
   }
+  const { plot, force = false } = options;
+  // Loaded only for a plot.
+  const plots = plot === undefined ? undefined : await import('./report/tell-plot.js');
+  plots?.requirePlotPlace(plot, force, set);
   const bytes = set.decodedBytes.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const windows = windowsOf(set, WINDOWS);
   const parts = await passOver(opened, request, drawHashKeys(), scope, ([records], threads) =>
@@ -96,13 +111,15 @@ async function check(
   const records = isCounted ? read : Math.round((bytes * read) / Math.max(1, readBytes));
   const sample = joined(parts);
   requireField(sample, options);
-  return {
+  const report = {
     files: set.inputs.length,
     records,
     isCounted,
     bytes: isCounted ? readBytes : bytes,
     ...judgeOrder(sample, records),
   };
+  if (plot !== undefined) await plots?.tellPlot(plot, force, report);
+  return report;
 }
 
 function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet, count: number) {

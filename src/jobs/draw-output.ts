@@ -109,7 +109,7 @@ async function drawBatch(
     ...settings,
     keyScale,
     unique: false,
-    uniqueField: undefined,
+    uniqueBy: undefined,
     keepsPlaces: false,
     isProfiled: request.isProfiled,
   };

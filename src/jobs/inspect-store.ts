@@ -17,6 +17,7 @@ import type { ShuffleProgress } from './options.js';
 import { completeTalk } from './request.js';
 import { verifyStore } from './verify-store.js';
 
+/** How closely the store is looked at. */
 export interface InspectOptions {
   /** Reads every record and compares all checksums. Default: reads only the manifest and the indexes. */
   readonly verify?: boolean | undefined;
@@ -28,6 +29,7 @@ export interface InspectOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
 }
 
+/** The present state of a store. */
 export interface StoreReport {
   /** Path of the store. */
   readonly directory: string;

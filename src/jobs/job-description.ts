@@ -2,7 +2,7 @@
  * Writes the manifest of a job, and compares it when a later attempt resumes the job. The manifest has everything that
  * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
  */
-import type { UniqueField } from '../../workers/settings.js';
+import type { ValueRule } from '../../workers/settings.js';
 import { InputError, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { LINES } from '../formats/framing-table.js';
@@ -47,7 +47,7 @@ export async function describeShuffle(
     shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
     duplicates: site.duplicates?.path,
     ...describeOutput(request, site),
-    splitBy: describeSplitValues(request),
+    splitBy: describeRule(request.splitBy),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
@@ -93,10 +93,10 @@ function describeRecords({
   JobManifest,
   'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique' | 'uniqueBy'
 > {
-  const { decompressProgram, keys, mixWords, unique, uniqueField } = request;
+  const { decompressProgram, keys, mixWords, unique, uniqueBy } = request;
   return {
     unique: unique || undefined,
-    uniqueBy: describeField(uniqueField),
+    uniqueBy: describeRule(uniqueBy),
     inputIds: describeInputIds(inputIds),
     keys: keys === 'position' ? undefined : keys,
     framing: nameOfFormat(request),
@@ -117,23 +117,22 @@ function describeOutput(
     headCount,
     shards: describeShards(shards),
     shardPrefix,
-    splits: splits?.map(({ rule, shards: ofSplit }) => ({
-      name: rule.name,
-      amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
-      shards: JSON.stringify(describeShards(ofSplit)),
-    })),
+    splits: describeSplits(splits),
     compression: compression === undefined ? null : nameOfCompression(compression),
     output: output.path,
   };
 }
 
-function describeSplitValues({ splitBy }: Pick<ShuffleRequest, 'splitBy'>): JobManifest['splitBy'] {
-  return splitBy === undefined ? undefined : { field: splitBy.selector.text, missing: splitBy.missing };
+export function describeSplits(splits: OutputRequest['splits']): JobManifest['splits'] {
+  return splits?.map(({ rule, shards }) => ({
+    name: rule.name,
+    amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
+    shards: JSON.stringify(describeShards(shards)),
+  }));
 }
 
-/** The field that tells which records are equal. */
-function describeField(selected: Pick<UniqueField, 'field' | 'missing'> | undefined): JobManifest['uniqueBy'] {
-  return selected === undefined ? undefined : { field: selected.field, missing: selected.missing };
+function describeRule(rule: Pick<ValueRule, 'selector' | 'missing'> | undefined): JobManifest['uniqueBy'] {
+  return rule === undefined ? undefined : { field: rule.selector.text, missing: rule.missing };
 }
 
 /** Empty if they follow from the job directory. */
@@ -174,8 +173,8 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
-    ['selector of splits', manifest.splitBy ?? 'none', describeSplitValues(request) ?? 'none'],
-    ['field of equal records', manifest.uniqueBy ?? 'none', now.uniqueBy ?? 'none'],
+    ['selector of splits', manifest.splitBy ?? 'none', describeRule(request.splitBy) ?? 'none'],
+    ['selector of equal records', manifest.uniqueBy ?? 'none', now.uniqueBy ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

@@ -123,7 +123,7 @@ const LINES_AS_THEY_COME = {
   framing: undefined,
   tiesByBytes: false,
   unique: false,
-  uniqueField: undefined,
+  uniqueBy: undefined,
   keepsPlaces: false,
   hashesOutput: false,
 } as const;

@@ -78,6 +78,7 @@ export const SHUFFLE_TOGETHER_OPTIONS: OptionNames<ShuffleTogetherOptions> = {
   together: true,
   output: true,
   headCount: true,
+  splits: true,
   shards: true,
   compress: true,
   force: true,

@@ -150,6 +150,7 @@ export interface SplitShards {
   readonly shardCount: Readonly<Record<string, number>>;
 }
 
+/** What is shuffled, how, and where the output goes. Only `inputs` is required. */
 export interface ShuffleOptions {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
@@ -179,7 +180,7 @@ export interface ShuffleOptions {
    * record once.
    */
   readonly weights?: readonly InputWeight[] | undefined;
-  /** The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. */
+  /** The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. Default: none. */
   readonly mix?: Mix | undefined;
   /** The output has only so many records, the first ones of the order. Default: all. */
   readonly headCount?: number | undefined;
@@ -222,10 +223,10 @@ export interface ShuffleOptions {
   readonly splitBy?: string | undefined;
   /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: such a record is an error, ERR_FIELD_MISSING. */
   readonly missing?: string | undefined;
-  /** Default: one output, or one shard for each of `splits`. */
+  /** Cuts the output into several files. Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;
   /**
-   * Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for shards: `none`. The seed fixes
+   * How the output is compressed. Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for shards: `none`. The seed fixes
    * the decompressed bytes of the output, not the compressed ones.
    */
   readonly compress?: OutputCompression | undefined;
@@ -256,13 +257,13 @@ export interface ShuffleOptions {
    */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
   /**
-   * Default: each line is a record. Then an input that is clearly of another format is an error, ERR_INPUT_FORMAT; with
+   * What a record is. Default: each line is a record. Then an input that is clearly of another format is an error, ERR_INPUT_FORMAT; with
    * `{ by: 'lines' }` it is shuffled line by line.
    */
   readonly records?: RecordKind | undefined;
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   readonly zeroTerminated?: boolean | undefined;
-  /** Default: inputs have no header, except `records` of `npy` and `webdataset`, which have their own. */
+  /** What stands before the records of each input. Default: inputs have no header, except `records` of `npy` and `webdataset`, which have their own. */
   readonly header?: HeaderKind | undefined;
   /**
    * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
@@ -326,6 +327,7 @@ export interface ReportFile {
   readonly commandOf?: ((seed: string) => string) | undefined;
 }
 
+/** What a shuffle read and wrote. */
 export interface ShuffleReport {
   /** Number of records of the output. */
   readonly records: number;
@@ -452,6 +454,7 @@ export interface ShuffleTogetherOptions
   extends Pick<
     ShuffleOptions,
     | 'headCount'
+    | 'splits'
     | 'seed'
     | 'memoryBytes'
     | 'tempDirs'
@@ -477,9 +480,9 @@ export interface ShuffleTogetherOptions
   readonly together: readonly (readonly string[])[];
   /** A directory that is new or empty. All members appear in it at once. */
   readonly output: string;
-  /** By count or by records. Default: one file for each member. */
+  /** By count or by records. Default: one file for each member, or one shard for each of `splits`. */
   readonly shards?: ShuffleOptions['shards'];
-  /** Default for one file: by its name. Default for shards: `none`. */
+  /** Default for one file: by its name. Default for shards and splits: `none`. */
   readonly compress?: OutputCompression | undefined;
   /** Discards an unfinished job of this output. It never replaces a directory that holds something. Default false. */
   readonly force?: boolean | undefined;
@@ -492,6 +495,8 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
   readonly name: string;
   /** Paths of its shards in order, or of its one file. */
   readonly files: readonly string[];
+  /** Only if the order is split: what it has of each split, with shards that `files` has, too. */
+  readonly splits?: readonly SplitReport[] | undefined;
 }
 
 export interface ShuffleTogetherReport extends Pick<ShuffleReport, 'records' | 'seed'> {

@@ -16,7 +16,7 @@ import { type ListedDuplicates, listDuplicates } from './list-duplicates.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
 import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { shuffleSettings } from './task-settings.js';
-import { distinctPiles, inTurns } from './unique-records.js';
+import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
 /** What pass 2 has written. */
 export interface Pass2 {
@@ -71,7 +71,7 @@ async function openPiles({ site, prepared, profile, scope }: RunningShuffle, pas
     framing: request.framing,
     tiesByBytes: inputIds !== undefined || request.unique,
     unique: request.unique,
-    uniqueField: request.uniqueField,
+    uniqueBy: equalityOf(request, all),
     keepsPlaces: request.duplicates !== undefined,
     hashesOutput: outlivesJob(site),
     rescatterTo: site.piles,

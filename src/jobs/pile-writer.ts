@@ -26,6 +26,7 @@ import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { ignoreThrown } from './job.js';
 
+/** What the records belong to, and how a new store is made. */
 export interface PileWriterOptions {
   /**
    * The input id of these records: any non-empty string, unique in the store. The order of the records depends on the

@@ -113,11 +113,12 @@ export async function prepareShuffle(
       expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning),
       byteLength,
     );
-  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
+  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, withoutKeyCheck(asked), budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
-  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy };
+  const uniqueBy = asked.uniqueBy && withColumnNumber(asked.uniqueBy, firstHeader);
+  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy, uniqueBy };
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
@@ -172,6 +173,11 @@ export async function prepareShuffle(
     spaceWatch,
     reportLog,
   };
+}
+
+/** Samples may have one key if only one of each key stays. Headers tell their keys only to who knows the framing. */
+function withoutKeyCheck<R extends Pick<ShuffleRequest, 'framing' | 'uniqueBy'>>(request: R): R {
+  return request.uniqueBy?.selector.kind === 'key' ? { ...request, framing: undefined } : request;
 }
 
 /**

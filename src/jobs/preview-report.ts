@@ -5,6 +5,7 @@
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
 import type { ShuffleOptions } from './options.js';
 
+/** The options of the job, and how to look at the machine. */
 export interface PreviewOptions extends ShuffleOptions {
   /**
    * Whether to measure the disks and the processor for about two seconds. The probe reads parts of the inputs, and writes
@@ -21,6 +22,7 @@ export interface Expected {
   readonly most: number;
 }
 
+/** What a job will need. A field is absent where nothing is known. */
 export interface ShufflePreview {
   readonly inputs: {
     readonly count: number;

@@ -8,7 +8,7 @@ import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { readCpuCount } from '../machine/limits.js';
 import { countOf, MOST_NUMBERS, type NumberRange } from '../plan/number-range.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { ShuffleOptions, ShuffleReport } from './options.js';
+import type { ShuffleOptions, ShuffleReport, SplitShards } from './options.js';
 import {
   completeOutput,
   completeTalk,
@@ -21,7 +21,16 @@ import {
 export interface RangeOptions
   extends Pick<
     ShuffleOptions,
-    'output' | 'compress' | 'shardPrefix' | 'force' | 'seed' | 'workers' | 'signal' | 'onProgress' | 'onWarning'
+    | 'output'
+    | 'splits'
+    | 'compress'
+    | 'shardPrefix'
+    | 'force'
+    | 'seed'
+    | 'workers'
+    | 'signal'
+    | 'onProgress'
+    | 'onWarning'
   > {
   /** The whole numbers from `low` to `high`, both included and at most 2^64 - 1. `high` may be `low - 1`: no numbers. */
   readonly range: { readonly low: number | bigint; readonly high: number | bigint };
@@ -34,11 +43,12 @@ export interface RangeOptions
   readonly repeat?: boolean | undefined;
   /** Numbers end with a NUL byte instead of a newline. Default false. */
   readonly zeroTerminated?: boolean | undefined;
-  /** As in `ShuffleOptions`, but not by bytes. Default: one output. */
-  readonly shards?: Exclude<ShardRule, { readonly by: 'bytes' }> | undefined;
+  /** As in `ShuffleOptions`, but not by bytes. Default: one output, or one shard for each of `splits`. */
+  readonly shards?: Exclude<ShardRule, { readonly by: 'bytes' }> | SplitShards | undefined;
 }
 
-export interface RangeReport extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers' | 'shards'> {
+export interface RangeReport
+  extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers' | 'shards' | 'splits'> {
   /** How many were written. */
   readonly numbers: number;
   /** Elapsed time. `total` includes preparation and cleanup. */
@@ -65,6 +75,7 @@ const RANGE_OPTIONS: OptionNames<RangeOptions> = {
   repeat: true,
   zeroTerminated: true,
   output: true,
+  splits: true,
   shards: true,
   compress: true,
   shardPrefix: true,
@@ -87,6 +98,8 @@ export function completeRange(options: RangeOptions): RangeRequest {
     if (flag !== undefined && typeof flag !== 'boolean') throw new UsageError(`\`${name}\`: expected true or false`);
   }
   requireSeed(seed);
+  if (options.repeat === true && options.splits !== undefined)
+    throw new UsageError('`repeat` does not go with `splits`: copies of one number would be in several of them');
   // Callers without types may pass anything.
   const rule: unknown = options.shards?.by;
   if (rule === 'bytes')

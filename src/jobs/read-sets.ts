@@ -33,6 +33,8 @@ export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRe
 /** A set of inputs, and how they are cut. */
 export interface OpenedSet {
   readonly inputs: readonly Input[];
+  /** The directories among the named inputs. */
+  readonly directories: readonly string[];
   readonly gates: readonly GateNumber[];
   readonly firstHeader: FoundHeader | undefined;
   /** Undefined: the headers of streams declare it. */
@@ -66,10 +68,10 @@ export async function openSets(
   isCut = true,
 ): Promise<OpenedSets> {
   const { signal, onWarning, decompressProgram, framing } = request;
-  const listed: (readonly Input[])[] = [];
-  for (const inputs of named) listed.push((await listInputs(inputs, onWarning, decompressProgram, signal)).inputs);
-  refuseSharedStreams(listed);
-  const all = listed.flat();
+  const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
+  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, decompressProgram, signal));
+  refuseSharedStreams(listed.map(({ inputs }) => inputs));
+  const all = listed.flatMap(({ inputs }) => inputs);
   refuseForeignFiles(all, request);
   warnOfNamesOfRecords(all, request, true, onWarning);
   const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
@@ -78,7 +80,7 @@ export async function openSets(
   const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
-  for (const inputs of listed) {
+  for (const { inputs, directories } of listed) {
     // Samples of one key are no concern of a job that puts no two of them side by side.
     const { inputs: withHeaders, first } = await readInputHeaders(inputs, { ...request, framing: undefined }, (bytes) =>
       memoryForDecoder(memoryNeed, bytes),
@@ -89,7 +91,10 @@ export async function openSets(
     totalBytes += recordBytes;
     const gates = await gatesOf(withHeaders, deviceGates, signal);
     const { decodedBytes, meanRecordBytes } = estimate;
-    opened.push({ inputs: withHeaders, gates, firstHeader: first, framing: ofRecords, decodedBytes, meanRecordBytes });
+    opened.push({
+      ...{ inputs: withHeaders, directories, gates, firstHeader: first, framing: ofRecords },
+      ...{ decodedBytes, meanRecordBytes },
+    });
   }
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
   const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;

@@ -133,11 +133,11 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   // Callers without types may pass anything.
   if (keys !== 'position' && keys !== 'ordinal')
     throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
-  const distinct = completeUnique(options);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
-  const inputs = completeInputs(distinct.duplicates === undefined ? options : listable(options));
+  const inputs = completeInputs(options.duplicates === undefined ? options : listable(options));
+  const distinct = completeUnique(options, inputs);
   const splitBy = completeSplitValues(options, inputs, output);
   const mix = completeMix(options);
   requireNoCopies({ ...output, ...mix, splitBy });

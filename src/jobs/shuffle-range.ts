@@ -14,7 +14,8 @@ import { deriveRangeKey } from '../keys.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { requireReplaceable } from '../output/output-place.js';
-import { type NumbersWork, writeAllNumbers } from '../passes/numbers-pass.js';
+import type { FoundSplit } from '../passes/find-splits.js';
+import { type NumbersPart, type NumbersWork, type WrittenPart, writeAllNumbers } from '../passes/numbers-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -28,7 +29,8 @@ import {
   sumOfAll,
 } from '../plan/number-range.js';
 import { costsOfOutput } from '../plan/phase-costs.js';
-import { planShardCuts, type ShardCuts } from '../plan/shard-cuts.js';
+import { type PlainCuts, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import { joinCuts, splitRanks } from '../plan/splits.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
@@ -39,12 +41,15 @@ import { beginOutput, commitOutput, type OpenStream, openFiles, openOutputStream
 import { completeRange, type RangeOptions, type RangeReport, type RangeRequest } from './range-options.js';
 import { NEVER_RESUMED } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
+import { reportSplits, summarizeSplits, warnOfOtherShards } from './split-report.js';
 import { TempDisks } from './temp-disks.js';
 
 /** Long enough that handing out tasks costs little, short enough for the core's cache. */
 const OUTPUT_BYTES = 2 ** 20;
 /** So few numbers are written before threads have started. */
 const INLINE_PLACES = 2n ** 20n;
+/** One output is one shard. */
+const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 
 /** The sizes that tests shrink; they do not change the output. */
 type RangeTuning = Pick<Tuning, 'inline' | 'outputBytes'>;
@@ -87,12 +92,22 @@ interface RangePlan {
   readonly threadCount: number;
   readonly outputBytes: number;
   readonly placesOfTask: number;
+  /** Undefined: the order is not split. */
+  readonly splits: readonly PlannedSplit[] | undefined;
   readonly cuts: ShardCuts;
   /** Expected bytes of the output; undefined for an endless one. */
   readonly bytes: number | undefined;
 }
 
-/** @throws UsageError, SystemError */
+/** The place of a split in the order, and how it is cut. */
+interface PlannedSplit {
+  readonly name: string;
+  readonly firstRank: number;
+  readonly records: number;
+  readonly cuts: PlainCuts;
+}
+
+/** @throws UsageError, InputError, SystemError */
 async function prepareRange(
   options: RangeOptions,
   tuning: RangeTuning,
@@ -109,6 +124,7 @@ async function prepareRange(
   if (site.kind === 'files') {
     releases.push(() => site.start.directory.release());
     requireReplaceable(site.output, request.output ?? '', []);
+    warnOfOtherShards(request, site.output);
     requireRangeSpace(request, plan, site, gates);
   }
   const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
@@ -117,7 +133,7 @@ async function prepareRange(
 }
 
 function planRange(request: RangeRequest, tuning: RangeTuning): RangePlan {
-  const { range, places, isRepeated, workers, shards } = request;
+  const { range, places, isRepeated, workers, shards = ONE_OUTPUT } = request;
   const outputBytes = tuning.outputBytes ?? OUTPUT_BYTES;
   const longestRecordBytes = digitsOf(range.high) + 1;
   const placesOfTask = Math.floor(outputBytes / longestRecordBytes);
@@ -126,10 +142,33 @@ function planRange(request: RangeRequest, tuning: RangeTuning): RangePlan {
   const isInline = tuning.inline ?? places <= INLINE_PLACES;
   const way = chooseWay(range, isRepeated, places / BigInt(mostThreads));
   const bytes = expectBytes(request);
-  const totals = { records: Number(places), bytes: bytes ?? 0, longestRecordBytes, bytesAround: 0 };
-  const cuts = planShardCuts(shards ?? { by: 'count', shardCount: 1 }, totals);
+  const splits = planSplits(request);
+  const cuts = splits === undefined ? cutsOf(shards, Number(places)) : joinSplits(splits, []);
+  return { way, threadCount: isInline ? 0 : mostThreads, outputBytes, placesOfTask, splits, cuts, bytes };
+}
+
+/** Ranges of ranks: the numbers have no keys that splits could have ranges of. @throws InputError ERR_TOO_FEW_RECORDS */
+function planSplits({ splits, places }: RangeRequest): readonly PlannedSplit[] | undefined {
+  if (splits === undefined) return undefined;
+  const all = Number(places);
+  const rules = splits.map(({ rule }) => rule);
+  const starts = [0, ...splitRanks(rules, all)];
+  return splits.map(({ rule, shards }, i) => {
+    const firstRank = starts[i] ?? 0;
+    const records = (starts[i + 1] ?? all) - firstRank;
+    return { name: rule.name, firstRank, records, cuts: cutsOf(shards, records) };
+  });
+}
+
+function cutsOf(rule: ShardRule, records: number): PlainCuts {
+  const cuts = planShardCuts(rule, { records, bytes: 0, longestRecordBytes: 0, bytesAround: 0 });
   if ('roomBytes' in cuts) throw new RangeError('a range is not cut by bytes');
-  return { way, threadCount: isInline ? 0 : mostThreads, outputBytes, placesOfTask, cuts, bytes };
+  return cuts;
+}
+
+/** @param written of each split; empty before its numbers are written: they have digits of their own. */
+function joinSplits(splits: readonly PlannedSplit[], written: readonly WrittenPart[]): ShardCuts {
+  return joinCuts(splits.map((split, i) => ({ ...split, firstByte: 0, bytes: written[i]?.bytes ?? 0 })));
 }
 
 /** Exact if all numbers are written, or all have the same length; else what so many numbers have on average. */
@@ -176,11 +215,11 @@ async function writeAt(
   { releases }: JobScope,
 ): Promise<Omit<RangeReport, 'seconds'> & { readonly seconds: Pick<RangeReport['seconds'], 'commit'> }> {
   const { places, seed, compression } = request;
-  const { threadCount, cuts } = plan;
+  const { threadCount } = plan;
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   const layout: OutputLayout = {
-    cuts,
+    cuts: plan.cuts,
     ends: storedEnds(NO_ENDS, encoder),
     recordBytes: 0,
     compression,
@@ -190,18 +229,33 @@ async function writeAt(
   const work = { ...numbersWork(request, plan, threads.jobName, control), target };
   const written = await progress.during('shuffle', plan.bytes, () => writeAllNumbers(work, threads));
 
-  const { bytes, regions } = written.value;
+  const { bytes, regions, parts } = written.value;
   const [numbers, checksum] = [Number(places), checksumTextOf(written.value.checksum)];
-  const output = { layout: { ...layout, recordBytes: bytes }, regions };
-  const summary = { shardCount: cuts.shardCount, records: numbers, bytes, checksum };
+  const cuts = plan.splits === undefined ? plan.cuts : joinSplits(plan.splits, parts);
+  const splits = summarizeSplits(foundSplits(plan, parts), cuts);
+  const output = { layout: { ...layout, cuts, recordBytes: bytes }, regions };
+  const summary = { shardCount: cuts.shardCount, records: numbers, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, output, summary, control));
   const workers = Math.max(1, threadCount);
-  return { numbers, bytes, seed, checksum, seconds: { commit: commit.seconds }, workers, shards: commit.value };
+  const shards = commit.value;
+  const seconds = { commit: commit.seconds };
+  return { numbers, bytes, seed, checksum, seconds, workers, shards, splits: reportSplits(splits, shards) };
+}
+
+/** The splits with what was written to them. */
+function foundSplits({ splits }: RangePlan, parts: readonly WrittenPart[]): readonly FoundSplit[] | undefined {
+  let firstByte = 0;
+  return splits?.map(({ name, firstRank, records }, i) => {
+    const { bytes = 0, checksum = 0n } = parts[i] ?? {};
+    const found = { name, firstRank, firstByte, records, bytes, checksum };
+    firstByte += bytes;
+    return found;
+  });
 }
 
 function numbersWork(
   { range, places, isWhole, seed, terminator }: RangeRequest,
-  { way, outputBytes, placesOfTask }: RangePlan,
+  { way, outputBytes, placesOfTask, splits }: RangePlan,
   jobName: string,
   control: JobControl,
 ): Omit<NumbersWork, 'target'> {
@@ -218,8 +272,12 @@ function numbersWork(
       way,
       outputBytes,
     },
-    places,
+    parts: splits?.map(partOf) ?? [{ first: 0n, end: places }],
     placesOfTask,
     expected: isWhole ? { bytes: bytesOfAll(range), sum: BigInt.asUintN(64, sumOfAll(range)) } : undefined,
   };
+}
+
+function partOf({ firstRank, records }: PlannedSplit): NumbersPart {
+  return { first: BigInt(firstRank), end: BigInt(firstRank + records) };
 }

@@ -38,13 +38,16 @@ import {
 } from '../job-directory/members-manifest.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireReplaceable, resolveOutput } from '../output/output-place.js';
+import { shardNames } from '../output/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { type JobScope, runJob } from './job.js';
+import { describeSplits } from './job-description.js';
 import { canNeverResume } from './job-files.js';
 import type { ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
-import { completeTogether, type Member, shardNameOfMember, type TogetherRequest } from './together-options.js';
+import { reportSplits } from './split-report.js';
+import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
 
 /** From about so many bytes of records on, a job can be resumed even if the caller did not ask for it. */
 const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
@@ -164,6 +167,7 @@ async function requireSameMembers(
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['cut into shards', manifest.shards, now.shards],
+    ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
     ['number of inputs', manifest.inputs.count, inputs.length],
   ];
   for (const [what, ...values] of pairs) {
@@ -188,7 +192,7 @@ function describeMembers({
   output,
   common,
 }: TogetherRequest): Omit<MembersManifest, 'isResumable' | 'inputs'> {
-  const { seed, decompressProgram, headCount, shards } = common;
+  const { seed, decompressProgram, headCount, shards, splits } = common;
   return {
     seed,
     output,
@@ -198,6 +202,7 @@ function describeMembers({
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
     headCount,
     shards: describeShards(shards),
+    splits: describeSplits(splits),
   };
 }
 
@@ -359,13 +364,22 @@ class TogetherJob {
     );
     if (recordCounts === undefined) return undefined;
     const staged = shards === undefined ? [output] : report.shards;
+    const splits = report.splits?.map(({ shards: paths, ...split }) => ({ ...split, shardCount: paths.length }));
+    const names = shards === undefined ? [member.name] : this.#shardNames(member, splits, staged.length);
     const files = staged.map((path, shard) => ({
       staged: path.slice(this.#stagingDirectory.length + 1),
-      name: shards === undefined ? member.name : shardNameOfMember(member, shard, staged.length),
+      name: names[shard] ?? '',
       byteLength: byteLengthOf(path),
     }));
     const { records, bytes, checksum } = report;
-    return { files, recordCounts, records, bytes, checksum };
+    return { files, recordCounts, records, bytes, checksum, splits };
+  }
+
+  /** @param splits undefined: the order is not split. */
+  #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
+    const { prefixes, extension } = namingOfMember(member, this.#job.request.common.splits);
+    const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
+    return shardNames({ extension }, groups);
   }
 
   /** What every member gets as the caller gave it. */
@@ -384,7 +398,7 @@ class TogetherJob {
       resume: undefined,
       tempDirs,
       seed: request.common.seed,
-      shardPrefix: 'part',
+      shardPrefix: request.common.splits === undefined ? 'part' : undefined,
       onProgress: onProgress && ((progress) => onProgress({ ...progress, member })),
     };
   }
@@ -449,12 +463,11 @@ class TogetherJob {
 
   #report(): Omit<ShuffleTogetherReport, 'seconds' | 'resumedMembers'> {
     const { request, outputPath } = this.#job;
-    const members = this.#notes.map(({ files, bytes, checksum }, member) => ({
-      name: request.members[member]?.name ?? '',
-      files: files.map(({ name }) => join(outputPath, name)),
-      bytes,
-      checksum,
-    }));
+    const members = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
+      const paths = files.map(({ name }) => join(outputPath, name));
+      const name = request.members[member]?.name ?? '';
+      return { name, files: paths, bytes, checksum, splits: reportSplits(splits, paths) };
+    });
     return { records: this.#notes[0]?.records ?? 0, seed: request.common.seed, members };
   }
 }

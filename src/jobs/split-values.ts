@@ -38,7 +38,7 @@ export function completeSplitValues(
     throw new UsageError('`splitBy` does not go with `headCount`: the first records belong to the first split');
   const found = splitBounds(rules, 0, false);
   const bounds = BigUint64Array.from(found.by === 'key' ? found.bounds : []);
-  const byteLength = bounds.byteLength + selectorByteLength(rule.selector);
+  const byteLength = bounds.byteLength + selectorByteLength(rule);
   if (byteLength > MOST_SPLITS_BYTES)
     throw new UsageError(
       `\`splitBy\` and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,

@@ -34,10 +34,10 @@ export function scatterSettings(
     igzip,
     maxRecordBytes,
     unique,
-    uniqueField,
+    uniqueBy,
     keepsPlaces,
     isSampled,
-  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces' | 'isSampled'>,
+  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -59,8 +59,9 @@ export function scatterSettings(
     maxRecordBytes,
     memoryNeed,
     splitBy,
+    uniqueBy,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueField, keepsPlaces };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, keepsPlaces };
 }
 
 export function shuffleSettings(
@@ -75,7 +76,7 @@ export function shuffleSettings(
     | 'framing'
     | 'tiesByBytes'
     | 'unique'
-    | 'uniqueField'
+    | 'uniqueBy'
     | 'keepsPlaces'
     | 'hashesOutput'
     | 'isProfiled'
@@ -95,9 +96,9 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled } = rest;
+  const { keyScale, framing, tiesByBytes, unique, uniqueBy, keepsPlaces, hashesOutput, isProfiled } = rest;
   const { rescatterTo, sampledKeys } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled };
+  const order = { keyScale, framing, tiesByBytes, unique, uniqueBy, keepsPlaces, hashesOutput, isProfiled };
   return { ...piles, ...order, rescatterTo, sampledKeys, readBytes, outputBytes };
 }
 

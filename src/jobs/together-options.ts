@@ -7,7 +7,7 @@ import type { RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireKnownOptions } from '../known-options.js';
 import { NAMES_OF_STANDARD_OUTPUT } from '../output/output-place.js';
-import { shardName } from '../output/shard-names.js';
+import { requireShortNames, type ShardNaming } from '../output/shard-names.js';
 import { SHUFFLE_TOGETHER_OPTIONS } from './option-names.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
@@ -58,6 +58,7 @@ export function completeTogether(options: ShuffleTogetherOptions): TogetherReque
   const common = completeShuffle({ ...rest, onWarning: undefined, inputs: [] });
   const members = (together[0] ?? []).map((_, member) => memberOf(options, common, member));
   requireDifferentNames(members);
+  if (common.shards !== undefined) requireDifferentShards(members, common.splits);
   return { tuples: together, members, output, common };
 }
 
@@ -106,8 +107,8 @@ function recordsOf(
 /** As of any output: one file by its name, shards only if they are asked to be. */
 function compressionOfMember(
   given: string,
-  { compress, shards }: ShuffleTogetherOptions,
-  { compression }: ShuffleRequest,
+  { compress }: ShuffleTogetherOptions,
+  { shards, compression }: ShuffleRequest,
 ): Compression | undefined {
   if (compress !== undefined || shards !== undefined) return compression;
   const codec = codecOfName(given);
@@ -134,11 +135,33 @@ function requireDifferentNames(members: readonly Member[]): void {
   }
 }
 
-/** The name of a shard of a member: `R1-00007-of-00128.fq`. */
-export function shardNameOfMember({ name, compression }: Member, shard: number, shardCount: number): string {
+/**
+ * How the shards of a member are named: `R1-00007-of-00128.fq`; of splits `train.R1-00007-of-00128.fq`, because loaders of
+ * data sets take what stands before the numbers for the name of a split, which may have dots but no hyphens.
+ * @param splits undefined: the order is not split.
+ */
+export function namingOfMember({ name, compression }: Member, splits: ShuffleRequest['splits']): ShardNaming {
   const plain = withoutCodecSuffix(name);
   const dot = plain.lastIndexOf('.');
   const stem = dot > 0 ? plain.slice(0, dot) : plain;
   const extension = plain.slice(stem.length) + (compression === undefined ? '' : suffixOf(compression.codec));
-  return shardName({ prefix: stem, extension }, shard, shardCount);
+  return { prefixes: splits?.map(({ rule }) => `${rule.name}.${stem}`) ?? [stem], extension };
+}
+
+/** @throws UsageError if two shards would have one name, or a name that is too long. */
+function requireDifferentShards(members: readonly Member[], splits: ShuffleRequest['splits']): void {
+  const memberOfName = new Map<string, string>();
+  for (const member of members) {
+    const naming = namingOfMember(member, splits);
+    requireShortNames(naming, 'files of shorter names, or shorter names of `splits`');
+    for (const prefix of naming.prefixes) {
+      const name = `${prefix}-*-of-*${naming.extension}`;
+      const earlier = memberOfName.get(name);
+      if (earlier !== undefined)
+        throw new UsageError(
+          `\`together\`: shards of ${earlier} and of ${member.name} would both be called ${name}; give other names of \`splits\`, or files of other names`,
+        );
+      memberOfName.set(name, member.name);
+    }
+  }
 }

@@ -1,18 +1,19 @@
 /** Completes the options of a job that keeps one of equal records. */
-import type { UniqueField } from '../../workers/settings.js';
+import { selectorByteLength } from '../../workers/piles/record-values.js';
+import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
-import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
+import type { RecordFormat } from '../formats/record-format.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
-import { MOST_MISSING_BYTES, requireMissingValue } from './missing-value.js';
 import type { ShuffleOptions } from './options.js';
+import { completeValueRule } from './value-rule.js';
 
 /** Which records a job keeps. */
 export interface UniqueRequest {
   /** Whether of equal records one is kept. */
   readonly unique: boolean;
-  /** The field whose values tell which records are equal; undefined: all bytes do. */
-  readonly uniqueField: UniqueField | undefined;
+  /** How the value is found that tells which records are equal; undefined: all bytes do. */
+  readonly uniqueBy: ValueRule | undefined;
   /** The file that gets the dropped records; undefined: none does. */
   readonly duplicates: string | undefined;
 }
@@ -21,8 +22,8 @@ export interface UniqueRequest {
 const MOST_LISTED_RECORD_BYTES = 2 ** 26;
 
 /** @throws UsageError */
-export function completeUnique(options: ShuffleOptions): UniqueRequest {
-  const equal = completeEquality(options);
+export function completeUnique(options: ShuffleOptions, format: RecordFormat): UniqueRequest {
+  const equal = completeEquality(options, format);
   const { duplicates } = options;
   if (duplicates !== undefined) requireListable(options, equal.unique);
   return { ...equal, duplicates };
@@ -54,31 +55,27 @@ function requireListable(options: ShuffleOptions, unique: boolean): void {
 }
 
 /** @throws UsageError */
-function completeEquality(options: ShuffleOptions): Omit<UniqueRequest, 'duplicates'> {
-  const { unique = false, uniqueBy } = options;
+function completeEquality(options: ShuffleOptions, format: RecordFormat): Omit<UniqueRequest, 'duplicates'> {
+  const { unique = false, uniqueBy, missing } = options;
   if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
   if (uniqueBy === undefined) {
     if (unique) requireUniqueWith(options, 'unique', 'the content of records');
-    return { unique, uniqueField: undefined };
+    return { unique, uniqueBy: undefined };
   }
   if (unique)
-    throw new UsageError('`unique` compares whole records and `uniqueBy` a field of them: give one of the two');
-  if (typeof uniqueBy !== 'string') throw new UsageError('`uniqueBy`: expected a string');
+    throw new UsageError('`unique` compares whole records and `uniqueBy` a value of each: give one of the two');
   if (options.splitBy !== undefined)
     throw new UsageError(
       '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output',
     );
-  requireUniqueWith(options, 'uniqueBy', 'the values of a field');
-  return { unique: true, uniqueField: completeField(uniqueBy, options.missing) };
-}
-
-function completeField(field: string, missing: string | undefined): UniqueField {
-  requireMissingValue(missing);
-  const path = encodeFieldPath(parseFieldPath(field, '`uniqueBy`'));
-  const mostBytes = MOST_SPLITS_BYTES - MOST_MISSING_BYTES - 1;
-  if (path.byteLength > mostBytes)
-    throw new UsageError(`\`uniqueBy\` has ${path.byteLength} bytes; expected at most ${mostBytes}`);
-  return { field, path, missing };
+  requireUniqueWith(options, 'uniqueBy', 'the values of records');
+  const rule = completeValueRule({ selector: uniqueBy, missing }, '`uniqueBy`', format);
+  const byteLength = selectorByteLength(rule);
+  if (byteLength > MOST_SPLITS_BYTES)
+    throw new UsageError(
+      `\`uniqueBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
+    );
+  return { unique: true, uniqueBy: rule };
 }
 
 /** @param source what the order follows from. @throws UsageError */
@@ -97,8 +94,8 @@ function requireUniqueWith(
     throw new UsageError(
       `\`${weights === undefined ? 'mix' : 'weights'}\` does not go with \`${option}\`: of the copies that it makes, one would be kept`,
     );
-  if (records?.by === 'webdataset')
+  if (records?.by === 'webdataset' && option === 'unique')
     throw new UsageError(
-      `\`${option}\` does not go with samples of tar files: readers know samples by their keys, which must differ anyway`,
+      '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as `key`',
     );
 }

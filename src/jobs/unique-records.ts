@@ -1,4 +1,5 @@
 /** What a shuffle does otherwise where of equal records one is kept: the keys, the piles, the places, the report. */
+import { withColumnNumber } from '../formats/column-names.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import { deriveContentKey } from '../keys.js';
 import type { OutputLayout } from '../output/output-layout.js';
@@ -12,6 +13,17 @@ import type { TotalsSum } from '../pile-sets/pile-totals.js';
 import type { OpenSite } from './open-site.js';
 import type { ShuffleReport } from './options.js';
 import type { ShuffleRequest } from './request.js';
+
+/**
+ * How the value is found that tells which records are equal, when pass 1 has read the headers of all inputs.
+ * @returns undefined: all bytes tell it.
+ */
+export function equalityOf(
+  { uniqueBy }: Pick<ShuffleRequest, 'uniqueBy'>,
+  { header }: Pick<ScatterOutcome, 'header'>,
+): ShuffleRequest['uniqueBy'] {
+  return uniqueBy && withColumnNumber(uniqueBy, header && { path: 'the inputs', header });
+}
 
 /** The generator key of an input: where the order follows from the content of records, the same for all. */
 export function keyRuleOf(

@@ -3,7 +3,8 @@ import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector } from '../formats/selector.js';
-import { requireMissingValue } from './missing-value.js';
+
+const MOST_MISSING_BYTES = 4096;
 
 /**
  * Callers without types may pass anything.
@@ -43,4 +44,11 @@ function requireFormat(
     throw new UsageError(
       `${option} ${text}: a column has its name from the header; give \`header.lines\`, or the number of the column, as in csv:3`,
     );
+}
+
+/** @throws UsageError */
+function requireMissingValue(missing: unknown): asserts missing is string | undefined {
+  if (missing === undefined) return;
+  if (typeof missing !== 'string' || Buffer.byteLength(missing) > MOST_MISSING_BYTES)
+    throw new UsageError(`\`missing\`: expected a string of at most ${MOST_MISSING_BYTES} bytes`);
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
+import type { Selector } from '../formats/selector.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import type { Input } from '../inputs/list-inputs.js';
@@ -108,6 +109,8 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly unique: boolean;
   /** Undefined: dropped records are not listed. */
   readonly duplicates: string | undefined;
+  /** Undefined: no values choose the splits of records. */
+  readonly splitBy?: { readonly selector: Selector } | undefined;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -264,9 +267,14 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
   readonly decodedBytes: readonly (number | undefined)[];
 }
 
+/** An expression may try for ever on one record: a thread can be ended then, but the calling one could not even be asked to stop. */
+function hasExpression(splitBy: ShufflePlanRequest['splitBy']): boolean {
+  return splitBy !== undefined && 'expression' in splitBy.selector && splitBy.selector.expression !== undefined;
+}
+
 function planWork(
   request: ScatterRequest &
-    Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'duplicates'>,
+    Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'duplicates' | 'splitBy'>,
   allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -282,7 +290,7 @@ function planWork(
   const drawnBytes = request.repeat ? drawsAtOnce(request.headCount, records) * estimate.meanRecordBytes : 0;
   const isSmall =
     inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
-  const inline = tuning.inline ?? (!hasStreams && isSmall);
+  const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(request.splitBy));
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
   const { headCount, repeat, unique } = request;

@@ -6,6 +6,7 @@ import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { type LoaderSettings, MOST_RANKS } from './loader-state.js';
 
+/** What reading the store may use. */
 export interface OpenStoreOptions {
   /** Memory for piles, in bytes: those being loaded, those ready, and the one you read. Default: half of what is available. */
   readonly memoryBytes?: number | undefined;
@@ -17,9 +18,11 @@ export interface OpenStoreOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
 }
 
+/** Which records a loader gives, and in which order. */
 export interface LoaderOptions {
-  /** Which part of each epoch is read: that of rank `rank` of `worldSize`. Default: 0 of 1, the whole epoch. */
+  /** Which part of each epoch is read: that of rank `rank` of `worldSize`. Default 0: the whole epoch, if there is one rank. */
   readonly rank?: number | undefined;
+  /** The number of ranks. Default 1. */
   readonly worldSize?: number | undefined;
   /**
    * `strided` (default): record i of an epoch goes to rank i mod worldSize, and each rank reads all piles. `contiguous`:

@@ -11,8 +11,9 @@ import { type PortionBuffers, PortionReader } from './portion-reader.js';
 import { type RecordBatch, RecordCursor, RecordIterator } from './record-cursor.js';
 import type { StoreView } from './store-view.js';
 
+/** How an epoch ends. */
 export interface BatchOptions {
-  /** Whether to leave out the last records of an epoch if they do not fill a batch. */
+  /** Whether to leave out the last records of an epoch if they do not fill a batch. Default: false for `batches`, true for `steps`. */
   readonly dropLast?: boolean | undefined;
 }
 
@@ -24,6 +25,7 @@ interface Position {
   record: number;
 }
 
+/** Reads a part of a store in random order. It remembers its position: a second loop goes on where the first one stopped. */
 export class Loader implements AsyncIterable<Uint8Array> {
   /** Records that the rank gets in each epoch. */
   readonly recordsPerEpoch: number;

@@ -20,6 +20,7 @@ import { type LoaderState, readState } from './loader-state.js';
 import { isReadInline, LoaderThreads } from './loader-threads.js';
 import { StoreView } from './store-view.js';
 
+/** A store that is open for reading. */
 export class OpenedStore {
   /** Records of the store. Each epoch has all of them. */
   readonly records: number;

@@ -10,6 +10,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { type CgroupDirectory, findCgroupDirectories } from './cgroup.js';
 import { type ReadText, readKernelText } from './kernel-text.js';
 
+/** The memory of this machine or container. */
 export interface Memory {
   /** What there is, used or not. */
   readonly totalBytes: number;
@@ -17,6 +18,7 @@ export interface Memory {
   readonly availableBytes: number;
 }
 
+/** Says how much memory this process may use, within the limits of its container. */
 export function readMemory(readText: ReadText = readKernelText): Memory {
   const machine = readMachineMemory(readText);
   const bounds = findCgroupDirectories('memory', readText).map((directory) => readBound(directory, readText));

@@ -55,8 +55,14 @@ export function isMadeWayFor(name: string): boolean {
 /** The longest file name that file systems allow, in bytes. */
 const LONGEST_NAME_BYTES = 255;
 
-/** @throws UsageError when the names of shards may be longer than file systems allow. */
-export function requireShortNames({ prefixes, extension }: ShardNaming): void {
+/**
+ * @param advice what makes them shorter.
+ * @throws UsageError when the names of shards may be longer than file systems allow.
+ */
+export function requireShortNames(
+  { prefixes, extension }: ShardNaming,
+  advice = 'a shorter `shardPrefix`, or shorter names of `splits`',
+): void {
   // The number of shards is not always known before.
   const byteLengths = prefixes.map((prefix) =>
     Buffer.byteLength(shardName({ prefix, extension }, MOST_SHARDS - 1, MOST_SHARDS)),
@@ -64,7 +70,7 @@ export function requireShortNames({ prefixes, extension }: ShardNaming): void {
   const byteLength = Math.max(...byteLengths);
   if (byteLength <= LONGEST_NAME_BYTES) return;
   throw new UsageError(
-    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give a shorter \`shardPrefix\`, or shorter names of \`splits\``,
+    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give ${advice}`,
   );
 }
 

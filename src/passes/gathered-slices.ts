@@ -14,7 +14,7 @@ import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './sc
 
 /** The inputs of a pass 1, and how they are read. */
 interface GatherableWork extends ReadableInputs {
-  readonly settings: Pick<ReadSettings, 'header'>;
+  readonly settings: Pick<ReadSettings, 'header' | 'uniqueBy'>;
 }
 
 /** The results of the tasks, added up. */
@@ -27,6 +27,8 @@ export class GatheredSlices {
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
   readonly #keys = new KeySample();
+  /** Whether only one sample of a key stays. */
+  readonly #mayRepeatKeys: boolean;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
   #firstHeader: FoundHeader | undefined;
@@ -40,6 +42,7 @@ export class GatheredSlices {
   constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
     this.#inputs = inputs;
     this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
+    this.#mayRepeatKeys = settings.uniqueBy?.selector.kind === 'key';
     this.#firstHeader = firstHeader;
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
     this.#totals = emptyTotals(pileCount);
@@ -119,7 +122,7 @@ export class GatheredSlices {
     const held = heldOf?.(this.#totals);
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes, held);
     this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
-    this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
+    if (!this.#mayRepeatKeys) this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
     return piles;
   }
 }

@@ -13,12 +13,18 @@ import type { Threads } from './threads.js';
 export interface NumbersWork {
   readonly settings: NumberSettings;
   readonly target: OutputTarget;
-  /** How many places of the order to write. */
-  readonly places: bigint;
+  /** The stretches of the order to write, one behind the other. */
+  readonly parts: readonly NumbersPart[];
   /** How many a task writes. */
   readonly placesOfTask: number;
   /** What all numbers together must be; undefined: only the order tells. */
   readonly expected: NumberTotals | undefined;
+}
+
+/** Places [first, end) of the order, which are totalled apart: a split, or all that is written. */
+export interface NumbersPart {
+  readonly first: bigint;
+  readonly end: bigint;
 }
 
 export interface NumberTotals {
@@ -27,42 +33,61 @@ export interface NumberTotals {
   readonly sum: bigint;
 }
 
-export interface WrittenNumbers {
+export interface WrittenNumbers extends WrittenPart {
   readonly regions: readonly WrittenRegion[];
+  /** Of each part. */
+  readonly parts: readonly WrittenPart[];
+}
+
+export interface WrittenPart {
   readonly bytes: number;
   /** The multiset checksum of the numbers as records. */
   readonly checksum: bigint;
 }
 
+/** A task, and the number of the part that it writes to. */
+interface TaskOfPart {
+  readonly part: number;
+  readonly task: NumbersTask;
+}
+
 /** @throws VerificationError if the numbers are not those of the range, as far as that can be known. */
 export async function writeAllNumbers(work: NumbersWork, threads: Threads): Promise<WrittenNumbers> {
   const regions: WrittenRegion[] = [];
-  let bytes = 0;
+  const parts = work.parts.map(() => NOTHING);
+  let all = NOTHING;
   let sum = 0n;
-  let checksum = 0n;
-  const take = (result: NumbersResult) => {
+  const take = (result: NumbersResult, { part }: TaskOfPart) => {
     for (const region of result.regions) addRegion(regions, region);
-    bytes += result.bytes;
+    all = sumOf(all, result);
+    parts[part] = sumOf(parts[part] ?? NOTHING, result);
     sum = BigInt.asUintN(64, sum + result.sum);
-    checksum = BigInt.asUintN(64, checksum + result.checksum);
   };
-  const write = (task: NumbersTask) => threads.pool.run('write-numbers', task);
-  const takeInTurn = inTurn(take, ({ start }: NumbersTask) => start.turn);
+  const write = ({ task }: TaskOfPart) => threads.pool.run('write-numbers', task);
+  const takeInTurn = inTurn(take, ({ task }: TaskOfPart) => task.start.turn);
   // Every task that is handed out must have a thread: the task whose turn it is must not wait.
   await runTasks(tasksOf(work), write, takeInTurn, threads.pool.threadCount, threads.stop);
-  requireTotals({ bytes: BigInt(bytes), sum }, work.expected);
-  return { regions, bytes, checksum };
+  requireTotals({ bytes: BigInt(all.bytes), sum }, work.expected);
+  return { regions, parts, ...all };
 }
 
-function* tasksOf({ settings, target, places, placesOfTask }: NumbersWork): Generator<NumbersTask> {
+const NOTHING: WrittenPart = { bytes: 0, checksum: 0n };
+
+function sumOf(before: WrittenPart, { bytes, checksum }: WrittenPart): WrittenPart {
+  return { bytes: before.bytes + bytes, checksum: BigInt.asUintN(64, before.checksum + checksum) };
+}
+
+function* tasksOf({ settings, target, parts, placesOfTask }: NumbersWork): Generator<TaskOfPart> {
   const step = BigInt(placesOfTask);
   let turn = 0;
-  for (let first = 0n; first < places; first += step) {
-    const left = places - first;
-    const shard = target.kind === 'stream' ? 0 : shardAt(target.cuts, Number(first));
-    const count = left < step ? Number(left) : placesOfTask;
-    yield { job: settings, first, count, target, start: { shard, shardByte: 0, turn } };
-    turn += 1;
+  for (const [part, { first: firstOfPart, end }] of parts.entries()) {
+    for (let first = firstOfPart; first < end; first += step) {
+      const left = end - first;
+      const shard = target.kind === 'stream' ? 0 : shardAt(target.cuts, Number(first));
+      const count = left < step ? Number(left) : placesOfTask;
+      yield { part, task: { job: settings, first, count, target, start: { shard, shardByte: 0, turn } } };
+      turn += 1;
+    }
   }
 }
 

@@ -7,13 +7,15 @@ import { Kernel } from '../../workers/kernel/kernel.js';
 import { type InputError, VerificationError } from '../errors.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { repeatedKey, type SamplePlace } from '../inputs/repeated-keys.js';
+import { repeatedKey, repeatedKeySomewhere, type SamplePlace } from '../inputs/repeated-keys.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/finished-ranges.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
 
 /** Positions that are tried at a time: some milliseconds. */
 const POSITIONS_TOGETHER = 2 ** 20;
+
+const ASIDE = ' and would lie side by side, as one sample to readers';
 
 /** Two neighbours of one key. */
 export type Neighbours = readonly [KeyedSample, KeyedSample];
@@ -27,6 +29,8 @@ export interface SampleSource {
   readonly keyOf: (inputOrdinal: number) => bigint;
   /** Absent: `position`. */
   readonly keys?: KeyRule;
+  /** Whether keys follow from values instead of places. Absent: no. */
+  readonly unique?: boolean;
   readonly sampleKeys: SampleKeys;
   readonly signal: AbortSignal | undefined;
 }
@@ -53,9 +57,10 @@ export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours 
 
 /** The error for neighbours of one key, with the places of both. @throws AbortError */
 export async function neighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
+  if (source.unique === true) return repeatedKeySomewhere(one.sampleKey, ASIDE);
   const places = [await placeOf(one, source), await placeOf(other, source)] as const;
   const [first, second] = places[0].inputOrdinal <= places[1].inputOrdinal ? places : [places[1], places[0]];
-  return repeatedKey(one.sampleKey, [first, second], ' and would lie side by side, as one sample to readers');
+  return repeatedKey(one.sampleKey, [first, second], ASIDE);
 }
 
 /** @throws VerificationError if no input has such a sample. */

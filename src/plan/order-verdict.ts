@@ -1,6 +1,7 @@
 /**
  * Judges the order of sampled records by the tests of order-tests.ts, and says what the tests could have seen. Pure.
  */
+import { distanceParts, type SimilarityAt, similarityByDistance } from './order-curves.js';
 import {
   bufferOrder,
   type FamilyTail,
@@ -41,7 +42,12 @@ export interface OrderReport {
   /** Whether records inside windows are in order, or alike. */
   readonly neighbours: OrderTestReport;
   /** The mean part of words that two records share: neighbours, and records at random. */
-  readonly similarity: { readonly ofNeighbours: number; readonly ofDistant: number };
+  readonly similarity: {
+    readonly ofNeighbours: number;
+    readonly ofDistant: number;
+    /** From neighbours to records of which one is at the beginning and one at the end. */
+    readonly byDistance: readonly SimilarityAt[];
+  };
   /** Over about how many records, and which part of the data, they stay together. Undefined: not seen, or over all of it. */
   readonly span: { readonly records: number; readonly share: number; readonly by: 'numbers' | 'content' } | undefined;
   /**
@@ -54,6 +60,8 @@ export interface OrderReport {
         readonly median: number;
         /** The part of neighbours whose numbers ascend: 0.5 in a random order. */
         readonly ascending: number;
+        /** The part of the records whose distance lies in the first twentieth of the data, in the second, and so on. */
+        readonly distances: readonly number[];
       }
     | undefined;
   /** Whether records differ so that an order by kind or number could be seen. */
@@ -102,9 +110,17 @@ export function judgeOrder(sample: SampledRecords, recordCount: number): OrderRe
     windows,
     drift: reportOf(drift),
     neighbours: reportOf(neighbours),
-    similarity: similarities(sample, matrix.rowCount),
+    similarity: {
+      ...similarities(sample, matrix.rowCount),
+      byDistance: similarityByDistance(sample, matrix.rowCount, recordCount),
+    },
     span: isOrdered ? findSpan(matrix, drift.families, travel, recordCount) : undefined,
-    travel: travel && { mean: travel.mean, median: travel.median, ascending: travel.ascending },
+    travel: travel && {
+      mean: travel.mean,
+      median: travel.median,
+      ascending: travel.ascending,
+      distances: travel.parts,
+    },
     hasStructure,
     sensitivity: sorted === undefined ? [] : sensitivityOf(matrix, distribution, sorted),
     sensitivityOf: ids !== undefined ? 'numbers' : sorted === undefined ? undefined : 'words',
@@ -120,7 +136,7 @@ function tooFew(sampledRecords: number): OrderReport {
     windows: 0,
     drift: unseen,
     neighbours: unseen,
-    similarity: { ofNeighbours: 0, ofDistant: 0 },
+    similarity: { ofNeighbours: 0, ofDistant: 0, byDistance: [] },
     span: undefined,
     travel: undefined,
     hasStructure: false,
@@ -164,6 +180,7 @@ function travelOf(ranks: Float64Array) {
     mean: distances.reduce((sum, value) => sum + value, 0) / length,
     median: distances[length >> 1] ?? 0,
     ascending: ascending / pairs,
+    parts: distanceParts(distances),
     deviation: Math.sqrt(signed.reduce((sum, value) => sum + (value - middle) ** 2, 0) / length),
   };
 }
@@ -188,7 +205,7 @@ function findSpan(
   return share === undefined ? undefined : { records: Math.round(share * recordCount), share, by: 'content' };
 }
 
-function similarities(sample: SampledRecords, rowCount: number): OrderReport['similarity'] {
+function similarities(sample: SampledRecords, rowCount: number): Omit<OrderReport['similarity'], 'byDistance'> {
   const draw = drawsOf(3);
   const step = Math.max(1, Math.floor(rowCount / 1000));
   let [ofNeighbours, ofDistant, pairs] = [0, 0, 0];

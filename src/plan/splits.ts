@@ -67,15 +67,30 @@ export function requireWholeOrder(rules: readonly SplitRule[]): void {
  * @throws InputError ERR_TOO_FEW_RECORDS if the splits ask for more records than there are.
  */
 export function splitBounds(rules: readonly SplitRule[], records: number, isHead: boolean): SplitBounds {
-  if (rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: boundsByCounts(rules, records) };
+  if (isHead || rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: splitRanks(rules, records) };
+  const { before, sum } = sharesBefore(rules);
+  return { by: 'key', bounds: before.map((each) => (each << 64n) / sum) };
+}
+
+/**
+ * The ranks at which all splits but the first begin, where shares are parts of the number of records.
+ * @throws InputError ERR_TOO_FEW_RECORDS if the splits ask for more records than there are.
+ */
+export function splitRanks(rules: readonly SplitRule[], records: number): readonly number[] {
+  if (rules.some((rule) => 'records' in rule)) return boundsByCounts(rules, records);
+  const { before, sum } = sharesBefore(rules);
+  return before.map((each) => Number((each * BigInt(records)) / sum));
+}
+
+/** What lies before each split but the first, as whole numbers of one unit, and what all shares add up to. */
+function sharesBefore(rules: readonly SplitRule[]): { readonly before: readonly bigint[]; readonly sum: bigint } {
   const { shares, sum } = wholeShares(rules);
   let share = 0n;
   const before = shares.slice(0, -1).map((each) => {
     share += each;
     return share;
   });
-  if (isHead) return { by: 'rank', bounds: before.map((each) => Number((each * BigInt(records)) / sum)) };
-  return { by: 'key', bounds: before.map((each) => (each << 64n) / sum) };
+  return { before, sum };
 }
 
 function boundsByCounts(rules: readonly SplitRule[], records: number): number[] {

@@ -84,6 +84,8 @@ describe('an input that does not exist', () => {
     ['shuffle', 'the main command has no name: leave the word out'],
     ['shuf', 'did you mean pileshuf shuf? The name of a command is the first word'],
     ['version', 'did you mean pileshuf --version?'],
+    ['hlep', 'did you mean pileshuf help?'],
+    ['\u2013missing', 'did you mean --missing VALUE?'],
     ['apend', 'did you mean pileshuf append? The name of a command is the first word'],
     ['appned', 'did you mean pileshuf append? The name of a command is the first word'],
     ['stream', 'did you mean pileshuf stream? The name of a command is the first word'],
@@ -96,7 +98,7 @@ describe('an input that does not exist', () => {
     expect(refusal(word)).toEqual(['ERR_INPUT_MISSING', `the input ${word} does not exist; ${advice}`]);
   });
 
-  it.each(['', '-', 'corpus', 'data.jsonl', 'x', 'gx', './append', 'a/seed', 'see', '*.gz'])(
+  it.each(['', '-', 'missing', 'heap', 'held', 'corpus', 'data.jsonl', 'x', 'gx', './append', 'a/seed', 'see', '*.gz'])(
     '%j is just missing',
     (word) => {
       expect(refusal(word)).toBe(undefined);

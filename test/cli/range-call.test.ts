@@ -64,6 +64,19 @@ describe('the words of a range', () => {
       '-i 1-9 -o out --shard-records 4',
       { range: { low: 1n, high: 9n }, output: 'out', shards: { by: 'records', recordsPerShard: 4 } },
     ],
+    [
+      '-i 1-9 -o out --split a=3,b=rest --shards b=2 -n 8',
+      {
+        range: { low: 1n, high: 9n },
+        headCount: 8n,
+        output: 'out',
+        splits: [
+          { name: 'a', records: 3 },
+          { name: 'b', rest: true },
+        ],
+        shards: { by: 'count', shardCount: { b: 2 } },
+      },
+    ],
   ])('%s', (line, expected) => {
     expect(parse(...line.split(' '))).toEqual(expected);
   });
@@ -90,6 +103,13 @@ describe('the words of a range', () => {
     ['-i 1-5 file', '--input-range stands in place of inputs, and file is one; give one of them'],
     ['-i 1-5 -', '--input-range stands in place of inputs, and - is one; give one of them'],
     ['-i 1-5 --shards 2', 'shards need a directory, not standard output: add --output DIR'],
+    ['-i 1-5 --split a=1,b=rest', 'splits need a directory, not standard output: add --output DIR'],
+    ['-i 1-5 --split a=1,b=rest --prefix p -o d', '--prefix does not go with --split: '],
+    [
+      '-i 1-5 --split a=0.5,b=rest --split-by .a -o d',
+      '--split-by does not go with --input-range: a number has no values',
+    ],
+    ['-i 1-5 --unique', '--unique does not go with --input-range: each number comes once'],
     ['-i 1-5 --prefix p -o d', '--prefix names shards, but none are requested: '],
     ['-i 1-5 --shards 2 --shard-records 2 -o d', '--shards and --shard-records contradict each other'],
   ])('are refused: %s', (line, message) => {
@@ -103,14 +123,13 @@ describe('the words of a range', () => {
         'temp-compress': 'zstd',
         'io-limit': '/=1',
         'input-ids': 'path',
-        split: 'a=0.5,b=0.5',
         weight: 'a=1',
         key: 'ordinal',
         together: 'a,b',
       },
     };
     const goes =
-      /^(input-range|head-count|repeat|zero-terminated|output|shards|shard-records|compress|prefix|force|seed|random-source|workers|progress|quiet)$/;
+      /^(input-range|head-count|repeat|zero-terminated|output|split|shards|shard-records|compress|prefix|force|seed|random-source|workers|progress|quiet)$/;
     const others = optionsOf('shuffle').filter(({ name }) => !goes.test(name));
     expect(others.length).toBeGreaterThan(20);
     const wordOf = ({ name, value }: OptionEntry) => `--${name}${value === undefined ? '' : `=${values[name] ?? '1'}`}`;
@@ -160,6 +179,17 @@ describe('the command', () => {
     ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
     ['-i 1-6 -o nowhere/out', 2, /^pileshuf: the directory .*nowhere of the output does not exist; make it first$/],
     ['-i 1-1000000000000000000 -o out', 1, /^pileshuf: not enough space for output on the device of .* MiB are needed/],
+    [
+      '-r -i 1-6 -n 9 -o out --split a=0.5,b=rest',
+      2,
+      '--repeat does not go with --split: copies of one number would be in several of them',
+    ],
+    [
+      '-i 1-6 -o out --split a=7,b=rest',
+      3,
+      'the number of records is 6, and --split asks for 7; expected at most as many',
+    ],
+    ['-i 1-6 -o out --shards a=7', 2, '--shards names splits, and there are none; give a number, or --split'],
     ['-i 1-6 --workers 5000', 2, '--workers is 5000; expected a whole number from 1 to 1024'],
     ['-i 1-5 --resume -o out', 2, /^pileshuf: --resume does not go with --input-range: /],
   ] as const)('refuses %s', async (line, exitCode, message) => {

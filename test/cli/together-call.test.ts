@@ -52,6 +52,16 @@ describe('the words of aligned files', () => {
         tempDirs: ['t'],
       },
     ],
+    [
+      '--together a,b -o out --split train=0.9,test=rest --shards train=4',
+      {
+        splits: [
+          { name: 'train', share: 0.9 },
+          { name: 'test', rest: true },
+        ],
+        shards: { by: 'count', shardCount: { train: 4 } },
+      },
+    ],
     ['--together a,b -o out --resume -z --decompress-program cat', { resume: true, zeroTerminated: true }],
   ])('%s', (words, expected) => expect(parse(...words.split(' '))).toMatchObject(expected));
 
@@ -63,6 +73,10 @@ describe('the words of aligned files', () => {
     [
       '--together a,b -o out c',
       '--together names all inputs, and c is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq',
+    ],
+    [
+      '--together a,b -o out --split train=0.9,test=0.1 --split-by .site',
+      '--split-by does not go with --together: only one member has the value, and the others must be split alike without it',
     ],
   ])('are refused: %s', (words, message) => expect(refusalOf(...words.split(' '))).toBe(message));
 
@@ -109,7 +123,6 @@ describe('the words of aligned files', () => {
   };
   const REFUSED = new Set([
     'repeat',
-    'split',
     'split-by',
     'missing',
     'unique',

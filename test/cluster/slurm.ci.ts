@@ -81,6 +81,21 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
     await job.expectLocalBytes();
   });
 
+  it('jobs that somebody holds are named, with the call that lets them run', async () => {
+    const job = jobOf('held');
+    const submission = await job.submit({ sbatchArgs: ['--hold'] });
+    const calls: string[] = [];
+    const onWarning = (line: string) => {
+      const [, call = ''] =
+        /^Slurm holds .* \(JobHeldUser\); (scontrol release \d+) lets (?:it|them) run$/.exec(line) ?? [];
+      calls.push(call);
+      execFileSync('sh', ['-c', call]);
+    };
+    await followSlurm(submission, { onWarning });
+    expect(calls).toEqual(submission.jobs.map(({ id }) => `scontrol release ${id}`));
+    await job.expectLocalBytes();
+  });
+
   it('an input that is bad ends the job, with the reason in the error', async () => {
     const job = jobOf('bad');
     const submission = await job.submit({ sbatchArgs: ['--hold'] });

@@ -42,7 +42,7 @@ function numbersIn(name: string, bytes: Buffer): number[] {
 }
 
 it('there are the usual number of examples', () => {
-  expect(examples).toHaveLength(6);
+  expect(examples).toHaveLength(7);
 });
 
 describe('an example', () => {
@@ -58,8 +58,10 @@ describe('an example', () => {
     const names = readdirSync(directory.path('shuffled')).sort();
     const orders = (tuples[0] ?? []).map((name) => {
       const stem = name.replace(/\.(gz|npy|txt|fq|fastq)(\.gz)?$/, '');
-      const own = names.filter((each) => each.startsWith(`${stem}.`) || each.startsWith(`${stem}-`));
-      expect(own).toHaveLength(line.includes('--shards 8') ? 8 : 1);
+      const isSplit = line.includes('--split');
+      const ofMember = (each: string) => each.startsWith(`${stem}.`) || each.startsWith(`${stem}-`);
+      const own = names.filter(isSplit ? (each) => each.includes(`.${stem}-`) : ofMember);
+      expect(own).toHaveLength(isSplit ? 9 : line.includes('--shards 8') ? 8 : 1);
       return own.flatMap((each) => numbersIn(each, readFileSync(directory.path('shuffled', each))));
     });
     for (const order of orders) expect(order).toEqual(orders[0]);

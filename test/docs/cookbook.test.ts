@@ -1,6 +1,6 @@
 /** docs/COOKBOOK.md: the commands of each recipe, typed into a shell verbatim, among files as the recipe names them. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +13,8 @@ import { npyHeaderOf } from '../formats/any-headers.js';
 import { tarOf } from '../formats/plain-tar.js';
 
 const directory = useTestDirectory();
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const standIns = fileURLToPath(new URL('stand-in', import.meta.url));
 const builtCommand = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
 const page = readFileSync(new URL('../../docs/COOKBOOK.md', import.meta.url), 'utf8');
 const recipes = page
@@ -60,8 +62,12 @@ function makePrograms(): void {
   const programs = {
     pileshuf: `exec "$NODE" ${builtCommand} "$@"`,
     npx: 'exec "$@"',
+    npm: `echo ${directory.path('modules')}`,
     docker: 'while [ "$1" != node:22 ]; do shift; done; shift; exec "$@"',
   };
+  mkdirSync(directory.path('modules'), { recursive: true });
+  rmSync(directory.path('modules', 'pileshuf'), { force: true });
+  symlinkSync(root, directory.path('modules', 'pileshuf'));
   for (const [name, text] of Object.entries(programs)) {
     writeFileSync(site('bin', name), `#!/bin/bash\n${text}\n`);
     chmodSync(site('bin', name), 0o755);
@@ -115,6 +121,7 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
       crawl,
     );
   },
+  'Splits for Hugging Face': (text) => expect(text).toBe(`${ALL}\n`),
   'A validation set of 1,000 records': () => {
     expect(recordsOf(site('data'), 'validation')).toHaveLength(1000);
     expect(recordsOf(site('data'), 'train')).toHaveLength(ALL - 1000);
@@ -172,7 +179,7 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
     const rows = values(features, at(features));
     for (const [i, label] of values(labels, at(labels)).entries()) expect(rows[2 * i]).toBe(2 * label);
   },
-  'Paired reads': () => {
+  'Paired FASTQ': () => {
     const [one, two] = ['R1', 'R2'].map((mate) => recordsOf(site('shuffled', `reads_${mate}.fastq.gz`)));
     expect(one).toHaveLength(200);
     expect(two).toEqual(one?.map((line) => line.replace('/R1', '/R2')));
@@ -191,9 +198,11 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
   'Random numbers without repeats': (text) => expect(text).toMatch(/^(\d{1,13}\n){5}$/),
   'In place of shuf': (text) => expect(text).toMatch(/^(en \d+\n){3}$/),
   'Collect the files of a day': () => expect(contentsOfStore().records).toBe(ALL),
-  'Keep the last 30 days': () => expect(contentsOfStore().records).toBe(1500),
+  'A moving window: the last 30 days': () => expect(contentsOfStore().records).toBe(1500),
   'Every night, from cron': () => expect(contentsOfStore().records).toBe(1510),
-  'Feed a training program': (text) => expect(Number(text)).toBe(2 * Math.ceil(1500 / 8)),
+  'Feed any training program': (text) => expect(Number(text)).toBe(2 * Math.ceil(1500 / 8)),
+  'PyTorch with workers and ranks': (text) => expect(text).toBe('1500\n'),
+  'A report with charts': () => expect(readFileSync(site('report.html'), 'utf8')).toContain('Is it shuffled?'),
   'What will the job need?': (text) => {
     expect(text).toMatch(/^records +about/m);
     expect(readdirSync(site())).not.toContain('shuffled.jsonl');
@@ -202,6 +211,10 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
   'Is a set of shards complete?': (text) => expect(text).toMatch(/3,?200/),
   'Is a set shuffled?': (text) => expect(text).toMatch(/^verdict +(shuffled|nothing to see)/m),
   'On several machines': () => expectShuffled(recordsOf(site('shuffled.jsonl')), crawl),
+  'On Slurm': (text) => {
+    expect(text).toMatch(/^sbatch .*--array=/m);
+    expect(readdirSync(site())).not.toContain('job');
+  },
   'In a container': () => expectShuffled(recordsOf(site('shuffled.jsonl')), crawl),
   'In a pipeline of Python': (text) => expect(text).toBe(`${ALL}\n`),
 };
@@ -230,6 +243,8 @@ describe('the recipe', () => {
     const { exitCode, stdout, stderr } = await runShell(`cd "$SITE"; ${script}`, [], {
       SITE: site(),
       TMPDIR: directory.temp,
+      PYTHONPATH: standIns,
+      PYTHONDONTWRITEBYTECODE: '1',
     });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.not.stringContaining('warning') });
     checks[title]?.(stdout.toString());

@@ -28,7 +28,7 @@ function linesBelow(path: string): string[] {
 }
 
 it('there are the usual number of examples', () => {
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(6);
 });
 
 describe('an example', () => {

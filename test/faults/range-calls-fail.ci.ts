@@ -24,10 +24,14 @@ const FAULTS: readonly Fault[] = [
 
 interface Kind {
   readonly name: string;
-  readonly options: Pick<RangeOptions, 'shards' | 'compress' | 'force'>;
+  readonly options: Pick<RangeOptions, 'shards' | 'splits' | 'compress' | 'force'>;
   makeFormer(output: string): void;
 }
 
+const splits = [
+  { name: 'a', records: 5 },
+  { name: 'b', rest: true },
+] as const;
 const shards = { by: 'count', shardCount: 3 } as const;
 const writeFormerShards = (output: string) => {
   mkdirSync(output);
@@ -42,6 +46,15 @@ const KINDS: readonly Kind[] = [
   },
   { name: 'compressed shards', options: { shards, compress: { codec: 'gzip' } }, makeFormer: () => {} },
   { name: 'shards in place of others', options: { shards, force: true }, makeFormer: writeFormerShards },
+  { name: 'splits', options: { splits }, makeFormer: () => {} },
+  {
+    name: 'splits in place of others',
+    options: { splits, shards: { by: 'count', shardCount: 2 }, force: true },
+    makeFormer: (output) => {
+      mkdirSync(output);
+      for (const name of ['a-00000-of-00001', 'b-00000-of-00001']) writeFileSync(join(output, name), 'former\n');
+    },
+  },
 ];
 const RANGE = { low: 95, high: 130 };
 const TUNING = { inline: true, outputBytes: 64 };

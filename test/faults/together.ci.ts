@@ -34,6 +34,16 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { name: 'shards, resumable', options: { shards: { by: 'count', shardCount: 2 }, resume: true } },
+  {
+    name: 'splits, resumable',
+    options: {
+      splits: [
+        { name: 'a', share: 0.6 },
+        { name: 'b', rest: true },
+      ],
+      resume: true,
+    },
+  },
   { name: 'files, resumable', options: { resume: true } },
   { name: 'compressed files in an empty directory', options: { compress: { codec: 'gzip' } }, outputExists: true },
 ];

@@ -134,6 +134,89 @@ describe('the output', () => {
     }
   });
 
+  it.each<[string, Partial<RangeOptions>, number[]]>([
+    [
+      'shares',
+      {
+        splits: [
+          { name: 'a', share: 0.7 },
+          { name: 'b', share: 0.05 },
+          { name: 'c', rest: true },
+        ],
+      },
+      [147, 10, 53],
+    ],
+    [
+      'shares of the first',
+      {
+        splits: [
+          { name: 'a', share: 0.5 },
+          { name: 'b', rest: true },
+        ],
+        headCount: 5,
+      },
+      [2, 3],
+    ],
+    [
+      'exact numbers',
+      {
+        splits: [
+          { name: 'a', records: 1 },
+          { name: 'b', rest: true },
+          { name: 'c', records: 9 },
+        ],
+        shards: { by: 'count', shardCount: { b: 3 } },
+      },
+      [1, 200, 9],
+    ],
+    [
+      'nothing for some',
+      {
+        splits: [
+          { name: 'a', share: 0.001 },
+          { name: 'b', rest: true },
+          { name: 'c', share: 0.001 },
+        ],
+        shards: { by: 'records', recordsPerShard: 100 },
+        compress: { codec: 'gzip' },
+      },
+      [0, 209, 1],
+    ],
+    [
+      'all of it to one',
+      {
+        splits: [
+          { name: 'a', records: 210 },
+          { name: 'b', rest: true },
+        ],
+      },
+      [210, 0],
+    ],
+  ])('is split: %s', async (_, options, sizes) => {
+    const range = { low: 90, high: 299 };
+    const expected = linesOf(await write({ range })).slice(0, Number(options.headCount ?? 210));
+    for (const tuning of [{}, { inline: false, outputBytes: 500 }]) {
+      const path = directory.path(`splits-${Object.keys(tuning).length}`);
+      const report = await shuffleRange({ range, seed: '42', output: path, workers: 2, ...options }, tuning);
+      const { splits = [], shards } = report;
+      expect(splits.map(({ records }) => records)).toEqual(sizes);
+      expect(splits.flatMap((split) => split.shards)).toEqual(shards);
+      expect(readdirSync(path).sort()).toEqual(shards.map((shard) => shard.slice(path.length + 1)).sort());
+      const texts = splits.map((split) =>
+        split.shards.map((each) => readFileSync(each)).map((bytes) => (options.compress ? gunzipSync(bytes) : bytes)),
+      );
+      expect(texts.flatMap((each) => linesOf(Buffer.concat(each).toString()))).toEqual(expected);
+      for (const [i, { name, records, bytes, checksum, shards: paths }] of splits.entries()) {
+        const text = Buffer.concat(texts[i] ?? []);
+        const lines = linesOf(text.toString());
+        expect([records, bytes]).toEqual([lines.length, text.byteLength]);
+        const sum = lines.reduce((all, line) => BigInt.asUintN(64, all + recordHash(Buffer.from(`${line}\n`))), 0n);
+        expect(checksum).toBe(sum.toString(16).padStart(16, '0'));
+        expect(paths.every((each) => each.startsWith(`${path}/${name}-0000`))).toBe(true);
+      }
+    }
+  });
+
   it('is compressed by its name, and as asked for', async () => {
     const expected = await write({ range });
     const path = directory.path('numbers.gz');

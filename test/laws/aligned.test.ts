@@ -7,9 +7,16 @@ import { basename } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
-import { PileshufError, type ShuffleTogetherOptions, type ShuffleTogetherReport, shuffleTogether } from '#src/index.js';
+import {
+  PileshufError,
+  type ShuffleProgress,
+  type ShuffleTogetherOptions,
+  type ShuffleTogetherReport,
+  shuffle,
+  shuffleTogether,
+} from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { atScale, fromCi } from '../fixtures/scale.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { splitPlainly } from '../formats/plain-framings.js';
@@ -182,6 +189,141 @@ const SETTINGS: Settings = {
   encodings: ['plain'],
   tuning: { inline: true },
 };
+
+const SPLITS = [
+  { name: 'train', share: 0.7 },
+  { name: 'validation', share: 0.2 },
+  { name: 'test', rest: true },
+] as const;
+
+describe('splits of aligned files', () => {
+  /** The job, and the same splits of each member in a shuffle of its own. */
+  async function expectSplits(options: Partial<ShuffleTogetherOptions>, tuning: Tuning): Promise<void> {
+    const forms = [LINES, FASTQ, ROWS];
+    const job = { counts: [90, 0, 41], forms, seed: 's', settings: { ...SETTINGS, tuning }, options };
+    const together = writeTuples(job);
+    const { members, records } = await run(job, together);
+    const named = readdirSync(directory.path('out')).sort();
+    expect(named).toEqual(members.flatMap(({ files }) => files.map((path) => basename(path))).sort());
+    for (const [member, form] of forms.entries()) {
+      const alone = await shuffle({
+        ...options,
+        inputs: together.map((tuple) => tuple[member] ?? ''),
+        keys: 'ordinal',
+        seed: 's',
+        output: directory.path('alone'),
+        force: true,
+        records: form === FASTQ ? { by: 'lines', linesPerRecord: 4 } : form === ROWS ? { by: 'npy' } : undefined,
+      });
+      const [stem = '', extension = ''] = form.name.split('.');
+      const renamed = (path: string) => basename(path).replace(/^(\w+)-(.*-of-\d+)\..*$/, `$1.${stem}-$2.${extension}`);
+      const bytesOf = (paths: readonly string[] = []) => paths.map((path) => readFileSync(path, 'base64'));
+      const { splits, files } = members[member] ?? expect.fail();
+      expect(files.map((path) => basename(path))).toEqual(alone.shards.map(renamed));
+      expect(bytesOf(files)).toEqual(bytesOf(alone.shards));
+      const said = splits?.map(({ shards, ...split }) => ({ ...split, shards: shards.map((path) => basename(path)) }));
+      expect(said).toEqual(alone.splits?.map((split) => ({ ...split, shards: split.shards.map(renamed) })));
+      expect(splits?.flatMap(({ shards }) => shards)).toEqual(files);
+      expect(splits?.reduce((sum, split) => sum + split.records, 0)).toBe(records);
+    }
+    const sizes = members.map(({ splits }) => splits?.map((split) => split.records));
+    expect(sizes).toEqual(sizes.map(() => sizes[0]));
+  }
+
+  const COUNTED = [
+    { name: 'test', records: 30 },
+    { name: 'train', rest: true },
+  ] as const;
+
+  it.each<[string, Partial<ShuffleTogetherOptions>]>(
+    sampled(
+      [
+        ['shares', { splits: SPLITS }],
+        ['exact numbers and shards of each', { splits: COUNTED, shards: { by: 'count', shardCount: { train: 3 } } }],
+        ['shares of the first records', { splits: SPLITS, headCount: 60, resume: true }],
+        ['shards by records', { splits: SPLITS, shards: { by: 'records', recordsPerShard: 20 } }],
+        [
+          'a split that gets nothing',
+          {
+            splits: [
+              { name: 'a', share: 1e-9 },
+              { name: 'b', rest: true },
+            ],
+          },
+        ],
+      ],
+      2,
+    ),
+  )('are those of each member: %s', async (_, options) => {
+    await expectSplits(options, { inline: true });
+    if (!fromCi) return;
+    const piles = { pileCount: 9, bufferBytes: 300, sliceBytes: 400 };
+    await expectSplits(options, { inline: false, keepInRam: false, ...piles });
+  });
+
+  it.each<[string, string[], Partial<ShuffleTogetherOptions>, RegExp]>([
+    [
+      'would have one name',
+      ['b.c', 'a.b.c'],
+      {
+        splits: [
+          { name: 't.a', share: 0.5 },
+          { name: 't', rest: true },
+        ],
+      },
+      /^`together`: shards of b\.c and of a\.b\.c would both be called t\.a\.b-\*-of-\*\.c; give other names of `splits`, or /,
+    ],
+    [
+      'would have too long names',
+      ['b.c', `${'a'.repeat(230)}.c`],
+      { splits: SPLITS },
+      /^the shards may have names of 261 bytes, and file systems allow 255; give files of shorter names, or /,
+    ],
+    [
+      'are fewer than asked for',
+      ['a', 'b'],
+      {
+        splits: [
+          { name: 'a', records: 4 },
+          { name: 'b', rest: true },
+        ],
+      },
+      /^the number of records is 3, /,
+    ],
+    [
+      'are cut by bytes',
+      ['a', 'b'],
+      { splits: SPLITS, shards: { by: 'bytes', maxShardBytes: 9 } },
+      /^shards by bytes /,
+    ],
+  ])('are refused when they %s', async (_, names, options, message) => {
+    for (const name of names) writeFileSync(directory.path(name), '1\n2\n3\n');
+    const together = [names.map((name) => directory.path(name))];
+    const job = run({ counts: [], forms: [], seed: '1', settings: SETTINGS, options }, together);
+    const error = await job.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PileshufError);
+    expect((error as PileshufError).message).toMatch(message);
+    expect(readdirSync(directory.path('.')).filter((name) => name === 'out' || name.startsWith('.pileshuf'))).toEqual(
+      [],
+    );
+  });
+
+  it('must be the same to resume them', async () => {
+    for (const name of ['a', 'b']) writeFileSync(directory.path(name), '1\n2\n');
+    const job = { together: [[directory.path('a'), directory.path('b')]], output: directory.path('out'), resume: true };
+    const abort = new AbortController();
+    const onProgress = ({ member }: ShuffleProgress) => {
+      if (member?.number === 2) abort.abort();
+    };
+    const stopped = shuffleTogether({ ...job, splits: SPLITS, seed: '1', onProgress, signal: abort.signal });
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    for (const splits of [undefined, SPLITS.toReversed()])
+      await expect(shuffleTogether({ ...job, splits, seed: '1' })).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS' });
+    const { members, resumedMembers } = await shuffleTogether({ ...job, splits: SPLITS });
+    expect(resumedMembers).toBe(1);
+    expect(members[0]?.splits?.map(({ name }) => name)).toEqual(['train', 'validation', 'test']);
+  });
+});
 
 describe('the members of the output', () => {
   it.each<[Partial<ShuffleTogetherOptions>, string[], string[]]>([

@@ -13,30 +13,12 @@ import { tarEntry, tarOf } from '../formats/plain-tar.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { referenceSplits, SPLITS } from './reference-splits.js';
 import { shuffleToShards } from './shuffle-under-test.js';
+import { byteLines, NO_BYTES, tables, tarFiles, type Valued, type ValuedInputs } from './valued-records.js';
 
 const directory = useMemoryDirectory();
 
-/** A record, and the value that the selector is to find. */
-interface Valued {
-  readonly record: Buffer;
-  readonly value: string | Buffer | undefined;
-}
-
-interface Case {
-  readonly inputs: readonly (readonly Valued[])[];
-  readonly header?: Buffer;
-  readonly trailer?: Buffer;
-  readonly job: Pick<ShuffleOptions, 'records'> & {
-    readonly header?: ShuffleOptions['header'];
-    readonly splitBy: string;
-    readonly missing?: string;
-  };
-}
-
-const NO_BYTES = Buffer.alloc(0);
-
 async function expectSplits(
-  { inputs, header = NO_BYTES, trailer = NO_BYTES, job }: Case,
+  { inputs, header = NO_BYTES, trailer = NO_BYTES, job: { selector, ...job } }: ValuedInputs,
   seed: string,
   settings: Settings,
 ): Promise<void> {
@@ -52,7 +34,7 @@ async function expectSplits(
   const texts = inputs.map((records) => Buffer.concat([header, ...records.map(({ record }) => record), trailer]));
   const { shards } = await shuffleToShards(
     directory,
-    { ...job, inputs: texts, seed, settings, splits: SPLITS },
+    { ...job, inputs: texts, seed, settings, splits: SPLITS, splitBy: selector },
     undefined,
   );
   expect(shards.map((shard) => shard.toString('latin1'))).toEqual(
@@ -60,67 +42,11 @@ async function expectSplits(
   );
 }
 
-const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-const cell = fc.oneof(
-  fc.constantFrom('', 'a.com', 'a "b"', 'x,y', 'two\nlines', 'é', 'tab\there', 'z'.repeat(50)),
-  fc.string({ unit: 'grapheme', maxLength: 12 }),
-);
-const row = fc
-  .record({
-    id: fc.nat({ max: 99 }),
-    site: fc.option(cell, { nil: undefined }),
-    note: cell,
-    style: fc.constantFrom('plain', 'quoted'),
-    end: fc.constantFrom('\n', '\r\n'),
-  })
-  .map(({ id, site, note, style, end }): Valued => {
-    const write = (text: string) => (style === 'quoted' || /[",\t\r\n\ufeff]/.test(text) ? quoted(text) : text);
-    const cells = site === undefined ? [`${id}`] : [`${id}`, write(site), quoted(note)];
-    return { record: Buffer.from(cells.join(',') + end), value: site };
-  });
-const table = fc.record({
-  inputs: fc.array(fc.array(row, { maxLength: 50 }), { minLength: 1, maxLength: 4 }),
-  header: fc.constantFrom('id,site,note\n', '\ufeff"id","site",note\r\n', 'a comment\nid,site,"no\nte"\n'),
-  splitBy: fc.constantFrom('csv:site', 'csv:2', 'csv:"site"'),
-});
-const tableCase = table.map(({ inputs, header, splitBy }): Case => {
-  const lines = header.startsWith('a comment') ? 2 : 1;
-  const job = { records: { by: 'csv' }, header: { lines }, splitBy, missing: 'a.com' } as const;
-  return { inputs, header: Buffer.from(header), job };
-});
-
-/** Any bytes, in which runs of letters are values. */
-const byteLine = fc
-  .array(fc.oneof(fc.constantFrom(...Buffer.from('abbc<>\r\0')), fc.integer({ min: 128, max: 255 })), { maxLength: 30 })
-  .map((bytes): Valued => {
-    const record = Buffer.from([...bytes, 0x0a]);
-    const value = /<([a-c]*)/.exec(record.toString('latin1'))?.[1];
-    return { record, value };
-  });
-const byteCase = fc
-  .array(fc.array(byteLine, { maxLength: 60 }), { minLength: 1, maxLength: 4 })
-  .map((inputs): Case => ({ inputs, job: { records: { by: 'lines' }, splitBy: '/<([a-c]*)/', missing: 'b' } }));
-
-const tarCase = fc
-  .tuple(
-    fc.array(fc.tuple(fc.nat({ max: 6 }), fc.integer({ min: 0, max: 600 })), { minLength: 1, maxLength: 40 }),
-    fc.constantFrom('key', 'key:/^p(\\d)\\//', '/^p(\\d)\\//'),
-  )
-  .map(([samples, splitBy]): Case => {
-    const inputs = samples.map(([patient, byteLength], i): Valued => {
-      const key = `p${patient}/${i}`;
-      const data = Buffer.alloc(byteLength, i);
-      const members = [tarEntry({ name: `${key}.jpg`, data }), tarEntry({ name: `${key}.json` })];
-      return { record: Buffer.concat(members), value: splitBy === 'key' ? key : `${patient}` };
-    });
-    return { inputs: [inputs], trailer: Buffer.alloc(1024), job: { records: { by: 'webdataset' }, splitBy } };
-  });
-
 describe('splits', () => {
   it.each([
-    ['a column', tableCase],
-    ['an expression', byteCase],
-    ['the key of a sample', tarCase],
+    ['a column', tables],
+    ['an expression', byteLines],
+    ['the key of a sample', tarFiles],
   ])('by %s keep records of one value together, whatever the settings', async (_, cases) => {
     const property = fc.asyncProperty(cases, fc.string(), anySettings, expectSplits);
     await fc.assert(property, { numRuns: atScale(3, 40, 2000) });
@@ -138,7 +64,7 @@ describe('splits', () => {
         return { record: Buffer.from(`${i},"${site}""",x\n`), value: isWhole ? `${site}"` : site };
       });
       const inputs = [rows.slice(0, count / 3), rows.slice(count / 3)];
-      const job = { records: { by: 'csv' }, header: { lines: 1 }, splitBy } as const;
+      const job = { records: { by: 'csv' }, header: { lines: 1 }, selector: splitBy } as const;
       await expectSplits({ inputs, header: Buffer.from('id,site,x\n'), job }, seed, each);
     };
     const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];

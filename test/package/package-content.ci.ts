@@ -11,12 +11,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const installed = () => directory.path('node_modules', 'pileshuf');
 const compilers = { 6: '@typescript/typescript6', 7: 'typescript' } as const;
 
+/** A download of a second. What grows beyond it should be looked at. */
+const MOST_PACKED_BYTES = 1_000_000;
+
 let files: readonly string[] = [];
+let packedBytes = 0;
 beforeEach(() => {
   const argv = ['pack', '--json', '--ignore-scripts', '--pack-destination', directory.path()];
-  const [{ filename, files: packed }] = JSON.parse(
+  const [{ filename, size, files: packed }] = JSON.parse(
     execFileSync('npm', argv, { cwd: root, encoding: 'utf8', stdio: 'pipe' }),
   );
+  packedBytes = size;
   files = packed.map(({ path }: { path: string }) => path);
   mkdirSync(installed(), { recursive: true });
   execFileSync('tar', ['-xzf', directory.path(filename), '-C', installed(), '--strip-components=1']);
@@ -35,6 +40,13 @@ describe('the package', () => {
       ]),
     );
     expect(files).toEqual(expect.arrayContaining(['dist/bundle/task-thread.cjs', 'dist/bundle/memory-keeper.cjs']));
+  });
+
+  it('has nothing else, and is small', () => {
+    const wanted =
+      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[A-Z-]+\.md|examples\/(?:stream\.py|cluster-[a-z-]+\.(?:json|yaml)|[a-z]+\.schema\.json)|dist\/bundle\/[\w-]+(?:\.txt|\.js|\.cjs|\.d\.ts|\.wasm|\.1))$/;
+    expect(files.filter((path) => !wanted.test(path))).toEqual([]);
+    expect(packedBytes).toBeLessThan(MOST_PACKED_BYTES);
   });
 
   it('has one file of types, and no module twice', () => {

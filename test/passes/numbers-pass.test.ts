@@ -20,6 +20,8 @@ const shardsOf = (shardCount: number, totalRecords: number): OutputTarget => ({
   compression: undefined,
 });
 
+const upTo = (end: bigint) => [{ first: 0n, end }];
+
 /** Does the work with tasks that give these results. */
 async function doWith(work: Partial<NumbersWork>, resultOf: (task: NumbersTask) => NumbersResult) {
   const tasks: NumbersTask[] = [];
@@ -38,7 +40,7 @@ async function doWith(work: Partial<NumbersWork>, resultOf: (task: NumbersTask) 
     ...{ jobName: 'job', control: control.buffer, arenaBytes: 0, low: 1n, lastOffset: 2n, key: 0n, terminator: 10 },
     ...{ way: { by: 'sorted' } as const, outputBytes: 100 },
   };
-  const all = { settings, target: STREAM, places: 3n, placesOfTask: 2, expected: undefined, ...work };
+  const all = { settings, target: STREAM, parts: upTo(3n), placesOfTask: 2, expected: undefined, ...work };
   const written = await writeAllNumbers(all, { pool, control, stop: new JobStop(control, undefined), jobName: 'job' });
   return { written, tasks };
 }
@@ -48,25 +50,25 @@ const nothing: NumbersResult = { regions: [], bytes: 0, sum: 0n, checksum: 0n };
 describe('tasks', () => {
   it('take all places one behind the other, however far they are', async () => {
     const first = 10n ** 6n;
-    const { tasks } = await doWith({ places: 3n * first + 5n, placesOfTask: Number(first) }, () => nothing);
+    const { tasks } = await doWith({ parts: upTo(3n * first + 5n), placesOfTask: Number(first) }, () => nothing);
     expect(tasks.map((task) => [task.first, task.count, task.start.turn])).toEqual([
       [0n, 1_000_000, 0],
       [first, 1_000_000, 1],
       [2n * first, 1_000_000, 2],
       [3n * first, 5, 3],
     ]);
-    expect((await doWith({ places: 0n }, () => nothing)).tasks).toEqual([]);
+    expect((await doWith({ parts: upTo(0n) }, () => nothing)).tasks).toEqual([]);
   });
 
   it('begin in the shard of their first place', async () => {
-    const { tasks } = await doWith({ places: 10n, placesOfTask: 2, target: shardsOf(4, 10) }, () => nothing);
+    const { tasks } = await doWith({ parts: upTo(10n), placesOfTask: 2, target: shardsOf(4, 10) }, () => nothing);
     expect(tasks.map(({ start }) => start.shard)).toEqual([0, 1, 1, 2, 3]);
   });
 });
 
 describe('results', () => {
   it('are added up, and the regions of a shard become one', async () => {
-    const { written } = await doWith({ places: 9n, target: shardsOf(2, 9) }, ({ start: { turn } }) => {
+    const { written } = await doWith({ parts: upTo(9n), target: shardsOf(2, 9) }, ({ start: { turn } }) => {
       const regionOf = (shard: number, start: number) => ({
         shard,
         start,
@@ -84,9 +86,36 @@ describe('results', () => {
         { shard: 0, start: 0, end: 9, recordBytes: 12, checksum: '' },
         { shard: 1, start: 0, end: 9, recordBytes: 12, checksum: '' },
       ],
+      parts: [{ bytes: 20, checksum: END - 5n }],
       bytes: 20,
       checksum: END - 5n,
     });
+  });
+
+  it('of each part are added up apart, and no task reaches from one part into the next', async () => {
+    const parts = [
+      { first: 0n, end: 3n },
+      { first: 3n, end: 3n },
+      { first: 3n, end: 8n },
+    ];
+    const { tasks, written } = await doWith({ parts, target: shardsOf(8, 8) }, ({ first, count }) => ({
+      ...nothing,
+      bytes: count,
+      checksum: first === 0n ? END - 1n : first,
+    }));
+    expect(tasks.map(({ first, count, start: { turn } }) => [first, count, turn])).toEqual([
+      [0n, 2, 0],
+      [2n, 1, 1],
+      [3n, 2, 2],
+      [5n, 2, 3],
+      [7n, 1, 4],
+    ]);
+    const ofParts = [
+      { bytes: 3, checksum: 1n },
+      { bytes: 0, checksum: 0n },
+      { bytes: 5, checksum: 15n },
+    ];
+    expect(written).toEqual({ regions: [], parts: ofParts, bytes: 8, checksum: 16n });
   });
 
   it('must be what all numbers together are', async () => {
@@ -101,7 +130,7 @@ describe('results', () => {
   });
 
   it('that are missing end the job with the first error', async () => {
-    const failing = doWith({ places: 100n }, ({ start: { turn } }) => {
+    const failing = doWith({ parts: upTo(100n) }, ({ start: { turn } }) => {
       if (turn === 4) throw new RangeError('made up');
       return nothing;
     });

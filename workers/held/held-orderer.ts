@@ -15,7 +15,7 @@ import { droppedBy } from '../piles/dropped.js';
 import { prepareEquality } from '../piles/prepare-equality.js';
 import type { Emit, OrderablePile, PileOrder } from '../piles/record-order.js';
 import type { RecordMemory } from '../record-memory.js';
-import type { HeldPiles, UniqueField } from '../settings.js';
+import type { HeldPiles, ValueRule } from '../settings.js';
 
 /** Offsets in an entry. */
 const ADDRESS = 8;
@@ -29,7 +29,7 @@ export interface HeldOrdererParts {
   readonly tiesByBytes: boolean;
   /** Whether of equal records one is kept. */
   readonly unique: boolean;
-  readonly uniqueField?: UniqueField | undefined;
+  readonly uniqueBy?: ValueRule | undefined;
 }
 
 export class HeldOrderer implements PileOrder {
@@ -43,7 +43,7 @@ export class HeldOrderer implements PileOrder {
   readonly #sorted: number;
 
   constructor(parts: HeldOrdererParts) {
-    const { memory, held, outputBytes, uniqueField } = parts;
+    const { memory, held, outputBytes, uniqueBy } = parts;
     const { bytes, view, wasm } = memory.kernel;
     const layout = heldPass2Layout(outputBytes, held.mostRecords);
     const address = memory.pass2Part(layout.byteLength);
@@ -59,7 +59,7 @@ export class HeldOrderer implements PileOrder {
     this.#bits = layout.bits;
     this.#counts = address + layout.countsOffset;
     this.#sorted = address + layout.sortedOffset;
-    prepareEquality(memory.kernel, uniqueField);
+    prepareEquality(memory.kernel, uniqueBy);
   }
 
   *piles(first: number, end: number): Generator<OrderablePile, void> {

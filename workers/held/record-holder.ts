@@ -15,7 +15,7 @@ import { HeldWindow } from './held-window.js';
 
 export interface HolderSettings
   extends HoldSettings,
-    Pick<ScatterSettings, 'maxRecordBytes' | 'splitBy' | 'unique' | 'uniqueField'> {}
+    Pick<ScatterSettings, 'maxRecordBytes' | 'splitBy' | 'unique' | 'uniqueBy'> {}
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;

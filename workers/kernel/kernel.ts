@@ -25,8 +25,11 @@ export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 /** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
 export type FlushFunction = (pile: number, byteLength: number) => void;
 
-/** Called for the value of the record [start, end), as `findValue` of assembly/record-value.ts. */
-export type FindFunction = (start: number, end: number) => number;
+/** Finds the values of a selector that the kernel does not know to find: as the imports of assembly/record-value.ts. */
+export interface ValueFinder {
+  find(start: number, end: number): number;
+  compare(a: number, endA: number, b: number, endB: number): number;
+}
 
 /** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
 export interface KernelFunctions extends FramingFunctions {
@@ -77,7 +80,7 @@ export interface KernelFunctions extends FramingFunctions {
   droppedChecksum(): bigint;
   keyByContent(isOn: boolean): void;
   equalByBytes(): void;
-  equalByField(pathBytes: number, allowsMissing: boolean, missingBytes: number): void;
+  equalByValue(): void;
   recordWithoutValue(): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
@@ -97,6 +100,7 @@ export interface KernelFunctions extends FramingFunctions {
   chooseColumn(selector: number, index: number): void;
   seekValues(selector: number): void;
   valueHash(selector: number, start: number, end: number): bigint;
+  compareValues(selector: number, a: number, endA: number, b: number, endB: number): number;
   missingRecordOf(selector: number): number;
   missingRecord(): number;
   leftOutRecords(): bigint;
@@ -252,8 +256,8 @@ export class Kernel {
   flush: FlushFunction = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
-  /** Find the values of selectors at these addresses that the kernel does not know to find. */
-  readonly finders = new Map<number, FindFunction>();
+  /** By the address of their selector. */
+  readonly finders = new Map<number, ValueFinder>();
   /** Whether other threads work on the same memory. */
   readonly isShared: boolean;
   readonly #memory: WebAssembly.Memory;
@@ -274,10 +278,18 @@ export class Kernel {
       host: {
         flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0),
         findValue: (selector: number, start: number, end: number) =>
-          this.finders.get(selector >>> 0)?.(start >>> 0, end >>> 0) ?? 0,
+          this.#finderOf(selector).find(start >>> 0, end >>> 0),
+        compareValues: (selector: number, a: number, endA: number, b: number, endB: number) =>
+          this.#finderOf(selector).compare(a >>> 0, endA >>> 0, b >>> 0, endB >>> 0),
       },
     });
     this.wasm = instance.exports as unknown as KernelFunctions;
+  }
+
+  #finderOf(selector: number): ValueFinder {
+    const finder = this.finders.get(selector >>> 0);
+    if (finder === undefined) throw new RangeError(`nobody finds the values of the selector at ${selector >>> 0}`);
+    return finder;
   }
 
   /** Copies `source` to `address`. */

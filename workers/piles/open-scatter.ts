@@ -25,7 +25,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     keyScale: job.keyScale ?? 1n,
     splitBy: job.splitBy,
     unique: job.unique,
-    uniqueField: job.uniqueField,
+    uniqueBy: job.uniqueBy,
     keepsPlaces: job.keepsPlaces,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });

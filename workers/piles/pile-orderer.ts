@@ -69,7 +69,7 @@ export interface OrdererParts {
     | 'tiesByBytes'
     | 'rescatterTo'
     | 'unique'
-    | 'uniqueField'
+    | 'uniqueBy'
     | 'keepsPlaces'
   >;
   readonly longestRecordBytes: number;
@@ -107,7 +107,7 @@ export class PileOrderer implements PileOrder {
       memory: () => this.bytes,
     };
     this.#storedAddress = layout.take(0, 4096);
-    prepareEquality(this.kernel, parts.job.uniqueField);
+    prepareEquality(this.kernel, parts.job.uniqueBy);
     this.#wasm.keepPlaces(parts.job.keepsPlaces === true);
   }
 
@@ -292,7 +292,7 @@ export class PileOrderer implements PileOrder {
         maxRecordBytes: windowBytes,
         keyScale,
         unique: job.unique === true && !subPiles.isTight,
-        uniqueField: job.uniqueField,
+        uniqueBy: job.uniqueBy,
         keepsPlaces: job.keepsPlaces,
       });
       const { window } = scatterArena;

@@ -8,21 +8,21 @@ import { placeSelector, selectorByteLength } from './record-values.js';
 /** The weight of an input and its ordinals are told with its records. */
 export function prepareKeys(
   kernel: Kernel,
-  { splitBy, unique = false, uniqueField }: Pick<ScatterSettings, 'splitBy' | 'unique' | 'uniqueField'>,
+  { splitBy, unique = false, uniqueBy }: Pick<ScatterSettings, 'splitBy' | 'unique' | 'uniqueBy'>,
 ): void {
   const { wasm } = kernel;
   wasm.keepAll();
   wasm.weigh(1, 0n);
   wasm.keyByContent(unique);
-  prepareEquality(kernel, uniqueField);
+  prepareEquality(kernel, uniqueBy);
   if (splitBy === undefined) wasm.splitByNone();
   else splitByValue(kernel, splitBy);
 }
 
 function splitByValue(kernel: Kernel, rule: SplitValues): void {
   const { wasm, bytes } = kernel;
-  const { bounds, key, selector } = rule;
-  const byteLength = bounds.byteLength + selectorByteLength(selector);
+  const { bounds, key } = rule;
+  const byteLength = bounds.byteLength + selectorByteLength(rule);
   if (byteLength > MOST_SPLITS_BYTES)
     throw new RangeError(`the bounds and the selector of splits have ${byteLength} bytes`);
   bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsPlace() >>> 0);

@@ -1,6 +1,6 @@
 /**
  * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. Keys of samples and
- * groups of expressions are found here, and the kernel asks for them.
+ * groups of expressions are found and compared here, and the kernel asks for that.
  *
  * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
@@ -9,11 +9,11 @@ import { isUtf8 } from 'node:buffer';
 import { BadRecord } from '../../src/formats/framing.js';
 import { type FramingSpec, framingOf } from '../../src/formats/framing-table.js';
 import { type Expression, encodeFieldPath, type Selector } from '../../src/formats/selector.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 import type { ValueRule } from '../settings.js';
 
 /** What record-value.ts in the kernel has before what depends on the kind. */
-const HEAD_BYTES = 20;
+const HEAD_BYTES = 28;
 const KINDS = { field: 0, column: 1, key: 2, expression: 2 } as const satisfies Record<Selector['kind'], number>;
 /** The room for a value that is found here; longer ones are hashed in pieces. */
 const ROOM_BYTES = 1024;
@@ -26,9 +26,9 @@ const QUOTE = 0x22;
 /** Of a character of a string, in UTF-8. */
 const MOST_UNIT_BYTES = 3;
 
-/** The room that the selector takes in a kernel. */
-export function selectorByteLength(selector: Selector): number {
-  return HEAD_BYTES + Math.max(bodyOf(selector, false).byteLength, ROOM_BYTES);
+/** The room that the rule takes in a kernel. */
+export function selectorByteLength({ selector, missing }: Pick<ValueRule, 'selector' | 'missing'>): number {
+  return HEAD_BYTES + bodyByteLength(bodyOf(selector, false)) + missingValue(missing).byteLength;
 }
 
 /** Puts a selector at `address`, where there is room for `selectorByteLength` bytes and 16 more. */
@@ -37,21 +37,52 @@ export function placeSelector(kernel: Kernel, address: number, { selector, missi
   const room = address + HEAD_BYTES;
   bytes.fill(0, address, room);
   view.setUint32(address, KINDS[selector.kind], true);
+  const body = bodyOf(selector, framing?.kind === 'csv');
+  bytes.set(body, room);
+  const missingAt = room + bodyByteLength(body);
+  const value = missingValue(missing);
+  bytes.set(value, missingAt);
+  view.setUint32(address + 20, missingAt, true);
+  view.setUint32(address + 24, missingAt + value.byteLength, true);
   if (missing !== undefined) {
-    const byteLength = putString(kernel, bufferOf(bytes), room, missing, 'utf8');
-    const hash = byteLength === IN_PIECES ? wasm.hashOfPieces(LANE) : wasm.recordHash(room, byteLength);
     view.setUint32(address + 4, 1, true);
-    view.setBigUint64(address + 8, BigInt.asUintN(64, hash), true);
+    view.setBigUint64(address + 8, BigInt.asUintN(64, wasm.recordHash(missingAt, value.byteLength)), true);
   }
-  bytes.set(bodyOf(selector, framing?.kind === 'csv'), room);
   const find = finderOf(selector, framing);
-  if (find === undefined) return;
-  let memory = bufferOf(bytes);
-  kernel.finders.set(address, (start, end) => {
-    if (memory.buffer !== kernel.bytes.buffer) memory = bufferOf(kernel.bytes);
-    const value = find(memory, start, end);
-    return value === undefined ? 0 : putString(kernel, memory, room, value.text, value.encoding);
-  });
+  if (find !== undefined) kernel.finders.set(address, finderIn(kernel, room, find, missing));
+}
+
+function finderIn(kernel: Kernel, room: number, find: Finder, missing = ''): ValueFinder {
+  let known = bufferOf(kernel.bytes);
+  const memory = () => {
+    if (known.buffer !== kernel.bytes.buffer) known = bufferOf(kernel.bytes);
+    return known;
+  };
+  const found = (start: number, end: number): Value =>
+    find(memory(), start, end) ?? { text: missing, encoding: 'utf8' };
+  return {
+    find: (start, end) => {
+      const value = find(memory(), start, end);
+      return value === undefined ? 0 : putString(kernel, memory(), room, value);
+    },
+    compare: (a, endA, b, endB) => compareFound(found(a, endA), found(b, endB)),
+  };
+}
+
+/** Compares the bytes of two values, a prefix first. */
+function compareFound(a: Value, b: Value): number {
+  if (a.encoding === b.encoding && a.text === b.text) return 0;
+  return Buffer.compare(Buffer.from(a.text, a.encoding), Buffer.from(b.text, b.encoding));
+}
+
+/** What records without a value count as: a quote and the characters of a string, of none until they are refused. */
+function missingValue(missing = ''): Buffer {
+  return Buffer.from(`"${missing}`);
+}
+
+/** There is room for a value, too. */
+function bodyByteLength(body: Uint8Array): number {
+  return Math.max(body.byteLength, ROOM_BYTES);
 }
 
 function bodyOf(selector: Selector, takesQuotes: boolean): Uint8Array {
@@ -68,7 +99,7 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 }
 
 /** Puts a quote and the string behind it into the room, or hashes both in pieces. @returns as `findValue` of the kernel. */
-function putString({ wasm }: Kernel, memory: Buffer, room: number, text: string, encoding: Encoding): number {
+function putString({ wasm }: Kernel, memory: Buffer, room: number, { text, encoding }: Value): number {
   memory[room] = QUOTE;
   if (text.length < ROOM_BYTES / MOST_UNIT_BYTES) return 1 + memory.write(text, room + 1, encoding);
   wasm.beginHash(LANE);

@@ -17,7 +17,7 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { SplitValues, UniqueField } from '../settings.js';
+import type { SplitValues, ValueRule } from '../settings.js';
 import { droppedBy } from './dropped.js';
 import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
@@ -39,7 +39,7 @@ export interface ScatterSizes {
   /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
   readonly unique?: boolean | undefined;
   /** As in `PileSettings`. */
-  readonly uniqueField?: UniqueField | undefined;
+  readonly uniqueBy?: ValueRule | undefined;
   readonly keepsPlaces?: boolean | undefined;
 }
 

@@ -82,7 +82,7 @@ export class RecordReader implements FramingKernel {
   #dropped: DroppedRecord | undefined;
   /** Records taken. */
   #taken = 0;
-  /** The number of the column that chooses splits, where only the header of the stream tells it. */
+  /** The number of the column that the selector names, where only the header of the stream tells it. */
   #column: number | undefined;
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
@@ -101,10 +101,10 @@ export class RecordReader implements FramingKernel {
     return this.#taker.window;
   }
 
-  /** The header of the stream, which may name the column that chooses splits. @throws InputError */
+  /** The header of the stream, which may name the column of the selector. @throws InputError */
   knowHeader(header: FoundHeader): void {
-    const { splitBy } = this.#job;
-    const selector = splitBy && withColumnNumber(splitBy, header).selector;
+    const rule = this.#job.splitBy ?? this.#job.uniqueBy;
+    const selector = rule && withColumnNumber(rule, header).selector;
     if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
 
@@ -387,16 +387,11 @@ export class RecordReader implements FramingKernel {
 
   /** @throws InputError ERR_FIELD_MISSING for the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
-    const { splitBy, uniqueField } = this.#job;
+    const { splitBy, uniqueBy } = this.#job;
     const { wasm } = this.#taker.kernel;
     if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), lackOf(splitBy.selector), base, basePosition);
-    if (uniqueField !== undefined)
-      this.#requireNone(
-        wasm.recordWithoutValue(),
-        lackOf({ kind: 'field', text: uniqueField.field }),
-        base,
-        basePosition,
-      );
+    if (uniqueBy !== undefined)
+      this.#requireNone(wasm.recordWithoutValue(), lackOf(uniqueBy.selector), base, basePosition);
   }
 
   /** @param address of a record without the value; 0: there is none. */
@@ -418,7 +413,7 @@ export class RecordReader implements FramingKernel {
     if (ordinal === undefined) wasm.keyByPlace();
     else wasm.keyByOrdinal(BigInt(ordinal));
     this.#taken += count;
-    if (this.#column !== undefined) wasm.chooseColumn(wasm.splitSelector() >>> 0, this.#column - 1);
+    if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);
     if (this.#job.isSampled === true) {
@@ -430,6 +425,12 @@ export class RecordReader implements FramingKernel {
     this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
     this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());
     return Math.max(longest, wasm.longestDrawn() >>> 0);
+  }
+
+  /** A job has one selector at most. */
+  get #selectorAt(): number {
+    const { wasm } = this.#taker.kernel;
+    return (this.#job.splitBy === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
   /** The position of the first record over the limit among the `count` of the boundary table. */

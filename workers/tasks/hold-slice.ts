@@ -34,8 +34,8 @@ export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterRes
   const { memory } = await heldStateOf(job, hold.memory);
   const ramPool = await pileStateOf(job).ramPool;
   let scatter: OpenScatter | undefined;
-  const { maxRecordBytes, splitBy, unique, uniqueField } = job;
-  const holder = RecordHolder.open(memory, { ...hold, maxRecordBytes, splitBy, unique, uniqueField }, (directory) => {
+  const { maxRecordBytes, splitBy, unique, uniqueBy } = job;
+  const holder = RecordHolder.open(memory, { ...hold, maxRecordBytes, splitBy, unique, uniqueBy }, (directory) => {
     scatter = openScatter(job, pileSetName, ramPool);
     scatterHeld(memory, hold, directory, scatter.scatterArena);
     return scatter.scatterArena;

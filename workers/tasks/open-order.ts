@@ -29,8 +29,8 @@ export async function openOrder(task: PilesTask, settle: () => Promise<void>): P
   const { job, held, pileSets, attemptName, longestRecordBytes } = task;
   if (held !== undefined) {
     const { control, memory, outputHasher } = await heldStateOf(job, held.memory);
-    const { outputBytes, tiesByBytes, unique = false, uniqueField } = job;
-    const order = new HeldOrderer({ memory, control, held, outputBytes, tiesByBytes, unique, uniqueField });
+    const { outputBytes, tiesByBytes, unique = false, uniqueBy } = job;
+    const order = new HeldOrderer({ memory, control, held, outputBytes, tiesByBytes, unique, uniqueBy });
     return { control, outputHasher, order };
   }
   const { control, outputHasher, ramPool, arena, hasher, compressor } = pileStateOf(job);

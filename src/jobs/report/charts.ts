@@ -7,7 +7,6 @@ import {
   lineY,
   type Markish,
   type PlotOptions,
-  plot,
   rect,
   rectY,
   ruleX,
@@ -15,24 +14,13 @@ import {
   text,
 } from '@observablehq/plot';
 import type { JobProfile } from '../options.js';
+import { draw } from './draw-chart.js';
 import type { ExpectedRange, Moment, PileSizes, SampledRecord, WatchedDevice } from './report-facts.js';
-import { SvgDocument } from './svg-document.js';
 
-const WIDTH = 760;
 /** More bars than that are drawn as one where they touch. */
 const MOST_BARS = 1500;
 /** More piles are drawn as a histogram. */
 const MOST_PILES = 200;
-
-/** @param label what the chart shows, for who does not see it. */
-function draw(label: string, options: PlotOptions, marks: Markish[]): string {
-  const document = new SvgDocument();
-  const { x, ...rest } = options;
-  // Room for text that is larger than Plot's.
-  const ends = { marginTop: 30, marginBottom: 46, x: { labelOffset: 40, ...x } };
-  const chart = plot({ document, width: WIDTH, className: 'chart', ariaLabel: label, ...ends, ...rest, marks });
-  return String(chart).replace('<svg ', '<svg role="img" ').replace('font-size="10"', 'font-size="12"');
-}
 
 /** The passes of a job, and each task on its thread. */
 export function timelineChart({ seconds, tasks, workers }: JobProfile): string {
@@ -68,7 +56,13 @@ export function timelineChart({ seconds, tasks, workers }: JobProfile): string {
   const x = { label: 'seconds since the job began', domain: [0, at] };
   return draw(
     label,
-    { height: 84 + 24 * (rows.size + 1), marginLeft: 80, x, y: { label: null, domain: ['job', ...rows.values()] } },
+    {
+      height: 62 + 24 * (rows.size + 1),
+      marginTop: 8,
+      marginLeft: 80,
+      x,
+      y: { label: null, domain: ['job', ...rows.values()] },
+    },
     [
       barX(job, { x1: 'begin', x2: 'end', y: 'row', fill: 'var(--quiet)', stroke: 'var(--page)' }),
       text(wide, { x: ({ begin, end }) => (begin + end) / 2, y: 'row', text: 'name', fill: 'currentColor' }),
@@ -103,10 +97,17 @@ function joined(bars: readonly Bar[], gap: number): Bar[] {
   return result;
 }
 
-/** Bytes a second, from one moment to the next. */
-export function throughputChart(moments: readonly Moment[]): string {
-  const lines = moments.slice(1).flatMap((now, i) => {
-    const before = moments[i] ?? now;
+/** What was read and written until some moment. */
+export interface Amounts {
+  readonly seconds: number;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+}
+
+/** Bytes a second, from one moment to the next. @param what reads and writes, for who does not see it. */
+export function throughputChart(what: string, amounts: readonly Amounts[]): string {
+  const lines = amounts.slice(1).flatMap((now, i) => {
+    const before = amounts[i] ?? now;
     const megabytes = Math.max(1e-3, now.seconds - before.seconds) * 1e6;
     return [
       { seconds: now.seconds, what: 'read', speed: Math.max(0, now.readBytes - before.readBytes) / megabytes },
@@ -120,7 +121,7 @@ export function throughputChart(moments: readonly Moment[]): string {
     x: { label: 'seconds since the job began' },
     y: { label: 'MB/s', grid: true, zero: true },
   };
-  return draw('Megabytes read and written in each second', { ...options, color: colours }, [
+  return draw(`Megabytes a second that ${what}, over time`, { ...options, color: colours }, [
     ruleY([0]),
     lineY(lines, { x: 'seconds', y: 'speed', stroke: 'what', strokeWidth: 2 }),
   ]);
@@ -128,7 +129,7 @@ export function throughputChart(moments: readonly Moment[]): string {
 
 /** Calls under way on one device, and how many its gate lets through. */
 export function callsChart(device: WatchedDevice, index: number, moments: readonly Moment[]): string {
-  const points = moments.map(({ seconds, calls }) => ({ seconds, calls: calls[index] ?? 0 }));
+  const points = moments.map(({ seconds, traffic }) => ({ seconds, calls: traffic[index]?.calls ?? 0 }));
   const label = `Calls under way on ${device.name} over time; its gate lets ${device.mostCalls} through`;
   const options = { height: 190, marginLeft: 60, x: { label: 'seconds since the job began' } };
   return draw(label, { ...options, y: { label: 'calls', grid: true, domain: [0, device.mostCalls * 1.1] } }, [
@@ -209,7 +210,8 @@ export function heatChart(label: string, cells: readonly HeatCell[], columnLabel
   const margin = Math.min(220, 20 + 7 * Math.max(...rows.map((row) => row.length)));
   const every = Math.ceil(columns.length / 12);
   const options: PlotOptions = {
-    height: 84 + 22 * rows.length,
+    height: 62 + 22 * rows.length,
+    marginTop: 8,
     marginLeft: margin,
     padding: 0.05,
     x: { label: columnLabel, domain: columns, ticks: columns.filter((_, i) => i % every === 0) },

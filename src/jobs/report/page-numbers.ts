@@ -6,6 +6,8 @@ import { countText, numberText } from './units.js';
 /** More rows or columns are joined. */
 const MOST_ROWS = 24;
 const MOST_COLUMNS = 24;
+/** Shards are joined until a cell of the mean row has so many sampled records: of fewer, chance makes what looks odd. */
+const FEWEST_IN_CELL = 12;
 /** Parts of one input or one output. */
 const PARTS = 10;
 
@@ -32,19 +34,21 @@ export function heatGroups({ sample, inputs, shards, result }: JobReport): HeatG
   const shardCount = shards?.sizes.length ?? 1;
   const [byInput, byShard] = [inputs.length > 1, shardCount > 1];
   const inputsTogether = Math.ceil(inputs.length / MOST_ROWS);
-  const shardsTogether = Math.ceil(shardCount / MOST_COLUMNS);
   const rowCount = byInput ? Math.ceil(inputs.length / inputsTogether) : PARTS;
-  const columnCount = byShard ? Math.ceil(shardCount / shardsTogether) : PARTS;
+  const starts = byShard ? joinedShards(shards?.sizes ?? [], sample.length / rowCount) : [];
+  const columnCount = byShard ? starts.length : PARTS;
   const total = (shards?.by === 'bytes' ? result.bytes : result.records) || 1;
   const counts = Array.from({ length: rowCount }, () => new Array<number>(columnCount).fill(0));
   for (const { inputOrdinal, fromPart, rank, shard } of sample) {
     const cells = counts[byInput ? Math.floor(inputOrdinal / inputsTogether) : Math.floor(fromPart * PARTS)];
-    const column = byShard ? Math.floor(shard / shardsTogether) : Math.floor((rank * PARTS) / result.records);
+    const column = byShard
+      ? starts.findLastIndex((start) => start <= shard)
+      : Math.floor((rank * PARTS) / result.records);
     if (cells !== undefined) cells[column] = (cells[column] ?? 0) + 1;
   }
   const shareOf = (column: number) => {
     if (!byShard) return 1 / PARTS;
-    const sizes = shards?.sizes.slice(column * shardsTogether, (column + 1) * shardsTogether) ?? [];
+    const sizes = shards?.sizes.slice(starts[column], starts[column + 1]) ?? [];
     return sizes.reduce((all, size) => all + size, 0) / total;
   };
   const inRow = counts.map((cells) => cells.reduce((all, count) => all + count, 0));
@@ -53,7 +57,7 @@ export function heatGroups({ sample, inputs, shards, result }: JobReport): HeatG
       name: byInput ? inputName(inputs, row * inputsTogether, inputsTogether) : tenth(row),
     })),
     columns: Array.from({ length: columnCount }, (_, column) => ({
-      name: byShard ? numbered(column * shardsTogether, shardsTogether, shardCount) : tenth(column),
+      name: byShard ? numbered(starts[column] ?? 0, starts[column + 1] ?? shardCount) : tenth(column),
     })),
     rowKind: byInput ? 'inputs' : 'tenths of the input',
     columnKind: byShard ? 'shards' : 'tenths of the output',
@@ -67,13 +71,34 @@ function tenth(part: number): string {
   return `${part * 10}-${part * 10 + 10} %`;
 }
 
-function numbered(first: number, together: number, count: number): string {
-  const last = Math.min(count, first + together) - 1;
-  return first === last ? String(first) : `${first}-${last}`;
+function numbered(first: number, end: number): string {
+  return first === end - 1 ? String(first) : `${first}-${end - 1}`;
+}
+
+/**
+ * The first shard of each column: consecutive shards are joined until a column is large enough; what is left at the end
+ * joins the last one.
+ * @param recordsOfRow sampled records of the mean row
+ */
+function joinedShards(sizes: readonly number[], recordsOfRow: number): number[] {
+  const total = sizes.reduce((all, size) => all + size, 0) || 1;
+  const fewest = Math.max(1 / MOST_COLUMNS, Math.min(1, FEWEST_IN_CELL / recordsOfRow));
+  const starts = [0];
+  let share = 0;
+  for (const [shard, size] of sizes.entries()) {
+    // Equal shards, whose sizes differ by a record, fill columns alike.
+    if (share >= fewest * 0.999) {
+      starts.push(shard);
+      share = 0;
+    }
+    share += size / total;
+  }
+  if (share < fewest * 0.5 && starts.length > 1) starts.pop();
+  return starts;
 }
 
 function inputName(inputs: JobReport['inputs'], first: number, together: number): string {
-  if (together > 1) return `inputs ${numbered(first, together, inputs.length)}`;
+  if (together > 1) return `inputs ${numbered(first, Math.min(inputs.length, first + together))}`;
   const path = inputs[first]?.path ?? '';
   const name = path.slice(path.lastIndexOf('/') + 1);
   return `${first} ${name.length > 24 ? `${name.slice(0, 23)}…` : name}`;

@@ -73,6 +73,16 @@ export interface WatchedDevice {
   readonly mostCalls: number;
 }
 
+/** What goes from and to one device. */
+export interface DeviceTraffic {
+  /** Large calls under way. */
+  readonly calls: number;
+  /** By large calls, since the start. */
+  readonly readBytes: number;
+  /** By large calls, since the start; when the system has taken them. */
+  readonly writtenBytes: number;
+}
+
 /** One look at the words that all threads share. */
 export interface Moment {
   /** From the start of the job. */
@@ -81,8 +91,8 @@ export interface Moment {
   readonly readBytes: number;
   /** Of the output before compression, since the start. */
   readonly writtenBytes: number;
-  /** Calls under way on each device. */
-  readonly calls: readonly number[];
+  /** On each device. */
+  readonly traffic: readonly DeviceTraffic[];
 }
 
 export interface PileSizes {

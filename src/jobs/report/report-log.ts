@@ -10,7 +10,7 @@ import type { DeviceGates } from '../../machine/device-gates.js';
 import type { ScatteredPiles } from '../../passes/scattered-piles.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ShuffleRequest } from '../request.js';
-import type { Moment } from './report-facts.js';
+import type { DeviceTraffic, Moment } from './report-facts.js';
 
 /** How often it looks. */
 const LOOK_MILLISECONDS = 200;
@@ -35,6 +35,11 @@ export interface PassOutcome {
   /** Of the output. */
   readonly piles: ScatteredPiles;
   readonly cuts: ShardCuts;
+}
+
+function trafficOf(control: JobControl, gate: number): DeviceTraffic {
+  const { callsUnderWay, bytesRead, bytesWritten } = control.trafficOf(gate);
+  return { calls: Math.max(0, callsUnderWay), readBytes: bytesRead, writtenBytes: bytesWritten };
 }
 
 export class ReportLog {
@@ -120,7 +125,7 @@ export class ReportLog {
       seconds: (performance.now() - this.#began) / 1000,
       readBytes: control.counted('scatteredBytes') - control.counted('resumedBytes'),
       writtenBytes: control.counted('shuffledBytes'),
-      calls: inline ? [] : deviceGates.permits.map((_, gate) => Math.max(0, control.trafficOf(gate).callsUnderWay)),
+      traffic: inline ? [] : deviceGates.permits.map((_, gate) => trafficOf(control, gate)),
     });
     if (this.#moments.length < MOST_MOMENTS) return;
     this.#moments = this.#moments.filter((_, i) => i % 2 === 0);

@@ -13,13 +13,14 @@ import {
   timelineChart,
 } from './charts.js';
 import { expectedText, heatGroups, type Interval, spreadText } from './page-numbers.js';
+import type { Moment, WatchedDevice } from './report-facts.js';
 import { escaped } from './svg-document.js';
-import { bytesText, countText, numberText, secondsText, speedText } from './units.js';
+import { bytesText, countText, numberText, percentText, secondsText, speedText } from './units.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
 @media (prefers-color-scheme: dark) { :root { --page: #12161b; --ink: #e6e9ec; --soft: #a3adb8; --line: #3a434d; --quiet: #303842; --first: #6cb4ff; --second: #ffa163; --good: #6fdd8b; --bad: #ff9492; } }
-@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } section { break-inside: avoid; } main { max-width: none; padding: 0; } details > * { display: block; } }
+@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } figure, tr, pre, .numbers { break-inside: avoid; } h2, caption { break-after: avoid; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key { print-color-adjust: exact; } details { display: none; } }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 1rem 0 0; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }
@@ -28,7 +29,9 @@ p { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
 .numbers li { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; } .numbers b { display: block; font-size: 1.35rem; font-weight: 600; }
 table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--soft); }
 th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: break-word; } td.n, th.n { text-align: right; white-space: nowrap; }
-.wide { overflow-x: auto; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; overflow: visible; }
+.wide { overflow-x: auto; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; }
+tr.stated td { border-bottom: 0; padding-bottom: 0; } tr.about td { color: var(--soft); font-size: .9rem; padding-bottom: .5rem; }
+@media screen and (max-width: 40rem) { figure svg { min-width: 34rem; } table { font-size: .85rem; } th, td { padding-right: .6rem; } }
 pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 700; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 .8em; } .first { background: var(--first); } .second { background: var(--second); }
@@ -69,15 +72,23 @@ function section(title: string, ...content: readonly string[]): string {
 
 const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
 const figure = (chart: string, caption: string) =>
-  `<figure>${chart}<figcaption>${escaped(caption)}</figcaption></figure>`;
+  `<figure><div class="wide">${chart}</div><figcaption>${escaped(caption)}</figcaption></figure>`;
 
-/** A column of numbers begins with `#`. */
-function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A column of numbers begins with `#`. @param about a sentence below each row. */
+function table(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  about?: readonly string[],
+): string {
   const classOf = (i: number) => (heads[i]?.startsWith('#') === true ? ' class="n"' : '');
   const head = heads.map((text, i) => `<th scope="col"${classOf(i)}>${escaped(text.replace('#', ''))}</th>`).join('');
-  const body = rows.map(
-    (cells) => `<tr>${cells.map((text, i) => `<td${classOf(i)}>${escaped(text)}</td>`).join('')}</tr>`,
-  );
+  const body = rows.map((cells, row) => {
+    const line = cells.map((text, i) => `<td${classOf(i)}>${escaped(text)}</td>`).join('');
+    if (about === undefined) return `<tr>${line}</tr>`;
+    const below = `<td colspan="${heads.length}">${escaped(about[row] ?? '')}</td>`;
+    return `<tr class="stated">${line}</tr><tr class="about">${below}</tr>`;
+  });
   return `<div class="wide"><table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`;
 }
 
@@ -140,9 +151,8 @@ function checks({ checks: all, sample, sampleMissing }: JobReport): string {
     odd.length === 0
       ? `<p><strong class="good">Yes, as far as ${all.length} checks can tell.</strong> Each number lies where chance puts it.</p>`
       : `<p><strong class="bad">Look closer: ${odd.length} of ${all.length} checks found something unusual</strong> (${odd.map(({ name }) => name).join(', ')}). Shuffle again with another seed. If the same check fails again, something is wrong: please report it.</p>`;
-  const rows = all.map(({ name, question, value, expected, isAsExpected }) => [
+  const rows = all.map(({ name, value, expected, isAsExpected }) => [
     name,
-    question,
     numberText(value),
     expectedText(expected),
     isAsExpected ? 'expected' : 'unusual',
@@ -152,8 +162,9 @@ function checks({ checks: all, sample, sampleMissing }: JobReport): string {
     verdict,
     table(
       'Self-check. In a correct shuffle a check is unusual in about 1 of 1000 jobs.',
-      ['Check', 'What it measures', '#Found', '#Expected', 'Result'],
+      ['Check', '#Found', '#Expected', 'Result'],
       rows,
+      all.map(({ question }) => question),
     ),
     paragraph(
       `The checks look at ${countText(sample.length)} records, chosen uniformly: where each was read, and where it was found when the output was written. They find a broken shuffle. They cannot prove a good one: that follows from the keys of the records (docs/ORDER.md).`,
@@ -246,15 +257,10 @@ function time({ profile, watch }: JobReport): string {
   const { pass1, pass2, tasks } = profile;
   const phases = Object.keys(pass1).filter((phase) => has(pass1, phase) + has(pass2, phase) > 0.0005);
   const total = (pass: object) => Object.values(pass).reduce((all: number, each: number) => all + each, 0);
-  const share = (pass: object, phase: string) =>
-    `${numberText((100 * has(pass, phase)) / Math.max(1e-9, total(pass)))} %`;
-  const rows = phases.map((phase) => [
-    phase,
-    secondsText(has(pass1, phase)),
-    share(pass1, phase),
-    secondsText(has(pass2, phase)),
-    share(pass2, phase),
-  ]);
+  const share = (pass: object, phase: string) => percentText(has(pass, phase) / Math.max(1e-9, total(pass)));
+  const spent = (pass: object, phase: string) =>
+    has(pass, phase) > 0 ? [secondsText(has(pass, phase)), share(pass, phase)] : ['', ''];
+  const rows = phases.map((phase) => [phase, ...spent(pass1, phase), ...spent(pass2, phase)]);
   const parts = [
     figure(
       timelineChart(profile),
@@ -266,52 +272,71 @@ function time({ profile, watch }: JobReport): string {
   const { devices = [], moments = [] } = watch ?? {};
   if (moments.length > 2) {
     parts.push(
+      KEY_OF_SPEED,
       figure(
-        throughputChart(moments),
-        'Bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
+        throughputChart('the job reads from its inputs and writes to its output', moments),
+        'Of the whole job: bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
       ),
+      ...devices.flatMap((device, i) => deviceFigures(device, i, moments)),
     );
-    parts.push('<p><span class="key first"></span>read <span class="key second"></span>written</p>');
-    for (const [i, device] of devices.entries())
-      parts.push(
-        figure(
-          callsChart(device, i, moments),
-          `Large calls under way on ${device.name} (${device.kind}). The dashed line is its gate: ${device.mostCalls} at a time. A line that often reaches the gate means that the device was the limit.`,
-        ),
-      );
-    const busy = devices.map(({ name, kind, mostCalls }, i) => {
-      const calls = moments.map((moment) => moment.calls[i] ?? 0);
-      const atGate = calls.filter((count) => count >= mostCalls).length / calls.length;
-      return [
-        name,
-        kind,
-        countText(mostCalls),
-        numberText(calls.reduce((all, each) => all + each, 0) / calls.length),
-        `${numberText(100 * atGate)} %`,
-      ];
-    });
-    if (devices.length > 0)
-      parts.push(
-        table(
-          `Devices, looked at ${countText(moments.length)} times`,
-          ['Device', 'Kind', '#Gate', '#Calls under way, mean', '#At its gate'],
-          busy,
-        ),
-      );
+    if (devices.length > 0) parts.push(deviceTable(devices, moments));
   } else parts.push('<p class="soft">The job was too short for charts of its throughput.</p>');
   return section('Where the time went', ...parts);
+}
+
+const KEY_OF_SPEED = '<p><span class="key first"></span>read <span class="key second"></span>written</p>';
+
+/** What a device moved, above how many calls it had at a time. */
+function deviceFigures(device: WatchedDevice, index: number, moments: readonly Moment[]): string[] {
+  const { name, kind, mostCalls } = device;
+  const amounts = moments.map(({ seconds, traffic }) => ({
+    readBytes: 0,
+    writtenBytes: 0,
+    ...traffic[index],
+    seconds,
+  }));
+  return [
+    figure(
+      throughputChart(`go from and to ${name}`, amounts),
+      `What ${name} (${kind}) gave and took: inputs, temp data and output that lie on it. Writes count when the system takes them.`,
+    ),
+    figure(
+      callsChart(device, index, moments),
+      `Large calls under way on ${name}. The dashed line is its gate: ${mostCalls} at a time. A line that often reaches the gate means that the device was the limit.`,
+    ),
+  ];
+}
+
+function deviceTable(devices: readonly WatchedDevice[], moments: readonly Moment[]): string {
+  const last = moments.at(-1);
+  const rows = devices.map(({ name, kind, mostCalls }, i) => {
+    const calls = moments.map(({ traffic }) => traffic[i]?.calls ?? 0);
+    const { readBytes = 0, writtenBytes = 0 } = last?.traffic[i] ?? {};
+    return [
+      name,
+      kind,
+      bytesText(readBytes),
+      bytesText(writtenBytes),
+      speedText(readBytes + writtenBytes, last?.seconds ?? 0),
+      numberText(calls.reduce((all, each) => all + each, 0) / calls.length),
+      countText(mostCalls),
+      percentText(calls.filter((count) => count >= mostCalls).length / calls.length),
+    ];
+  });
+  const heads = ['Device', 'Kind', '#Read', '#Written', '#Both', '#Mean calls', '#Gate', '#At its gate'];
+  return table(`Devices, looked at ${countText(moments.length)} times`, heads, rows);
 }
 
 function has(pass: object, phase: string): number {
   return Number(new Map<string, unknown>(Object.entries(pass)).get(phase) ?? 0);
 }
 
-function sizes({ piles, shards }: JobReport): string {
+function sizes({ piles, shards, result }: JobReport): string {
   if (piles === undefined || shards === undefined) return '';
   const { records, expected, notExpected } = piles;
   const parts: string[] = [];
   if (records.length > 1) {
-    const [least, most] = [Math.min(...records), Math.max(...records)];
+    const { least, most } = rangeOf(records);
     const found = `${countText(records.length)} piles have from ${countText(least)} to ${countText(most)} records.`;
     const caption =
       expected === undefined
@@ -319,18 +344,45 @@ function sizes({ piles, shards }: JobReport): string {
         : `With uniform keys each has ${spreadText(expected)} (mean ± standard deviation of a binomial distribution). ${withinText(records, expected)}`;
     parts.push(figure(pilesChart(piles), `${found} ${caption}`));
   } else parts.push(paragraph('All records were on one pile: the job was small enough.'));
-  const [least, most] = [Math.min(...shards.sizes), Math.max(...shards.sizes)];
-  const text = shards.by === 'records' ? countText : bytesText;
-  const what = shards.by === 'records' ? 'records' : 'of records, before compression, up to one record more or less';
-  const range = least === most ? text(least) : `from ${text(least)} to ${text(most)}`;
-  parts.push(
-    paragraph(
-      shards.sizes.length === 1
-        ? `The output is one file or stream of ${range} ${what}.`
-        : `The ${countText(shards.sizes.length)} shards have ${range} ${what}.`,
-    ),
-  );
+  parts.push(shardTable(shards, result));
   return section('Sizes of piles and shards', ...parts);
+}
+
+/** There may be too many for the arguments of `Math.min`. */
+function rangeOf(values: readonly number[]): { least: number; most: number } {
+  const first = values[0] ?? 0;
+  return values.reduce(({ least, most }, value) => ({ least: Math.min(least, value), most: Math.max(most, value) }), {
+    least: first,
+    most: first,
+  });
+}
+
+/** A row for each split, or one for all. */
+function shardTable({ by, sizes }: NonNullable<JobReport['shards']>, { splits }: JobReport['result']): string {
+  const text = by === 'records' ? countText : bytesText;
+  let begin = 0;
+  const parts = (splits ?? [{ name: 'output', shards: sizes }]).map(({ name, shards }) => {
+    const own = sizes.slice(begin, begin + Math.max(1, shards.length));
+    begin += own.length;
+    return { name, own };
+  });
+  const rows = parts.map(({ name, own }) => {
+    const total = own.reduce((all, size) => all + size, 0);
+    const { least, most } = rangeOf(own);
+    return [
+      name,
+      countText(own.length),
+      text(least),
+      text(most),
+      by === 'records' ? numberText(total / own.length) : text(total / own.length),
+    ];
+  });
+  const about =
+    by === 'records'
+      ? 'These are exact, not chance: with a number of shards they differ by at most one, with a number of records only the last file has fewer.'
+      : 'Before compression. No file exceeds the limit, and each ends at the end of a record.';
+  const what = by === 'records' ? 'Records of the output files' : 'Bytes of the output files';
+  return table(what, ['', '#Files', '#Smallest', '#Largest', '#Mean'], rows) + paragraph(about);
 }
 
 function withinText(

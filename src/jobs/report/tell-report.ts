@@ -2,22 +2,18 @@
  * The report of a job: refuses a bad place for it before the job begins, and writes it when the output is there. A report
  * that fails is a warning: the output is complete by then. Only a job with a report loads this file.
  */
-import { randomBytes } from 'node:crypto';
-import { fstatSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { UsageError } from '../../errors.js';
-import { type Input, identityOf } from '../../inputs/list-inputs.js';
-import { addName, moveIntoPlace } from '../../io/durable.js';
-import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
+import type { Input } from '../../inputs/list-inputs.js';
+import { realPathOf } from '../../io/paths.js';
 import { requireOutside } from '../../output/output-place.js';
 import { ignoreThrown } from '../job.js';
 import type { JobProfile, JobReport, ReportFile, ShuffleOptions, ShuffleReport } from '../options.js';
 import { completeShuffle, type ShuffleRequest } from '../request.js';
 import type { JobSite } from '../site.js';
 import { reportData } from './report-data.js';
+import { refusalOf, requireDirectory, requireReplaceable, writeWhole } from './report-file.js';
 import { type ReportedJob, ReportLog } from './report-log.js';
-
-const STANDARD_OUTPUT_FD = 1;
 
 export function openReportLog(job: ReportedJob): ReportLog {
   return new ReportLog(job);
@@ -41,14 +37,9 @@ export function requireReportPlace(
   const file: unknown = fileOf(report)?.file;
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`report`: expected the path of a file, or a function');
-  const refuse = (reason: string): never => {
-    throw new UsageError(`\`report\` ${file}: ${reason}`);
-  };
+  const refuse = refusalOf('report', file);
   if (!/\.(html|json)$/.test(file)) refuse('expected a name that ends in .html or .json');
-  const directory = dirname(file);
-  if (statPath(directory, 'output')?.isDirectory() !== true) refuse(`${directory} is no directory; name a file in one`);
-  const obstacle = findObstacle(directory, 'write', 'output');
-  if (obstacle !== undefined) refuse(`cannot write to ${directory}: ${obstacle}`);
+  const directory = requireDirectory(file, refuse);
   requireOutside(file, 'the report', directories);
   if (site.kind === 'files') {
     const [place, output] = [join(realPathOf(directory, 'output'), basename(file)), site.output.path];
@@ -56,18 +47,7 @@ export function requireReportPlace(
     if (site.output.kind === 'shards' && place.startsWith(output + sep))
       refuse('it lies in the directory of the shards, where their readers would find it; name a file elsewhere');
   }
-  if (!nameExists(file, 'output')) return;
-  const stat = statPath(file, 'output');
-  if (stat?.isFile() !== true) refuse('it is no regular file; expected the name of a file');
-  if (!force) refuse('the file exists already; give `force` to replace it');
-  const identity = identityIn(stat);
-  if (inputs.some((input) => identityOf(input) === identity)) refuse('it is one of the inputs; name another file');
-  if (identityIn(fstatSync(STANDARD_OUTPUT_FD, { bigint: true })) === identity)
-    refuse('it is standard output; name another file');
-}
-
-function identityIn(stat: { readonly dev: bigint; readonly ino: bigint } | undefined): string {
-  return `${stat?.dev}:${stat?.ino}`;
+  requireReplaceable(file, refuse, { force, inputs });
 }
 
 /** @param log undefined: an earlier attempt had written all of the output. */
@@ -95,16 +75,4 @@ async function textOf(file: string, data: JobReport): Promise<string> {
   if (file.endsWith('.json')) return `${JSON.stringify(data, undefined, 1)}\n`;
   const { reportPage } = await import('./report-page.js');
   return reportPage(data);
-}
-
-/** Under another name first, so that the file is whole or not there. */
-function writeWhole(file: string, text: string, mayReplace: boolean): void {
-  const staged = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
-  try {
-    writeFileSync(staged, text, { flag: 'wx', flush: true });
-    if (mayReplace) moveIntoPlace(staged, file);
-    else addName(staged, file);
-  } finally {
-    rmSync(staged, { force: true });
-  }
 }

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type JobProfile, type JobReport, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
+import { heatGroups } from '#src/jobs/report/page-numbers.js';
 import { reportPage } from '#src/jobs/report/report-page.js';
 import { SMALL_SIZES } from '../../faults/small-job.js';
 import { isOnPath } from '../../fixtures/foreign-program.js';
@@ -149,6 +150,13 @@ describe('the numbers of a report', () => {
       readBytes: report.result.bytes,
       writtenBytes: report.result.bytes,
     });
+    const { devices = [], moments = [] } = report.watch ?? {};
+    const { traffic = [] } = moments.at(-1) ?? {};
+    expect(traffic).toHaveLength(devices.length);
+    // Twice read, twice written; a file system in memory has no gate, and is not told of.
+    const leastBytes = devices.length === 0 ? 0 : report.result.bytes + report.result.tempBytes;
+    expect(sumOf(traffic.map(({ readBytes }) => readBytes))).toBeGreaterThanOrEqual(leastBytes);
+    expect(sumOf(traffic.map(({ writtenBytes }) => writtenBytes))).toBeGreaterThanOrEqual(leastBytes);
     expect(report.checks.map(({ name }) => name)).toEqual([
       'Places',
       'Serial correlation',
@@ -287,6 +295,11 @@ describe('a page', () => {
     for (let i = 0; i < 100; i++) writeFileSync(directory.path('many', String(i)), `${i} a\n${i} b\n`.repeat(5));
     const report = await reportOf({ inputs: [directory.path('many')], shards: { by: 'count', shardCount: 90 } }, {});
     expect(reportPage(report)).toContain('inputs 0-4');
+    // 50 sampled records of each row are a dozen for each of four columns.
+    expect(heatGroups(report).columns.map(({ name }) => name)).toEqual(['0-21', '22-43', '44-65', '66-89']);
+    const { cells } = heatGroups(report);
+    expect(sumOf(cells.map(({ count }) => count))).toBe(report.sample.length);
+    expect(sumOf(cells.map(({ expected }) => expected))).toBeCloseTo(report.sample.length);
   });
 
   it.skipIf(!isOnPath('chromium'))(

@@ -256,8 +256,9 @@ it('selectors work side by side, and their places are as large as they say', () 
   for (const selector of selectors) {
     const parsed = parseSelector(selector, '');
     places.push(at);
-    placeSelector(own, at, { selector: parsed, missing: 'long'.repeat(1000), framing: CSV });
-    at += Math.ceil(selectorByteLength(parsed) / 8) * 8;
+    const rule = { selector: parsed, missing: 'long'.repeat(1000), framing: CSV };
+    placeSelector(own, at, rule);
+    at += Math.ceil(selectorByteLength(rule) / 8) * 8;
   }
   own.bytes.set(Buffer.from(record), RECORD);
   const hashes = places.map((place) => {
@@ -266,4 +267,77 @@ it('selectors work side by side, and their places are as large as they say', () 
   });
   expect(hashes).toEqual(alone);
   expect(new Set(hashes).size).toBeGreaterThan(3);
+});
+
+describe('two values', () => {
+  /** Whether the value of `a` comes before that of `b`: -1, behind it: 1, or is the same: 0. */
+  function compared(a: string, b: string, selector: string, { framing = CSV, missing, kernel = own }: Place = {}) {
+    const around = Buffer.from('"",\n'.repeat(8));
+    const [atA, atB] = [RECORD, RECORD + 65_536];
+    const ends = [a, b].map((text, i) => {
+      const at = i === 0 ? atA : atB;
+      kernel.bytes.set(around, at - around.byteLength);
+      kernel.bytes.set(Buffer.from(text, 'latin1'), at);
+      kernel.bytes.set(around, at + text.length);
+      return at + text.length;
+    });
+    placeSelector(kernel, ARENA_START, { selector: parseSelector(selector, ''), missing, framing });
+    kernel.wasm.seekValues(ARENA_START);
+    const [endA = 0, endB = 0] = ends;
+    return Math.sign(kernel.wasm.compareValues(ARENA_START, atA, endA, atB, endB));
+  }
+
+  const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+  const bytesCompared = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+  it('of a column compare as what was written, however it is quoted', () => {
+    const check = (a: readonly [string, boolean], b: readonly [string, boolean], isSame: boolean, kernel: Kernel) => {
+      const values = [a[0], isSame ? a[0] : b[0]] as const;
+      const [one = '', other = ''] = values.map((value, i) =>
+        latin1(`x,${written(value, (i === 0 ? a : b)[1])}${i === 0 ? ',y' : ''}\n`),
+      );
+      expect(compared(one, other, 'csv:2', { kernel })).toBe(bytesCompared(...values));
+    };
+    const side = fc.tuple(cell, fc.boolean());
+    fc.assert(fc.property(side, side, fc.boolean(), fc.constantFrom(own, shared), check), {
+      numRuns: atScale(300, 5000, 100_000),
+    });
+  });
+
+  it('of a column compare as a plain reader finds them, in rows that no standard allows', () => {
+    const junk = fc.string({ unit: fc.constantFrom('"', '"', 'a', ',', '\r', 'b'), maxLength: 20 });
+    const check = (a: string, b: string) => {
+      const [one = '', other = ''] = [a, b].map((text) => plainReader(`${text}\n`)[0]);
+      expect(compared(`${a}\n`, `${b}\n`, 'csv:1')).toBe(bytesCompared(one, other));
+    };
+    fc.assert(fc.property(junk, junk, check), { numRuns: atScale(500, 5000, 200_000) });
+    fc.assert(
+      fc.property(junk, junk, (a, b) => check(`"${a.replaceAll(',', '')}`, `"${b.replaceAll(',', '')}`)),
+      {
+        numRuns: atScale(500, 5000, 200_000),
+      },
+    );
+  });
+
+  it('of an expression compare by their bytes, also where these are no UTF-8', () => {
+    const unit = fc.constantFrom('a', 'b', '\xff', '\xc3\xa9', '\0');
+    const check = (a: string, b: string, kernel: Kernel) => {
+      const found = compared(`1<${a}>\n`, `2<${b}>\xfe\n`, '/<(.*)>/s', { framing: LINES, kernel });
+      expect(found).toBe(Buffer.compare(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1')));
+    };
+    const text = fc.string({ unit, maxLength: 12 });
+    fc.assert(fc.property(text, text, fc.constantFrom(own, shared), check), { numRuns: atScale(200, 2000, 50_000) });
+  });
+
+  it.each([
+    ['csv:2', 'a\n', 'b,"x""y"\n', 'x"y'],
+    ['.u', '{"i":1}\n', '{"u":"x\\"y"}\n', 'x"y'],
+    ['/<(.*)>/', 'none\n', '<x"y>\n', 'x"y'],
+  ])('by %s are the same where one record has none and counts as the other', (selector, without, having, missing) => {
+    expect(compared(without, having, selector, { missing })).toBe(0);
+    expect(compared(having, without, selector, { missing })).toBe(0);
+    expect(compared(without, without.replace(/[1an]/, '2'), selector, { missing })).toBe(0);
+    expect(compared(without, having, selector, { missing: `${missing}z` })).toBe(1);
+    expect(compared(having, without, selector, { missing: `${missing}z` })).toBe(-1);
+  });
 });

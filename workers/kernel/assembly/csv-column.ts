@@ -126,3 +126,76 @@ function hashOfQuoted(quote: usize): u64 {
   }
   return hashOfPieces(LANE);
 }
+
+let cellEnd: usize = 0;
+let isQuoted: bool = false;
+
+/**
+ * The address of the characters that `columnHash` hashes in the record [start, end), before quotes among them are undone; 0: it
+ * has no such column. `endOfCell` is the address behind them, and `isCellQuoted` tells whether there are such quotes. Reads up
+ * to 15 bytes past the end.
+ */
+export function findCell(start: usize, end: usize): usize {
+  isQuoted = false;
+  if (!findColumn(start, end)) return 0;
+  cellEnd = valueEnd;
+  if (!takesQuotes || valueStart == valueEnd || load<u8>(valueStart) != QUOTE) return valueStart;
+  const closing = quoteAt(valueStart + 1, valueEnd);
+  isQuoted = closing + 1 != valueEnd;
+  if (isQuoted) return valueStart;
+  cellEnd = closing;
+  return valueStart + 1;
+}
+
+export function endOfCell(): usize {
+  return cellEnd;
+}
+
+export function isCellQuoted(): bool {
+  return isQuoted;
+}
+
+/** Whether the byte that `passQuotes` found last lies between quotes. */
+let isInside: bool = false;
+
+/**
+ * The address of the first byte at `p` or behind it that is a character of a value with quotes, whose undone part ends before
+ * `p`; `end` if there is none. `inside`: whether quotes enclose `p`.
+ */
+function passQuotes(p: usize, end: usize, inside: bool): usize {
+  for (; p < end && load<u8>(p) == QUOTE; p++) {
+    // Between quotes, the second of two is a character.
+    if (inside && p + 1 < end && load<u8>(p, 1) == QUOTE) {
+      p += 1;
+      break;
+    }
+    inside = !inside;
+  }
+  isInside = inside;
+  return p;
+}
+
+/**
+ * Compares two values that `findCell` found, byte by byte, a prefix first: below 0, above 0, or 0 if they are the same.
+ * `quotedA` and `quotedB` tell whether quotes must be undone.
+ */
+export function compareCells(a: usize, endA: usize, quotedA: bool, b: usize, endB: usize, quotedB: bool): i32 {
+  let insideA = false;
+  let insideB = false;
+  let difference: i32 = 0;
+  while (difference == 0) {
+    if (quotedA) {
+      a = passQuotes(a, endA, insideA);
+      insideA = isInside;
+    }
+    if (quotedB) {
+      b = passQuotes(b, endB, insideB);
+      insideB = isInside;
+    }
+    if (a == endA || b == endB) return (a != endA ? 1 : 0) - (b != endB ? 1 : 0);
+    difference = (load<u8>(a) as i32) - (load<u8>(b) as i32);
+    a += 1;
+    b += 1;
+  }
+  return difference;
+}

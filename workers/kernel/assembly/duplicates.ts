@@ -36,6 +36,15 @@ export function areSame(a: usize, b: usize, byteLength: u32): bool {
   return differs == 0;
 }
 
+/** Compares bytes at `a` and `b`, a prefix first: below 0, above 0, or 0 if they are the same. */
+// @ts-ignore: decorator
+@inline
+export function compareBytes(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {
+  const difference = memory.compare(a, b, min<u32>(lengthA, lengthB));
+  if (difference != 0) return difference;
+  return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
+}
+
 /** Counts the record at `start` as dropped. Reads up to 15 bytes past its end. */
 export function countDropped(start: usize, byteLength: u32): void {
   droppedCount += 1;

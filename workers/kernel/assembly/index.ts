@@ -5,7 +5,7 @@ export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
 export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
-export { equalByBytes, equalByField, recordWithoutValue } from './equal-records';
+export { equalByBytes, equalByValue, recordWithoutValue } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   addBlocks,
@@ -33,7 +33,7 @@ export {
 } from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
-export { chooseColumn, missingRecordOf, seekValues, valueHash } from './record-value';
+export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
 export { missingRecord, splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {
   drawOffsets,

@@ -26,12 +26,25 @@ const PRIME_3: u64 = 0x165667b19e3779f9;
 /** 16 bytes of ones, then 16 of zeros: the 16 bytes from 16 - n on keep the first n bytes of a block. */
 const KEEP: usize = memory.data<u64>([-1, -1, 0, 0], 16);
 
+/** The part of a block's sum that its key goes into. */
+// @ts-ignore: decorator
+@inline
+export function productOf(block: v128, key: v128): v128 {
+  const x = v128.xor(block, key);
+  return i64x2.extmul_low_i32x4_u(x, v128.shuffle<u32>(x, x, 2, 3, 0, 1));
+}
+
+/** Adds the part that its key does not go into: of one block, or of the sum of several. */
+// @ts-ignore: decorator
+@inline
+export function addPlain(sum: v128, block: v128): v128 {
+  return i64x2.add(sum, v128.shuffle<u64>(block, block, 1, 0));
+}
+
 // @ts-ignore: decorator
 @inline
 export function addBlock(sum: v128, block: v128, key: v128): v128 {
-  const x = v128.xor(block, key);
-  const product = i64x2.extmul_low_i32x4_u(x, v128.shuffle<u32>(x, x, 2, 3, 0, 1));
-  return i64x2.add(sum, i64x2.add(product, v128.shuffle<u64>(block, block, 1, 0)));
+  return addPlain(i64x2.add(sum, productOf(block, key)), block);
 }
 
 /** The key of a block. */

@@ -1,19 +1,23 @@
-// The value of a record, which a selector finds: as a hash of 64 bits, by which splits are chosen and records told apart. The
-// hash of a string is the `recordHash` of a quote and its characters behind it, whichever selector found it.
+// The value of a record, which a selector finds: as a hash of 64 bits, by which splits are chosen and records told apart, and as
+// characters, by which equal values are known. The hash of a string is the `recordHash` of a quote and its characters behind
+// it, whichever selector found it.
 //
 //   selector   0 kind u32 | 4 whether records may lack a value u32 | 8 hash of their value then u64
-//              16 the first record without a value u32, or 0 | 20 by kind:
+//              16 the first record without a value u32, or 0
+//              20 where their value then begins u32 | 24 where it ends u32: a quote and its characters | 28 by kind:
 //              FIELD: path, as json-field.ts has it
 //              COLUMN: index from 0 u32 | separator u32 | whether quotes enclose values u32
 //              HOST: room for a value that the host finds
 
-import { columnHash, hasColumn, seekColumn } from './csv-column';
-import { fieldHash, hasField, seekField } from './json-field';
+import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, seekColumn } from './csv-column';
+import { areSame, compareBytes } from './duplicates';
+import { endOfFound, fieldHash, findField, foundEscapes, hasField, seekField } from './json-field';
+import { compareDecoded } from './json-text';
 import { hashInCache, hashOfPieces } from './record-hash';
 
 const FIELD: u32 = 0;
 const COLUMN: u32 = 1;
-const BODY: usize = 20;
+const BODY: usize = 28;
 
 /** The lane of the hash of pieces that the host fills with a long value, as in json-field.ts. */
 const LANE: u32 = 1;
@@ -27,11 +31,16 @@ const IN_PIECES: u32 = u32.MAX_VALUE;
 @external('host', 'findValue')
 declare function findValue(selector: usize, start: usize, end: usize): u32;
 
+/** As `compareValues`, of values that the host finds. */
+// @ts-ignore: decorator
+@external('host', 'compareValues')
+declare function compareFound(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32;
+
 /** Finds values for the selector from now on: call it before the first of some records. Other selectors may follow. */
 export function seekValues(selector: usize): void {
   const kind = load<u32>(selector);
   if (kind == FIELD) seekField(selector + BODY);
-  else if (kind == COLUMN) seekColumn(load<u32>(selector, 20), load<u32>(selector, 24) as u8, load<u32>(selector, 28) != 0);
+  else if (kind == COLUMN) seekColumn(load<u32>(selector, 28), load<u32>(selector, 32) as u8, load<u32>(selector, 36) != 0);
 }
 
 /**
@@ -61,7 +70,50 @@ export function missingRecordOf(selector: usize): usize {
   return load<u32>(selector, 16);
 }
 
-/** From now on the selector finds the column at `index`, from 0. */
+/** From now on the selector finds the column at `index`, from 0. As `seekValues`. */
 export function chooseColumn(selector: usize, index: u32): void {
   store<u32>(selector, index, BODY);
+  seekValues(selector);
+}
+
+/** What `find` found: the characters of a value, and whether they must be decoded before they can be compared. */
+let foundAt: usize = 0;
+let foundEnd: usize = 0;
+let isCoded: bool = false;
+
+/** A record without a value counts as one of the value that the selector says. */
+function find(selector: usize, start: usize, end: usize): void {
+  const isField = load<u32>(selector) == FIELD;
+  foundAt = isField ? findField(start, end) : findCell(start, end);
+  if (foundAt != 0) {
+    foundEnd = isField ? endOfFound() : endOfCell();
+    isCoded = isField ? foundEscapes() : isCellQuoted();
+    return;
+  }
+  // The strings of JSON have a quote before them, unlike its other values.
+  foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);
+  foundEnd = load<u32>(selector, 24);
+  isCoded = false;
+}
+
+/**
+ * Compares the values of the records [a, endA) and [b, endB), by the selector that `seekValues` was called with last: byte by
+ * byte in UTF-8, a prefix first. Below 0, above 0, or 0 if they are equal. Reads up to 15 bytes past the ends.
+ */
+export function compareValues(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32 {
+  const kind = load<u32>(selector);
+  if (kind != FIELD && kind != COLUMN) {
+    // Equal records have equal values: the host need not look.
+    if (endA - a == endB - b && areSame(a, b, (endA - a) as u32)) return 0;
+    return compareFound(selector, a, endA, b, endB);
+  }
+  find(selector, a, endA);
+  const valueA = foundAt;
+  const valueEndA = foundEnd;
+  const isCodedA = isCoded;
+  find(selector, b, endB);
+  if (!isCodedA && !isCoded)
+    return compareBytes(valueA, (valueEndA - valueA) as u32, foundAt, (foundEnd - foundAt) as u32);
+  if (kind == FIELD) return compareDecoded(valueA, valueEndA, isCodedA, foundAt, foundEnd, isCoded);
+  return compareCells(valueA, valueEndA, isCodedA, foundAt, foundEnd, isCoded);
 }

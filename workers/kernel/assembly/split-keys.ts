@@ -1,5 +1,6 @@
-// Keys of records whose split is chosen by their value: all records of one value get keys in the range of one split. A hash of the value is the position of a draw that chooses the split; the record's own key is then mapped into the
-// range of that split, so that the order in each split stays uniform.
+// Keys of records whose split is chosen by their value: all records of one value get keys in the range of one split. A hash
+// of the value is the position of a draw that chooses the split; the record's own key is then mapped into the range of that
+// split, so that the order in each split stays uniform.
 //
 //   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
 

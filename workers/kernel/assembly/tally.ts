@@ -7,7 +7,7 @@
 //
 //     slots   for each of 2^16: records u64 | sum of their keyed hashes u64
 
-import { addBlock, addLast, finish, KEY_0, KEY_1, STEP_0, STEP_1 } from './record-hash';
+import { addBlock, addLast, addPlain, finish, KEY_0, KEY_1, productOf, STEP_0, STEP_1 } from './record-hash';
 
 /** The upper bits of a keyed hash, which choose the slot. */
 const SLOT_SHIFT: u64 = 48;
@@ -42,13 +42,17 @@ export function tallyRecords(table: usize, count: u32, slots: usize): void {
     let drawn = firstDrawn;
     let published = i64x2.splat(0);
     let keyed = i64x2.splat(0);
+    let plain = i64x2.splat(0);
     for (let i: u32 = 0; i < whole; i += 16) {
       const block = v128.load(start + i);
-      published = addBlock(published, block, key);
-      keyed = addBlock(keyed, block, drawn);
+      published = i64x2.add(published, productOf(block, key));
+      keyed = i64x2.add(keyed, productOf(block, drawn));
+      plain = i64x2.add(plain, block);
       key = i64x2.add(key, step);
       drawn = i64x2.add(drawn, stepDrawn);
     }
+    published = addPlain(published, plain);
+    keyed = addPlain(keyed, plain);
     const rest = byteLength & 15;
     if (rest != 0) {
       const block = v128.load(start + whole);

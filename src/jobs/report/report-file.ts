@@ -1,0 +1,60 @@
+/** A file that tells of a job beside its output: refuses a bad place for it before the job, and writes it whole. */
+import { randomBytes } from 'node:crypto';
+import { fstatSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { UsageError } from '../../errors.js';
+import { type Input, identityOf } from '../../inputs/list-inputs.js';
+import { addName, moveIntoPlace } from '../../io/durable.js';
+import { systemCall } from '../../io/io-error.js';
+import { findObstacle, nameExists, statPath } from '../../io/paths.js';
+
+const STANDARD_OUTPUT_FD = 1;
+
+type Refuse = (reason: string) => never;
+
+export function refusalOf(option: string, file: string): Refuse {
+  return (reason) => {
+    throw new UsageError(`\`${option}\` ${file}: ${reason}`);
+  };
+}
+
+/** @returns the directory of the file, which can be written to. @throws UsageError */
+export function requireDirectory(file: string, refuse: Refuse): string {
+  const directory = dirname(file);
+  if (statPath(directory, 'output')?.isDirectory() !== true) refuse(`${directory} is no directory; name a file in one`);
+  const obstacle = findObstacle(directory, 'write', 'output');
+  if (obstacle !== undefined) refuse(`cannot write to ${directory}: ${obstacle}`);
+  return directory;
+}
+
+/** @throws UsageError if the file is there and must not be replaced. */
+export function requireReplaceable(
+  file: string,
+  refuse: Refuse,
+  { force, inputs }: { readonly force: boolean; readonly inputs: readonly Input[] },
+): void {
+  if (!nameExists(file, 'output')) return;
+  const stat = statPath(file, 'output');
+  if (stat?.isFile() !== true) refuse('it is no regular file; expected the name of a file');
+  if (!force) refuse('the file exists already; give `force` to replace it');
+  const identity = identityIn(stat);
+  if (inputs.some((input) => identityOf(input) === identity)) refuse('it is one of the inputs; name another file');
+  if (identityIn(fstatSync(STANDARD_OUTPUT_FD, { bigint: true })) === identity)
+    refuse('it is standard output; name another file');
+}
+
+function identityIn(stat: { readonly dev: bigint; readonly ino: bigint } | undefined): string {
+  return `${stat?.dev}:${stat?.ino}`;
+}
+
+/** Under another name first, so that the file is whole or not there. */
+export function writeWhole(file: string, text: string, mayReplace: boolean): void {
+  const staged = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
+  try {
+    systemCall('write', 'output', file, () => writeFileSync(staged, text, { flag: 'wx', flush: true }));
+    if (mayReplace) moveIntoPlace(staged, file);
+    else addName(staged, file);
+  } finally {
+    rmSync(staged, { force: true });
+  }
+}
