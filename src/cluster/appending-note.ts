@@ -1,5 +1,6 @@
 /** The state of a store before the commit of an append was tried for the first time. */
 import { join } from 'node:path';
+import { removeFile } from '../io/files.js';
 import { object, wholeNumber } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { replaceDurably } from '../io/small-file.js';
@@ -16,6 +17,11 @@ const format = new SealedFormat({
 
 export async function writeAppendingNote(jobDirectory: string, state: number): Promise<void> {
   await replaceDurably(jobDirectory, APPENDING_NAME, format.seal({ state }));
+}
+
+/** For a job whose commit is known not to be done. */
+export function removeAppendingNote(jobDirectory: string): void {
+  removeFile(join(jobDirectory, APPENDING_NAME), 'temp');
 }
 
 /** @returns undefined if no commit was tried. */

@@ -22,7 +22,7 @@ import { StoreAttempt } from '../store/store-attempt.js';
 import { storeError } from '../store/store-files.js';
 import { listManifests, readStoreManifest, type StoreCommit } from '../store/store-manifest.js';
 import { layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
-import { readAppendingNote, writeAppendingNote } from './appending-note.js';
+import { readAppendingNote, removeAppendingNote, writeAppendingNote } from './appending-note.js';
 import type { AttemptLog } from './attempt-log.js';
 import { CommitClaim } from './commit-claim.js';
 import type { ClusterOutput } from './commit-job.js';
@@ -74,11 +74,9 @@ async function addToStore(job: AppendJob, piles: ScatteredPiles, checksum: strin
   let isCommitted = false;
   scope.releases.push(async () => {
     if (!isCommitted) {
+      const names = pileSets.map(({ name }) => name);
       // A commit that failed may have been done nevertheless, by this process or by another one: then these stay.
-      await discardPileSets(
-        snapshot,
-        pileSets.map(({ name }) => name),
-      );
+      if (await discardPileSets(snapshot, names)) removeAppendingNote(directory);
     }
     attempt.end();
   });

@@ -74,7 +74,7 @@ describe.each(['append', 'shuffle-store'] as const)('tasks of %s in processes of
     const before = contentOf(store());
     let kills = 0;
     for (const task of tasks) {
-      for (let round = 0; round < atScale(1, 4, 20); round++) {
+      for (let round = 0; round < atScale(1, 2, 12); round++) {
         const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 120)) };
         const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
         if (signal === 'SIGKILL') kills += 1;
