@@ -147,7 +147,14 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
     title: 'The library: several machines',
     purpose: 'The functions that shuffle with several machines, by tasks or by Slurm.',
     topics: {
-      Plan: ['planCluster', 'ClusterPlanOptions', 'ClusterPlanReport'],
+      Plan: [
+        'planCluster',
+        'ClusterJobOptions',
+        'ClusterPlanOptions',
+        'ClusterAppendOptions',
+        'ClusterStoreShuffleOptions',
+        'ClusterPlanReport',
+      ],
       Tasks: ['runClusterTask', 'TaskKind', 'ClusterTaskOptions', 'ClusterTaskReport', 'ClusterOutput'],
       Status: ['clusterStatus', 'ClusterStatus', 'PassStatus', 'RunningAttempt', 'FailedTask'],
       Slurm: [
@@ -386,7 +393,9 @@ function takenOver(how: string, given: readonly ts.TypeNode[]): string {
   if (from === undefined || keys === undefined) return `Has all of \`${how}\``;
   if (!EXPORTED_NAMES.includes(from.getText())) return '';
   const names = [...keysOf(keys)].map((key) => `\`${key}\``).join(', ');
-  return how === 'Omit' ? `Has all of \`${from.getText()}\` but ${names}` : `Has these of \`${from.getText()}\`: ${names}`;
+  return how === 'Omit'
+    ? `Has all of \`${from.getText()}\` but ${names}`
+    : `Has these of \`${from.getText()}\`: ${names}`;
 }
 
 /** What programs cannot name is written out. */
