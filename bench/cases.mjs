@@ -38,6 +38,8 @@ const tightCgroupBytes = 512 * mebibyte;
 /** @type {ContestantName[]} */
 const rivals = ['pileshuf', 'floor', 'floor-fsync', 'shuf', 'terashuf'];
 /** @type {ContestantName[]} */
+const peers = ['pileshuf', 'shuf', 'terashuf', 'duckdb', 'buffer'];
+/** @type {ContestantName[]} */
 const sizeContestants = ['pileshuf', 'floor'];
 
 const sentencesCase = /** @type {const} */ ({ kind: 'sentences', sizeShare: 1, memory: '256M' });
@@ -250,6 +252,16 @@ export const cases = [
     contestants: ['unique', 'unique-shards', 'pileshuf', 'sort-u'],
     rounds: 3,
     bars: { 'sort-u / unique': { atLeast: 3 } },
+  },
+  // The table of README.md, which bench/peers.mjs writes.
+  { ...sentencesCase, name: 'peers', contestants: peers, rounds: 3, bars: {} },
+  {
+    ...sentencesCase,
+    name: 'peers-cgroup',
+    cgroupLimitBytes: tightCgroupBytes,
+    contestants: peers,
+    rounds: 3,
+    bars: {},
   },
   {
     name: 'startup',

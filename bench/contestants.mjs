@@ -20,6 +20,8 @@
 //   floor-fsync  the same, with a durable output, like that of pileshuf
 //   read       reads the inputs, one per core at a time; zstd-dc and similar also decompress them this way
 //   cat-fsync  one read and one durable write: the least that a shuffle in memory does
+//   duckdb     DuckDB in Python: SELECT line FROM the inputs ORDER BY random()
+//   buffer     a shuffle buffer of 10,000 lines in Python, as WebDataset has one: no uniform shuffle
 //   reference  reads the inputs and computes on each byte, on one thread of the same Node: the speed of the processor
 //   bare-node  starts Node and does nothing
 
@@ -36,7 +38,7 @@ import { traced } from './traced-calls.mjs';
  * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'unique' | 'unique-shards' | 'sort-u' | 'splits' | 'sample' | 'shuf-sample' | 'draws'
  *   | 'shuf-draws' | 'numbers' | 'shuf-numbers' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
  *   | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' | 'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference'
- *   | 'bare-node'} ContestantName
+ *   | 'bare-node' | 'duckdb' | 'buffer'} ContestantName
  */
 
 /**
@@ -56,6 +58,7 @@ export const pileshufMain =
   process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
 export const terashufBinary = process.env['TERASHUF'];
 const formerMain = process.env['FORMER'];
+const duckdbPython = process.env['DUCKDB_PYTHON'];
 
 /** The environment of the lines of shell. */
 export const programs = {
@@ -64,11 +67,14 @@ export const programs = {
   FORMER: formerMain ? path.resolve(formerMain) : '',
   TERASHUF: terashufBinary ? path.resolve(terashufBinary) : '',
   REFERENCE: path.join(import.meta.dirname, 'reference.mjs'),
+  DUCKDB_PYTHON: duckdbPython ? path.resolve(duckdbPython) : '',
+  PEERS: path.join(import.meta.dirname, 'peers'),
 };
 
 const shardCount = 64;
 const sampleCount = 1000;
 const drawCount = 5_000_000;
+const bufferRecords = 10_000;
 const numberCount = 50_000_000;
 const never = () => undefined;
 
@@ -239,6 +245,18 @@ export const contestants = [
     command: (place) =>
       `cat ${place.inputs.pattern} | MEMORY=${terashufMemory(place)} TMPDIR=tmp SEED=1 "$TERASHUF" > out`,
     skipReason: terashufSkipReason,
+  },
+  {
+    name: 'duckdb',
+    shuffles: true,
+    command: (place) => `"$DUCKDB_PYTHON" "$PEERS/duckdb-shuffle.py" 256MB tmp out ${place.inputs.pattern}`,
+    skipReason: () => (duckdbPython ? undefined : 'DUCKDB_PYTHON names no Python that has the module duckdb'),
+  },
+  {
+    name: 'buffer',
+    shuffles: true,
+    command: (place) => `python3 "$PEERS/buffer-shuffle.py" 1 ${bufferRecords} ${place.inputs.pattern} > out`,
+    skipReason: () => missingProgram('python3'),
   },
   {
     name: 'reference',

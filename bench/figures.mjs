@@ -45,6 +45,8 @@ const comparedPairs = /** @type {const} */ ([
   ['pileshuf', 'cat-fsync'],
   ['terashuf', 'pileshuf'],
   ['shuf', 'pileshuf'],
+  ['duckdb', 'pileshuf'],
+  ['buffer', 'pileshuf'],
   ['one-worker', 'pileshuf'],
   ['former', 'pileshuf'],
   ['in-piles', 'pileshuf'],

@@ -46,7 +46,7 @@ export const helpText = `usage: npm run bench -- [options]
   --quick            regression guard, under a minute: counts and ratios against bench/baseline.json
   --renew-baseline   the same, and writes what was measured there
 
-environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.cjs than dist/bundle/main.cjs; FORMER=main.cjs
+environment: TERASHUF=path of a terashuf binary; DUCKDB_PYTHON=a Python with the module duckdb; PILESHUF=another main.cjs than dist/bundle/main.cjs; FORMER=main.cjs
 of a build to compare with
 `;
 

@@ -8,68 +8,57 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { axisY, cell, plot, text } from '@observablehq/plot';
-import seedrandom from 'seedrandom';
 import { SvgDocument } from '../dist/src/jobs/report/svg-document.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const command = join(root, 'dist/bundle/main.cjs');
+const bufferShuffle = join(root, 'bench/peers/buffer-shuffle.py');
 const pictures = join(root, 'docs/pictures');
 
-const COUNT = 10_000;
+const COUNT = 100_000;
+const BUFFER = 10_000;
 /** Cells on each side of a heat map. */
 const SIDE = 25;
 const SEED = '1';
 
-/** A picture in a page has no colours but its own. */
+/** A picture in a page has no colours but its own, and a ground of its own: the page may be dark where the system is light. */
 const STYLE = `
-svg { --ink: #1b1f24; --soft: #57606a; --first: #0b63b5; --second: #b3470b; --quiet: #e4e8ec; color: var(--ink); font-family: system-ui, sans-serif; }
-@media (prefers-color-scheme: dark) { svg { --ink: #e6e9ec; --soft: #a3adb8; --first: #6cb4ff; --second: #ffa163; --quiet: #303842; } }`;
+svg { --page: #fff; --ink: #1b1f24; --soft: #57606a; --first: #0b63b5; --second: #b3470b; --quiet: #e4e8ec; color: var(--ink); font-family: system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) { svg { --page: #12161b; --ink: #e6e9ec; --soft: #a3adb8; --first: #6cb4ff; --second: #ffa163; --quiet: #303842; } }`;
 
 /** @param {string} svg
  * @param {string} title */
 function withStyle(svg, title) {
   return svg.replace(
     /^<svg ([^>]*)>/,
-    `<svg xmlns="http://www.w3.org/2000/svg" $1 role="img"><title>${title}</title><style>${STYLE}\n</style>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" $1 role="img"><title>${title}</title><style>${STYLE}\n</style><rect width="100%" height="100%" rx="8" fill="var(--page)"></rect>`,
   );
 }
 
-/** The records of the input in the order of the output. */
-function orderOfPileshuf() {
+/**
+ * The records of an input in the order of two outputs: that of a shuffle buffer, and that of pileshuf.
+ */
+function realOrders() {
   const directory = mkdtempSync(join(tmpdir(), 'pictures-'));
   const [input, output] = [join(directory, 'in'), join(directory, 'out')];
+  const orderIn = (/** @type {string} */ text) => text.trimEnd().split('\n').map(Number);
   try {
     writeFileSync(input, Array.from({ length: COUNT }, (_, i) => `${i}\n`).join(''));
+    const ofBuffer = execFileSync('python3', [bufferShuffle, SEED, String(BUFFER), input], { encoding: 'utf8' });
     execFileSync(process.execPath, [command, '-q', input, '-o', output, '--seed', SEED, '-T', directory]);
-    return readFileSync(output, 'utf8').trimEnd().split('\n').map(Number);
+    return [
+      { name: 'shuffle buffer of 10,000 records', order: orderIn(ofBuffer) },
+      { name: 'pileshuf', order: orderIn(readFileSync(output, 'utf8')) },
+    ];
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-/**
- * As loaders do it: each draw from the buffer makes room for the next record of the input.
- * @param {number} size
- */
-function orderOfBuffer(size) {
-  const draw = seedrandom(SEED);
-  const buffer = Array.from({ length: size }, (_, i) => i);
-  return Array.from({ length: COUNT }, (_, i) => {
-    const at = Math.floor(draw() * buffer.length);
-    const taken = buffer[at] ?? 0;
-    if (i + size < COUNT) buffer[at] = i + size;
-    else buffer.splice(at, 1);
-    return taken;
-  });
-}
-
 function heatMap() {
-  const orders = {
-    'buffer of 1,000 records': orderOfBuffer(COUNT / 10),
-    pileshuf: orderOfPileshuf(),
-  };
+  const orders = realOrders();
   const gap = 4;
-  const cells = Object.values(orders).flatMap((order, panel) => {
+  const cells = orders.flatMap(({ order }, panel) => {
     const counts = new Map();
     for (const [to, from] of order.entries()) {
       const key = Math.floor((to * SIDE) / COUNT) * SIDE + Math.floor((from * SIDE) / COUNT);
@@ -78,22 +67,22 @@ function heatMap() {
     const first = panel * (SIDE + gap);
     return [...counts].map(([key, count]) => ({ x: first + (key % SIDE), y: Math.floor(key / SIDE), count }));
   });
-  const names = Object.keys(orders).map((name, panel) => ({ name, x: panel * (SIDE + gap) + Math.floor(SIDE / 2) }));
+  const names = orders.map(({ name }, panel) => ({ name, x: panel * (SIDE + gap) + Math.floor(SIDE / 2) }));
   const columns = Array.from({ length: 2 * SIDE + gap }, (_, i) => i);
   const rows = Array.from({ length: SIDE }, (_, i) => SIDE - 1 - i);
   const chart = plot({
     document: new SvgDocument(),
     className: 'chart',
-    width: 760,
+    width: 772,
     height: 430,
     marginTop: 40,
     marginBottom: 36,
-    marginLeft: 80,
+    marginLeft: 92,
     marginRight: 4,
     padding: 0,
     x: { domain: columns, axis: null },
     y: { domain: rows, axis: null },
-    opacity: { type: 'sqrt', domain: [0, (6 * COUNT) / SIDE ** 2], range: [0.04, 1], clamp: true },
+    opacity: { type: 'sqrt', domain: [0, (5 * COUNT) / SIDE ** 2], range: [0.04, 1], clamp: true },
     marks: [
       cell(cells, { x: 'x', y: 'y', fill: 'var(--first)', fillOpacity: 'count' }),
       text(names, {
@@ -122,7 +111,7 @@ function heatMap() {
     ],
   });
   const title =
-    'Where 10,000 records went: with a buffer of 1,000 they stay near their old places, with pileshuf they go anywhere';
+    'Where 100,000 records went: with a shuffle buffer of 10,000 they stay near their old places, with pileshuf they go anywhere';
   return withStyle(inPaths(String(chart)), title);
 }
 

@@ -148,7 +148,7 @@ async function runOnce(entry, theCase, corpus, { workDir }, round) {
 }
 
 /**
- * If the OOM killer ends a rival, that is a result; every other error fails the bench.
+ * If a rival runs out of memory, by itself or by the OOM killer, that is a result; every other error fails the bench.
  *
  * @param {Entry} entry
  * @param {Run} run
@@ -157,6 +157,9 @@ async function runOnce(entry, theCase, corpus, { workDir }, round) {
 function judge(entry, run, findWrongOutput) {
   if (run.isKilled) {
     entry.outcome = 'killed';
+    entry.isWrong = entry.name === 'pileshuf';
+  } else if (run.exitStatus !== 0 && /out of memory/i.test(run.stderrTail)) {
+    entry.outcome = 'ran out of memory';
     entry.isWrong = entry.name === 'pileshuf';
   } else if (run.exitStatus !== 0) {
     entry.outcome = `failed with exit status ${run.exitStatus}`;

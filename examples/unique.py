@@ -1,14 +1,19 @@
 """Prints each different line of files once, in the order of pileshuf --unique: unique.py SEED FILES
 
     unique.py --by .url SEED FILES                of lines with equal values of a JSON field, the first one
+    unique.py --by csv:3 SEED FILES               of rows of CSV with equal values of a column; tsv:3 is of lines with tabs
+    unique.py --by '/^(EXPR)/' SEED FILES         of lines with equal first groups of an expression
     unique.py --duplicates FILE ... SEED FILES    writes the other lines to FILE, as pileshuf --duplicates does
+    unique.py --missing VALUE ... SEED FILES      lines without a value have this one
 
 Written from docs/ORDER.md and docs/UNIQUE.md alone. The files are not compressed, and their last lines have newlines. Numbers
-in the field are whole, and names in it have no dots."""
+in a field are whole, names in it have no dots, columns have numbers, and lines with an expression are UTF-8."""
 import argparse
 import base64
+import csv
 import hashlib
 import json
+import re
 import struct
 import sys
 
@@ -37,13 +42,46 @@ def key_of(value, content_key):  # Philox4x32-10: words 0 and 1
     return a | b << 32
 
 
-def value_of(line, by):
-    if by is None:
-        return line
+def records_of(file, by):  # rows of CSV may have newlines between quotes
+    record = b""
+    for line in file:
+        record += line
+        if not (by or "").startswith("csv:") or record.count(b'"') % 2 == 0:
+            yield record
+            record = b""
+
+
+def field_of(line, by):
     value = json.loads(line)
     for name in by.split(".")[1:]:
+        if not isinstance(value, dict) or name not in value:
+            return None
         value = value[name]
     return b'"' + value.encode() if isinstance(value, str) else json.dumps(value).encode()
+
+
+def text_of(line, by):
+    if by.startswith("/"):
+        expression, flags = by[1:].rsplit("/", 1)
+        found = re.search(f"(?{flags}){expression}" if flags else expression, line.removesuffix("\n"))
+        return found and found[1]
+    kind, column = by.split(":")
+    line = re.sub("\r?\n$", "", line)
+    row = next(csv.reader([line]), [""]) if kind == "csv" else line.split("\t")
+    return row[int(column) - 1] if int(column) <= len(row) else None
+
+
+def value_of(line, by, missing):
+    if by is None:
+        return line
+    if by.startswith("."):
+        value = field_of(line, by)
+    else:
+        text = text_of(line.decode(), by)
+        value = None if text is None else b'"' + text.encode()
+    if value is None and missing is None:
+        sys.exit(f"a record has no {by}")
+    return b'"' + missing.encode() if value is None else value
 
 
 def listed(line, place, kept):
@@ -57,6 +95,7 @@ def listed(line, place, kept):
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--by")
+parser.add_argument("--missing")
 parser.add_argument("--duplicates")
 parser.add_argument("seed")
 parser.add_argument("files", nargs="*")
@@ -68,8 +107,8 @@ content_key = struct.unpack_from("<II", digest)
 first, dropped = {}, []
 for path in given.files:
     byte = 0
-    for line in open(path, "rb"):
-        value, place = value_of(line, given.by), {"input": path, "byte": byte}
+    for line in records_of(open(path, "rb"), given.by):
+        value, place = value_of(line, given.by, given.missing), {"input": path, "byte": byte}
         kept, kept_place = first.setdefault(value, (line, place))
         if kept_place is not place:
             dropped.append(listed(line, place, kept_place))

@@ -6,7 +6,7 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
-export type { TaskKind } from './cluster/attempt-log.js';
+
 export {
   type ClusterStatus,
   clusterStatus,
@@ -31,6 +31,7 @@ export {
   type SubmittedJob,
   submitToSlurm,
 } from './cluster/slurm-job.js';
+export type { TaskKind } from './cluster/task-arrays.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -132,6 +133,7 @@ export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { SimilarityAt } from './plan/order-curves.js';
 export type { FamilyTail } from './plan/order-tests.js';
 export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';
 export type { JobPhase, PhaseCost } from './plan/phase-costs.js';

@@ -120,12 +120,7 @@ export const optionTable = [
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
     help: 'output file, or directory for shards, on storage that all machines share',
-    group: 'Output', commands: CLUSTER_PLAN,
-  },
-  {
-    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
-    help: 'output file, or directory for shards, on storage that all machines share; not with --resume',
-    group: 'Output', commands: SLURM,
+    group: 'Output', commands: PLANNERS,
   },
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
@@ -146,17 +141,17 @@ export const optionTable = [
   {
     name: 'repeat', short: 'r', sets: 'repeat',
     help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'unique', sets: 'unique',
     help: 'keep one of equal records; the order then follows from the records alone',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
-    name: 'unique-by', value: 'FIELD', sets: 'uniqueBy',
-    help: 'of records with equal values of a JSON field, keep the first one in the order of the inputs: .url',
-    group: 'Output', commands: SHUFFLE,
+    name: 'unique-by', value: 'SELECTOR', sets: 'uniqueBy',
+    help: 'of records with equal values, keep the first one in the order of the inputs: of .url, csv:url, tsv:3, key or /^(EXPR)/',
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'duplicates', value: 'FILE', sets: 'duplicates', parse: parsePath,
@@ -529,14 +524,9 @@ export const optionTable = [
     group: 'Tasks', commands: CLUSTER,
   },
   {
-    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount, isRequired: true,
-    help: 'at most N tasks of each pass; fewer if they would be too small',
-    group: 'Tasks', commands: CLUSTER_PLAN,
-  },
-  {
     name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount,
-    help: 'at most N tasks of each pass; fewer if they would be too small; not with --resume',
-    group: 'Tasks', commands: SLURM,
+    help: 'at most N tasks of each kind; fewer if they would be too small',
+    group: 'Tasks', commands: PLANNERS,
   },
   {
     name: 'cpus-per-task', value: 'N', sets: 'cpusPerTask', parse: parseCount,

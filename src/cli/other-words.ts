@@ -19,8 +19,9 @@ interface TriedOption {
 }
 
 const EVERY = Object.keys(commandSummaries) as CommandName[];
-const INPUT_READERS = ['shuffle', 'append', 'cluster plan', 'pile'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'cluster plan', 'cluster slurm', 'pile'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
+const PLANNERS = ['cluster plan', 'cluster slurm'] as const;
 
 // biome-ignore format: a table, a line or two an entry
 const triedOptions: readonly TriedOption[] = [
@@ -30,14 +31,20 @@ const triedOptions: readonly TriedOption[] = [
     instead: { advice: 'a store keeps records; pileshuf -i LO-HI writes numbers' } },
   { flags: ['-r', '--repeat'], commands: STORE_WRITERS,
     instead: { advice: 'a directory stands for all files below it; each record comes once, and pileshuf stream --epochs N repeats those of a store' } },
-  { flags: ['-u', '--uniq', '--distinct', '--dedup'], commands: ['shuffle'], instead: { option: 'unique' } },
-  { flags: ['-u', '--unique'], commands: ['cluster plan'],
-    instead: { advice: 'in tasks it does not work yet: no record has its place before all are compared; use one machine' } },
-  { flags: ['-r', '--repeat'], commands: ['cluster plan'],
-    instead: { advice: 'a sample with replacement is drawn on one machine: use pileshuf -r' } },
-  { flags: ['-T', '--temp-dir'], commands: ['cluster plan'],
+  { flags: ['-u', '--uniq', '--distinct', '--dedup'], commands: ['shuffle', ...PLANNERS], instead: { option: 'unique' } },
+  { flags: ['--duplicates'], commands: PLANNERS,
+    instead: { advice: 'tasks do not list what they drop; pileshuf --duplicates does, on one machine' } },
+  { flags: ['-i', '--input-range'], commands: PLANNERS,
+    instead: { advice: 'numbers are made and not read; pileshuf -i writes them on one machine about as fast as its disk' } },
+  { flags: ['--together'], commands: PLANNERS,
+    instead: { advice: 'plan a job for each file with the same --seed and --key ordinal, and files of equal numbers of records stay aligned' } },
+  { flags: ['-e', '--echo'], commands: PLANNERS,
+    instead: { advice: 'tasks cannot share operands as records: name files' } },
+  { flags: ['--profile', '--report'], commands: PLANNERS,
+    instead: { advice: 'they tell of one process, and each task has its own; pileshuf cluster status tells how fast tasks are' } },
+  { flags: ['-T', '--temp-dir'], commands: PLANNERS,
     instead: { advice: 'temp data lies in the job directory; a task takes --scratch for what belongs on its machine' } },
-  { flags: ['--workers'], commands: ['cluster plan'], instead: { option: 'cpus-per-task' } },
+  { flags: ['--workers'], commands: PLANNERS, instead: { option: 'cpus-per-task' } },
   { flags: ['--mem'], commands: ['cluster plan'], instead: { option: 'memory' } },
   { flags: ['--resume', '--keep-temp'], commands: ['cluster plan'],
     instead: { advice: 'a planned job always resumes: run the tasks again that are not done' } },

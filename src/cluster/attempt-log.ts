@@ -13,11 +13,10 @@ import { listNames } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY } from './cluster-plan.js';
-
-export type TaskKind = 'scatter' | 'shuffle' | 'commit';
+import { TASK_KINDS, type TaskKind } from './task-arrays.js';
 
 const shape = object({
-  kind: oneOf('scatter', 'shuffle', 'commit'),
+  kind: oneOf(...TASK_KINDS),
   index: wholeNumber(),
   host: text,
   pid: wholeNumber(1),
@@ -46,6 +45,16 @@ const format = new SealedFormat({
 const TELL_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;
 
+/** A plan makes it. Made by an attempt, it would come back to a job that has just been committed. */
+export function makeAttemptsDirectory(jobDirectory: string, warn: (error: unknown) => void): void {
+  try {
+    makeOwnDirectory(join(jobDirectory, ATTEMPTS_NAME), 'job');
+  } catch (error) {
+    // Then attempts tell nothing, and tasks work all the same.
+    warn(error);
+  }
+}
+
 export class AttemptLog {
   /** Part of the names of all files that this attempt makes. */
   readonly attempt = randomBytes(6).toString('hex');
@@ -64,11 +73,6 @@ export class AttemptLog {
   }
 
   begin(): void {
-    try {
-      makeOwnDirectory(this.#directory, 'job');
-    } catch {
-      return;
-    }
     this.#tell('running', null);
     this.#timer = setInterval(() => this.#tell('running', null), TELL_MILLISECONDS);
     this.#timer.unref();
@@ -124,7 +128,7 @@ export class AttemptLog {
   }
 }
 
-const NAME = /^(scatter|shuffle|commit)-\d{6,}-[0-9a-f]{12}$/;
+const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 
 /** All attempts so far, in the order of their starts; those whose record cannot be read are left out. */
 export function readAttempts(jobDirectory: string): AttemptRecord[] {

@@ -5,6 +5,8 @@
  *     disk-0/           the data files of pile sets; each has the name of an attempt
  *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
  *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
+ *     measure-000003    task 3 has found what stays of its piles, where of equal records one is kept
+ *     draw-000003       task 3 has made its pile sets of copies of drawn records
  *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
  *     commit            the moves of the outputs, while they move
  *     appending         the state of the store before the commit of an append
@@ -49,6 +51,9 @@ export interface ClusterRequest
       | 'keys'
       | 'seed'
       | 'splitBy'
+      | 'unique'
+      | 'uniqueBy'
+      | 'repeat'
       | 'ioLimits'
       | 'tempZstdLevel'
     >,
@@ -82,18 +87,34 @@ interface TasksPlan extends WorkPlan {
   readonly slices: readonly ClusterSlice[];
   /** The slices of each task of the scatter pass. None: the piles are those of a store. */
   readonly scatterTasks: readonly (readonly number[])[];
-  /** 0: the job adds to a store. */
-  readonly shuffleTaskCount: number;
+  /** How many tasks each of the other arrays has; 0: the job has no such array. */
+  readonly otherTasks: Readonly<Record<'measure' | 'draw' | 'shuffle', number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
   readonly limitsHead: boolean;
   /** Of what is read, decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
+  /** Of the records that the output gets, before any are found equal. 0: there is no output. */
+  readonly expectedOutputBytes: number;
+  /** What each task may use for records. */
+  readonly memoryBytes: number;
+}
+
+/** The piles of copies of drawn records, and the memory of the tasks that make and write them. */
+export interface CopyPlan extends WorkPlan {
+  /** How many places of the output are drawn. */
+  readonly count: number;
+  /** A place times this is its part of 2^64. */
+  readonly keyScale: bigint;
+  /** Memory of a thread for draws, beside its arenas. */
+  readonly drawsBytes: number;
 }
 
 /** The plan of a job that writes an output. */
 export interface OutputPlan extends TasksPlan {
+  /** How copies of drawn records are put on piles; undefined: none are drawn. */
+  readonly copies: CopyPlan | undefined;
   readonly output: FilesPlace;
   /** Lies beside the output, on storage that all tasks share. */
   readonly stagingDirectory: string;

@@ -2,16 +2,15 @@
 
 import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
-import type { AttemptRecord, TaskKind } from './attempt-log.js';
+import type { AttemptRecord } from './attempt-log.js';
 import { readAttempts } from './attempt-log.js';
-import { unfinishedShuffleTasks } from './commit-job.js';
 import { readCommittedNote } from './committed-job.js';
 import { findPlan } from './open-job.js';
-import { unfinishedScatterTasks } from './scattered.js';
 import { readSlurmNote } from './slurm-note.js';
+import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf, unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
-/** The tasks of one pass. */
+/** The tasks of one kind. */
 export interface PassStatus {
   readonly tasks: number;
   readonly done: number;
@@ -40,10 +39,14 @@ export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host
 /** How far a job is. */
 export interface ClusterStatus {
   readonly jobDir: string;
-  /** The pass that has tasks to do. */
+  /** The kind of tasks that are to do. */
   readonly state: TaskKind | 'committed';
   /** Undefined when the job is committed, or has no such tasks. */
   readonly scatter: PassStatus | undefined;
+  /** The tasks that find what stays of equal records. Undefined, too, if the job has none. */
+  readonly measure: PassStatus | undefined;
+  /** The tasks that draw with replacement. Undefined, too, if the job has none. */
+  readonly draw: PassStatus | undefined;
   readonly shuffle: PassStatus | undefined;
   readonly running: readonly RunningAttempt[];
   readonly failed: readonly FailedTask[];
@@ -54,6 +57,8 @@ export interface ClusterStatus {
     | { readonly records: number; readonly bytes: number; readonly seed: string; readonly checksum: string }
     | undefined;
 }
+
+const NO_PASSES = { scatter: undefined, measure: undefined, draw: undefined, shuffle: undefined };
 
 /**
  * Says how far a planned job is, as seen from this machine.
@@ -74,8 +79,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     return {
       jobDir: directory,
       state: 'committed',
-      scatter: undefined,
-      shuffle: undefined,
+      ...NO_PASSES,
       running: [],
       failed: [],
       logDir: undefined,
@@ -83,23 +87,24 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     };
   }
   const { directory, plan } = found;
-  const unfinished = { scatter: unfinishedScatterTasks(found), shuffle: unfinishedShuffleTasks(found), commit: [0] };
-  const last = lastAttempts(readAttempts(directory).filter(({ kind, index }) => unfinished[kind].includes(index)));
+  const unfinished = Object.fromEntries(ARRAY_KINDS.map((kind) => [kind, unfinishedTasks(found, kind)]));
+  const isLeft = ({ kind, index }: AttemptRecord) => kind === 'commit' || unfinished[kind]?.includes(index) === true;
+  const last = lastAttempts(readAttempts(directory).filter(isLeft));
   const running = last.filter(({ state }) => state === 'running');
   const failed = last.filter(({ state }) => state === 'failed');
-  const bytesOfScatter = (task: number) =>
-    (plan.scatterTasks[task] ?? []).reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
-  const bytesOfShuffle = () => plan.expectedBytes / plan.shuffleTaskCount;
-  const { length: scatterTasks } = plan.scatterTasks;
+  const bytesOf = (kind: ArrayKind) => (task: number) =>
+    kind === 'scatter'
+      ? (plan.scatterTasks[task] ?? []).reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0)
+      : (kind === 'shuffle' ? plan.expectedOutputBytes : plan.expectedBytes) / taskCountOf(plan, kind);
+  const passes = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => [
+    kind,
+    passStatus(kind, taskCountOf(plan, kind), unfinished[kind] ?? [], running, bytesOf(kind)),
+  ]);
   return {
     jobDir: directory,
-    state: unfinished.scatter.length > 0 ? 'scatter' : unfinished.shuffle.length > 0 ? 'shuffle' : 'commit',
-    scatter:
-      scatterTasks === 0 ? undefined : passStatus('scatter', scatterTasks, unfinished.scatter, running, bytesOfScatter),
-    shuffle:
-      plan.shuffleTaskCount === 0
-        ? undefined
-        : passStatus('shuffle', plan.shuffleTaskCount, unfinished.shuffle, running, bytesOfShuffle),
+    state: ARRAY_KINDS.find((kind) => (unfinished[kind] ?? []).length > 0) ?? 'commit',
+    ...NO_PASSES,
+    ...Object.fromEntries(passes),
     running: running.map(({ kind, index, host, pid, bytesDone, bytesTotal, startedAt, toldAt }) => ({
       ...{ kind, index, host, pid, bytesDone, bytesTotal },
       startedAt: timeOf(startedAt),
@@ -121,7 +126,7 @@ function lastAttempts(attempts: readonly AttemptRecord[]): AttemptRecord[] {
 }
 
 function passStatus(
-  kind: TaskKind,
+  kind: ArrayKind,
   tasks: number,
   unfinished: readonly number[],
   running: readonly AttemptRecord[],

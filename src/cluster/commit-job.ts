@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
 import { moveIntoPlace } from '../io/durable.js';
 import { openStagedOutput, shortenFile, versionOf, withFile } from '../io/files.js';
-import { nameExists, statPath } from '../io/paths.js';
+import { nameExists } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import type { JobScope } from '../jobs/job.js';
 import type { SplitReport } from '../jobs/options.js';
@@ -24,9 +24,8 @@ import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
 import { type DecidedOutput, decideOutput } from './decide-output.js';
 import { type ClusterJob, isCommitted, notReady, type OutputJob } from './open-job.js';
-import { unfinished } from './scattered.js';
-import { defaultScratch } from './shuffle-part.js';
-import { readShuffleRecord, type ShuffleRecord, shuffleRecordPath } from './shuffle-record.js';
+import { readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
+import { requireDone, taskCountOf, unfinished } from './task-arrays.js';
 
 /** The output of a job. */
 export interface ClusterOutput {
@@ -50,11 +49,12 @@ export interface ClusterOutput {
 export async function commitJob(
   job: OutputJob,
   log: AttemptLog,
-  scratchDir: string | undefined,
+  scratchDir: string,
   scope: JobScope,
 ): Promise<ClusterOutput | undefined> {
   const { directory, plan, patience, stop, gates } = job;
-  await requireShuffled(job);
+  // When outputs move, or the job is committed, all tasks were done.
+  await requireDone(job, 'shuffle', () => isCommitted(directory));
   const claim = await CommitClaim.take(directory, patience, stop);
   if (claim === undefined) return undefined;
   scope.releases.push(() => claim.release());
@@ -75,12 +75,12 @@ async function prepareMoves(
   job: OutputJob,
   staged: StagedOutput,
   log: AttemptLog,
-  scratchDir: string | undefined,
+  scratchDir: string,
   scope: JobScope,
 ): Promise<CommitJournal> {
   const { plan, control } = job;
   const records = readRecords(job);
-  const { work, layout, splits } = await decideOutput(job, log.attempt, scratchDir ?? defaultScratch(), scope);
+  const { work, layout, splits } = await decideOutput(job, log.attempt, scratchDir, scope);
   const { piles } = work;
   requireAllPiles(records, piles.totals, job);
   await requireNoJoins(records, work);
@@ -104,22 +104,8 @@ async function prepareMoves(
   return moves.journal;
 }
 
-/** The tasks of the shuffle pass that are not done, as far as this machine sees. */
-export function unfinishedShuffleTasks({ directory, plan }: Pick<ClusterJob, 'directory' | 'plan'>): number[] {
-  const isDone = (task: number) => statPath(shuffleRecordPath(directory, task), 'temp') !== undefined;
-  return Array.from({ length: plan.shuffleTaskCount }, (_, task) => task).filter((task) => !isDone(task));
-}
-
-async function requireShuffled(job: ClusterJob): Promise<void> {
-  const { directory, patience } = job;
-  // When outputs move, or the job is committed, all tasks were done.
-  const isReady = () => unfinishedShuffleTasks(job).length === 0 || isCommitted(directory) || undefined;
-  if ((await patience.untilFound(directory, isReady)) === true) return;
-  throw notReady(unfinished('shuffle', unfinishedShuffleTasks(job), directory));
-}
-
 function readRecords({ directory, plan }: ClusterJob): ShuffleRecord[] {
-  return Array.from({ length: plan.shuffleTaskCount }, (_, task) => {
+  return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
     const record = readShuffleRecord(directory, task);
     if (record === undefined) throw notReady(unfinished('shuffle', [task], directory));
     return record;

@@ -43,7 +43,8 @@ export function readCommittedNote(jobDirectory: string): CommittedNote | undefin
   return format.read(join(jobDirectory, COMMITTED_NAME));
 }
 
-const RECORD_NAME = /^(cuts|head|splits|slurm|commit|committing|appending|shuffle-\d{6,}|[a-z0-9-]+\.index)$/;
+const RECORD_NAME =
+  /^(cuts|head|splits|slurm|commit|committing|appending|(measure|draw|shuffle)-\d{6,}|[a-z0-9-]+\.index)$/;
 
 /**
  * Removes what the job needs no more: the staged outputs, then everything in the job directory but the marker and what is

@@ -6,14 +6,11 @@
 import { NameTakenError } from '../io/durable.js';
 import { readCutsNote, writeCutsNote } from '../job-directory/cuts-note.js';
 import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
 import { gatherStoredPiles } from '../jobs/gather-stored-piles.js';
 import type { JobScope } from '../jobs/job.js';
-import { shuffleSettings } from '../jobs/task-settings.js';
-import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
 import type { OutputLayout } from '../output/output-layout.js';
-import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { foundHeaders, planOutput } from '../passes/between-passes.js';
 import { cutOutput } from '../passes/cut-output.js';
 import { type FoundSplit, findSplits } from '../passes/find-splits.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
@@ -21,7 +18,10 @@ import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
 import { takeHead } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { type ClusterJob, type OutputJob, startTaskThreads } from './open-job.js';
+import { gatherCopies } from './draw-part.js';
+import { gatherDistinct } from './measure-part.js';
+import type { OutputJob } from './open-job.js';
+import { openPiles, type PilesToOpen } from './open-piles.js';
 import { gatherScattered, type Scattered } from './scattered.js';
 
 export interface DecidedOutput {
@@ -43,21 +43,13 @@ export async function decideOutput(
   scratchDir: string,
   scope: JobScope,
 ): Promise<DecidedOutput> {
-  const { plan, directory, gates, piling, keyOf, inputs, signal, onWarning } = job;
-  const { request } = plan;
-  const { piles, found } = await gatherPiles(job);
-  const first = await startTaskThreads(job, scope);
-  const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, () => {}, scope.releases);
-  const scratch = openScratch(scratchDir, gates, scope);
-  const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
-    keyScale: undefined,
-    framing: request.framing,
-    tiesByBytes: plan.inputIds !== undefined || plan.stored !== undefined,
-    unique: false,
-    hashesOutput: true,
-    rescatterTo: scratch,
-    isProfiled: false,
-  });
+  const { plan, directory, piling, keyOf, inputs, signal } = job;
+  const { request, copies } = plan;
+  const { piles: all, found } = await gatherPiles(job);
+  const distinct = await gatherDistinct(job, all);
+  const asGathered: PilesToOpen = { ...request, piles: distinct, plan, piling };
+  const opened = copies === undefined ? asGathered : await gatherCopies(job, copies);
+  const { work: toCut, threads } = await openPiles(job, opened, attempt, scratchDir, scope);
   const samples = sampleSourceOf(request.framing, {
     inputs,
     recordEnds: found?.recordEnds ?? new Float64Array(0),
@@ -65,9 +57,9 @@ export async function decideOutput(
     keys: request.keys,
     signal,
   });
-  const all: PilesWork = { piles, settings, attempt, onWarning };
-  const head = await takeHead(request, all, threads, keptNote(readHeadNote(directory), directory, writeHeadNote));
-  const work = { ...all, piles: head, samples };
+  const keptHead = keptNote(readHeadNote(directory), directory, writeHeadNote);
+  const head = await takeHead(request, toCut, threads, keptHead);
+  const work = { ...toCut, piles: head, samples };
   const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
   const splits = await findSplits(request, work, threads, keptSplits);
   const outputPlan = planOutput(request, head, found && foundHeaders(request, found), splits);
@@ -102,12 +94,4 @@ function keptNote<Note>(
       }
     },
   };
-}
-
-function openScratch(scratchDir: string, gates: ClusterJob['gates'], { releases }: JobScope) {
-  requireTempDirs([scratchDir], 'tempDirs');
-  const disks = new TempDisks([scratchDir], gates);
-  removeLeftOverTempDirectories(scratchDir);
-  const directory = makePrivateTempDirectory(scratchDir, releases);
-  return { disks: disks.in([directory]), indexDirectory: directory };
 }

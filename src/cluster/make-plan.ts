@@ -3,6 +3,8 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
+ *     measure    with `unique` alone: an array that finds what stays of each pile       measure-part.ts
+ *     draw       with `repeat` alone: an array that copies drawn records to other piles   draw-part.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
  *
@@ -22,10 +24,12 @@ import { requireWhole, UsageError } from '../errors.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobControl } from '../job-control.js';
+import { drawsBytesOf, needOfCopies, scaleOfPlaces } from '../jobs/draw-output.js';
+import type { StartedFiles } from '../jobs/earlier-attempt.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
-import { prepareShuffle } from '../jobs/prepare-shuffle.js';
+import { prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
 import { MOST_WORKERS, type OutputRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
@@ -35,22 +39,38 @@ import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
 import { JobStop, startThreads } from '../passes/threads.js';
-import type { Tuning } from '../plan/memory-plan.js';
+import { planMemory, type Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
-import { type ClusterInput, type ClusterSlice, type OutputPlan, writeClusterPlan } from './cluster-plan.js';
+import { makeAttemptsDirectory } from './attempt-log.js';
+import {
+  type ClusterInput,
+  type ClusterSlice,
+  type CopyPlan,
+  type OutputPlan,
+  writeClusterPlan,
+} from './cluster-plan.js';
 
 /** Those of a shuffle whose output is a file or a directory. */
 export interface ClusterPlanOptions
   extends Omit<
     ShuffleOptions,
-    'jobDir' | 'workers' | 'resume' | 'keepTemp' | 'tempDirs' | 'onProgress' | 'onProfile' | 'output'
+    | 'jobDir'
+    | 'workers'
+    | 'resume'
+    | 'keepTemp'
+    | 'tempDirs'
+    | 'duplicates'
+    | 'onProgress'
+    | 'onProfile'
+    | 'report'
+    | 'output'
   > {
   readonly output: string;
   /** New or empty, on storage that all tasks share. Temp data lies in it. */
   readonly jobDir: string;
-  /** The most tasks of the scatter pass, and of the shuffle pass. */
+  /** The most tasks of each kind. */
   readonly tasks: number;
   /** Threads of each task. Default 4. */
   readonly cpusPerTask?: number | undefined;
@@ -73,8 +93,12 @@ export interface ClusterPlanReport {
   readonly inputCount: number;
   /** Of the inputs, decoded; from samples where they are compressed. */
   readonly expectedBytes: number;
-  /** The indexes of the tasks of each pass go from 0 to one less. 0: the job has no such pass. */
+  /** The indexes of the tasks of each kind go from 0 to one less. 0: the job has no such tasks. */
   readonly scatterTasks: number;
+  /** 0 without `unique` and `uniqueBy`. */
+  readonly measureTasks: number;
+  /** 0 without `repeat`. */
+  readonly drawTasks: number;
   readonly shuffleTasks: number;
   readonly cpusPerTask: number;
   readonly memoryBytes: number;
@@ -86,8 +110,10 @@ const {
   resume: _resume,
   keepTemp: _keepTemp,
   tempDirs: _tempDirs,
+  duplicates: _duplicates,
   onProgress: _onProgress,
   onProfile: _onProfile,
+  report: _report,
   ...SHARED_OPTIONS
 } = SHUFFLE_OPTIONS;
 export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
@@ -127,33 +153,45 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
   const onDisk: Tuning = { ...tuning, keepInRam: false, stripeCount: 1 };
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
-  const prepared = await prepareShuffle(rest, onlySizes, scope);
+  const prepared = await prepareShuffle(rest, onlySizes, scope, STEPS_OF_TASKS);
   const { site, inputsToRead, weighing, inputs } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
-  const { directory } = site.start;
 
-  const request = { ...prepared.request, memoryBytes, workers: cpusPerTask, headCount: undefined, weighing };
+  const { repeat, unique } = prepared.request;
+  // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
+  const headCount = repeat ? prepared.request.headCount : undefined;
+  const request = { ...prepared.request, memoryBytes, workers: cpusPerTask, headCount, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const planWith = (more: Tuning) =>
     planShuffle(request, inputsToRead, disks, { hasFiles: true, manifest: undefined }, more);
   const whole = await planWith(onlySizes);
-  const expectedBytes = whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes;
-  const taskCount = countTasks(tasks, expectedBytes, tuning);
-  const shuffleTaskCount = Math.min(taskCount, mostShuffleTasks(prepared.request));
+  const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
+  const outputBytes = (prepared.request.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
+  const expectedOutputBytes = repeat ? outputBytes : Math.min(expectedBytes, outputBytes);
+  const taskCount = countTasks(tasks, Math.max(expectedBytes, expectedOutputBytes), tuning);
+  const otherTasks = {
+    measure: unique ? taskCount : 0,
+    draw: repeat ? taskCount : 0,
+    shuffle: Math.min(taskCount, mostShuffleTasks(prepared.request)),
+  };
+  const threadsOfShuffle = otherTasks.shuffle * cpusPerTask;
   const plan = await planWith({
     ...onDisk,
-    ...morePiles(whole, shuffleTaskCount * cpusPerTask, tuning),
+    ...morePiles(whole, threadsOfShuffle, tuning),
     sliceBytes: sliceBytesOf(expectedBytes, taskCount * cpusPerTask, tuning),
   });
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
-  const { compression, shards, splits, headCount, ...asked } = prepared.request;
+  const { compression, shards, splits, ...asked } = prepared.request;
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes } = asked;
-  const { keys, seed, splitBy, ioLimits, tempZstdLevel } = asked;
+  const { keys, seed, splitBy, uniqueBy, ioLimits, tempZstdLevel } = asked;
   const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
   const made: OutputPlan = {
-    request: { ...read, keys, seed, splitBy, ioLimits, tempZstdLevel, headCount, shards, splits, compression },
+    request: {
+      ...{ ...read, keys, seed, splitBy, unique, uniqueBy, repeat, ioLimits, tempZstdLevel },
+      ...{ headCount: asked.headCount, shards, splits, compression },
+    },
     inputs: inputsToRead.map(inputOf),
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
@@ -162,29 +200,27 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     stagingDirectory: site.paths.stagingDirectory,
     slices: plan.slices.map((parts) => sliceOf(parts, before)),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
-    shuffleTaskCount,
+    otherTasks,
+    copies: repeat ? planCopies(plan, request, threadsOfShuffle, onDisk) : undefined,
     sliceBytes,
     limitsHead: prepared.plan.head !== undefined,
     expectedBytes,
+    expectedOutputBytes,
+    memoryBytes,
     memory: plan.memory,
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  try {
-    if (directory.wasThere) await directory.clear();
-    await directory.makeDirectories(true);
-    await writeClusterPlan(site.paths.jobDirectory, made);
-  } catch (error) {
-    await directory.end('discarded').catch(scope.warn);
-    throw error;
-  }
+  await writeAtSite(site, made, scope);
   return {
     jobDir: site.paths.jobDirectory,
     seed,
     inputCount: inputs.length,
     expectedBytes,
     scatterTasks: made.scatterTasks.length,
-    shuffleTasks: shuffleTaskCount,
+    measureTasks: otherTasks.measure,
+    drawTasks: otherTasks.draw,
+    shuffleTasks: otherTasks.shuffle,
     cpusPerTask,
     memoryBytes,
     piles: plan.memory.pileCount,
@@ -201,8 +237,8 @@ export function completeTasks(options: Pick<ClusterPlanOptions, 'tasks' | 'cpusP
 }
 
 /** At most as many as were asked for. */
-export function countTasks(tasks: number, expectedBytes: number, { sliceBytes }: Tuning): number {
-  return Math.max(1, Math.min(tasks, Math.ceil(expectedBytes / (sliceBytes ?? LEAST_TASK_BYTES))));
+export function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {
+  return Math.max(1, Math.min(tasks, Math.ceil(bytes / (sliceBytes ?? LEAST_TASK_BYTES))));
 }
 
 /** @param threads of all tasks. */
@@ -210,14 +246,26 @@ export function sliceBytesOf(expectedBytes: number, threads: number, { sliceByte
   return sliceBytes ?? Math.max(MIB, Math.ceil(expectedBytes / (threads * SLICES_A_THREAD)));
 }
 
+/** Writes the plan of a job with an output. */
+export async function writeAtSite(
+  { start, paths: { jobDirectory } }: StartedFiles,
+  plan: OutputPlan,
+  { warn }: JobScope,
+): Promise<void> {
+  const { directory } = start;
+  try {
+    if (directory.wasThere) await directory.clear();
+    await directory.makeDirectories(true);
+    await writeClusterPlan(jobDirectory, plan);
+  } catch (error) {
+    await directory.end('discarded').catch(warn);
+    throw error;
+  }
+  makeAttemptsDirectory(jobDirectory, warn);
+}
+
 /** @throws UsageError */
-function refuseUnplannable({ unique, uniqueBy, repeat, output, inputs }: ClusterPlanOptions): void {
-  if (unique === true || uniqueBy !== undefined)
-    throw new UsageError(
-      '`unique` and `uniqueBy` do not work in tasks yet: no record has its place before all of them are compared; use one machine',
-    );
-  if (repeat === true)
-    throw new UsageError('`repeat` does not work in tasks: a sample with replacement is drawn on one machine');
+function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
   // Callers without types may pass anything.
   if (output === undefined || output === '-')
     throw new UsageError('tasks cannot share standard output: name a file or directory with `output`');
@@ -249,7 +297,7 @@ function mostShards(rule: ShardRule | undefined): number {
 }
 
 /** As many piles as give the threads of all tasks equal work, if their buffers stay large. */
-function morePiles({ memory, inline }: ShufflePlan, threads: number, tuning: Tuning): Tuning {
+function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
   if (inline || tuning.pileCount !== undefined) return {};
   const wanted = PILES_A_THREAD * threads;
   const most = Math.floor((memory.pileCount * memory.bufferBytes) / SMALLEST_BUFFER_BYTES);
@@ -257,6 +305,20 @@ function morePiles({ memory, inline }: ShufflePlan, threads: number, tuning: Tun
   if (pileCount <= memory.pileCount) return {};
   const bufferBytes = Math.floor((memory.pileCount * memory.bufferBytes) / pileCount / 4096) * 4096;
   return { pileCount, bufferBytes: tuning.bufferBytes ?? Math.max(SMALLEST_BUFFER_BYTES, bufferBytes) };
+}
+
+/** The piles of copies, as if the records had the expected size. Longer ones make piles that are scattered once more. */
+function planCopies(
+  { memoryNeed, inline }: ShufflePlan,
+  { headCount = 0, memoryBytes }: { readonly headCount: number | undefined; readonly memoryBytes: number },
+  threads: number,
+  tuning: Tuning,
+): CopyPlan {
+  const need = needOfCopies(memoryNeed, headCount, memoryNeed.meanRecordBytes);
+  const first = { memory: planMemory(need, tuning), memoryNeed: need, inline };
+  const memory = planMemory(need, { ...tuning, ...morePiles(first, threads, tuning) });
+  const drawsBytes = drawsBytesOf(memoryBytes, memory);
+  return { ...first, memory, count: headCount, keyScale: scaleOfPlaces(headCount), drawsBytes };
 }
 
 /** A job that is about to read its inputs. */

@@ -13,7 +13,7 @@ import type { JobScope } from '../jobs/job.js';
 import type { PileStorage } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { keyRuleOf } from '../jobs/unique-records.js';
-import { createControl } from '../jobs/work-plan.js';
+import { createControl, type WorkPlan } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
@@ -87,7 +87,7 @@ export async function openClusterJob(
     stop,
     piling: { layout, ramPool: undefined, tempZstdLevel: plan.request.tempZstdLevel },
     inputs: inputsOf(plan),
-    keyOf: keyRuleOf({ seed: plan.request.seed, unique: false }, plan.inputIds),
+    keyOf: keyRuleOf(plan.request, plan.inputIds),
   };
   return 'append' in plan ? { ...opened, plan } : { ...opened, plan };
 }
@@ -133,12 +133,12 @@ export function isCommitted(directory: string): boolean {
 }
 
 /** @throws UsageError ERR_MEMORY_BUDGET */
-function requireMemory({ memoryNeed }: ClusterPlan): void {
+function requireMemory({ memoryBytes }: ClusterPlan): void {
   const { totalBytes } = readMemory();
-  if (memoryNeed.budgetBytes <= totalBytes) return;
+  if (memoryBytes <= totalBytes) return;
   const mib = (bytes: number) => Math.floor(bytes / 2 ** 20);
   throw new UsageError(
-    `the plan gives each task ${mib(memoryNeed.budgetBytes)} MiB of memory, and this task may use ${mib(totalBytes)} MiB on ${hostname()}; ask the scheduler for more, or plan again with less`,
+    `the plan gives each task ${mib(memoryBytes)} MiB of memory, and this task may use ${mib(totalBytes)} MiB on ${hostname()}; ask the scheduler for more, or plan again with less`,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -160,9 +160,16 @@ function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
   }));
 }
 
-/** @param releases ends the threads. */
-export function startTaskThreads({ plan, control, stop }: ClusterJob, { releases }: JobScope): Promise<Threads> {
-  const threadCount = plan.inline ? 0 : plan.memory.workers;
+/**
+ * @param releases ends the threads.
+ * @param work what they do. Absent: what the job plans for its piles.
+ */
+export function startTaskThreads(
+  { plan, control, stop }: ClusterJob,
+  { releases }: JobScope,
+  { inline, memory }: WorkPlan = plan,
+): Promise<Threads> {
+  const threadCount = inline ? 0 : memory.workers;
   return startThreads({ threadCount, startCount: 0 }, { control, stop }, () => {}, releases);
 }
 

@@ -23,6 +23,7 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { requireOutside } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { shareSlices } from '../plan/task-shares.js';
+import { makeAttemptsDirectory } from './attempt-log.js';
 import { type AppendPlan, DATA_NAME, PLAN_NAME, writeClusterPlan } from './cluster-plan.js';
 import {
   type ClusterPlanOptions,
@@ -92,9 +93,10 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, ioLimits } = request;
   const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
+  const allRecords = { splitBy: undefined, unique: false, uniqueBy: undefined, repeat: false };
   const noOutput = { headCount: undefined, shards: undefined, splits: undefined, compression: undefined };
   const made: AppendPlan = {
-    request: { ...read, ...noOutput, keys: 'position', seed, splitBy: undefined, ioLimits, tempZstdLevel: undefined },
+    request: { ...read, ...allRecords, ...noOutput, keys: 'position', seed, ioLimits, tempZstdLevel: undefined },
     inputs: inputs.map(inputOf),
     inputIds,
     firstHeader,
@@ -111,10 +113,12 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
     },
     slices: plan.slices.map((parts) => sliceOf(parts, before)),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
-    shuffleTaskCount: 0,
+    otherTasks: { measure: 0, draw: 0, shuffle: 0 },
     sliceBytes,
     limitsHead: false,
     expectedBytes,
+    expectedOutputBytes: 0,
+    memoryBytes,
     memory: plan.memory,
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
@@ -126,6 +130,8 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
     inputCount: inputs.length,
     expectedBytes,
     scatterTasks: made.scatterTasks.length,
+    measureTasks: 0,
+    drawTasks: 0,
     shuffleTasks: 0,
     cpusPerTask,
     memoryBytes,
@@ -137,10 +143,12 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
 class JobPlace {
   readonly path: string;
   readonly #directory: HeldDirectory;
+  readonly #warn: JobScope['warn'];
   #wasMade = false;
   #isWritten = false;
 
-  constructor(jobDir: string, { releases }: JobScope) {
+  constructor(jobDir: string, { releases, warn }: JobScope) {
+    this.#warn = warn;
     this.path = realPathOfJobDir(jobDir);
     this.#directory = new HeldDirectory(this.path, 'anyone');
     releases.push(() => this.#end());
@@ -164,6 +172,7 @@ class JobPlace {
     ensurePrivateDirectory(join(this.path, DATA_NAME), 'temp');
     await syncDirectory(join(this.path, '..'), 'temp');
     await writeClusterPlan(this.path, plan);
+    makeAttemptsDirectory(this.path, this.#warn);
   }
 
   #requireEmpty(): void {

@@ -3,6 +3,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { type ClusterPlanOptions, type ClusterPlanReport, planShuffleTasks } from './make-plan.js';
 import { type ClusterAppendOptions, planAppendTasks } from './plan-append.js';
 import { type ClusterStoreShuffleOptions, planStoreShuffleTasks } from './plan-store-shuffle.js';
+import { ARRAY_KINDS, type ArrayKind } from './task-arrays.js';
 
 /** Of a shuffle of inputs, an append of inputs to a store, or a shuffle of a store. */
 export type ClusterJobOptions = ClusterPlanOptions | ClusterAppendOptions | ClusterStoreShuffleOptions;
@@ -15,6 +16,20 @@ export function planCluster(options: ClusterJobOptions, tuning: Partial<Tuning> 
   if (isAppend(options)) return planAppendTasks(options, tuning);
   if (isStoreShuffle(options)) return planStoreShuffleTasks(options, tuning);
   return planShuffleTasks(options, tuning);
+}
+
+/** Which arrays of tasks such a job has, besides its commit. */
+export function arrayKindsOf(options: ClusterJobOptions): readonly ArrayKind[] {
+  // It writes no output.
+  if (isAppend(options)) return ['scatter'];
+  // The piles are there.
+  if (isStoreShuffle(options)) return ['shuffle'];
+  const { unique, uniqueBy, repeat } = options;
+  const without: readonly (ArrayKind | false)[] = [
+    unique !== true && uniqueBy === undefined && 'measure',
+    repeat !== true && 'draw',
+  ];
+  return ARRAY_KINDS.filter((kind) => !without.includes(kind));
 }
 
 export function isAppend<Options extends object>(options: Options): options is Extract<Options, { append: string }> {

@@ -12,13 +12,14 @@ import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { explainedByExpiry, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
-import { type OutputPlan, writeClusterPlan } from './cluster-plan.js';
+import type { OutputPlan } from './cluster-plan.js';
 import {
   type ClusterPlanOptions,
   type ClusterPlanReport,
   completeTasks,
   countTasks,
   mostShuffleTasks,
+  writeAtSite,
 } from './make-plan.js';
 
 /** Those of a shuffle of a store whose output is a file or a directory. */
@@ -96,6 +97,9 @@ async function makePlan(
     maxRecordBytes: piles.longestRecordBytes,
     splitBy: undefined,
     keys: 'position',
+    unique: false,
+    uniqueBy: undefined,
+    repeat: false,
   } as const;
   const made: OutputPlan = {
     request: { ...noInputs, seed, ioLimits, tempZstdLevel, headCount, shards, splits, compression },
@@ -108,29 +112,29 @@ async function makePlan(
     stagingDirectory: site.paths.stagingDirectory,
     slices: [],
     scatterTasks: [],
-    shuffleTaskCount,
+    otherTasks: { measure: 0, draw: 0, shuffle: shuffleTaskCount },
+    copies: undefined,
     sliceBytes: [],
     limitsHead: false,
     expectedBytes: piles.bytes,
+    expectedOutputBytes: Math.min(
+      piles.bytes,
+      (headCount ?? Number.POSITIVE_INFINITY) * plan.memoryNeed.meanRecordBytes,
+    ),
+    memoryBytes,
     memory: plan.memory,
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  const { directory } = site.start;
-  try {
-    if (directory.wasThere) await directory.clear();
-    await directory.makeDirectories(true);
-    await writeClusterPlan(site.paths.jobDirectory, made);
-  } catch (error) {
-    await directory.end('discarded').catch(scope.warn);
-    throw error;
-  }
+  await writeAtSite(site, made, scope);
   return {
     jobDir: site.paths.jobDirectory,
     seed,
     inputCount: snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     expectedBytes: piles.bytes,
     scatterTasks: 0,
+    measureTasks: 0,
+    drawTasks: 0,
     shuffleTasks: shuffleTaskCount,
     cpusPerTask,
     memoryBytes,

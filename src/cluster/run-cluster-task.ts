@@ -1,18 +1,22 @@
 /** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
 import { explainedByExpiry } from '../store/store-snapshot.js';
-import { AttemptLog, type TaskKind } from './attempt-log.js';
+import { AttemptLog } from './attempt-log.js';
 import { commitAppend } from './commit-append.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { readCommittedNote, removeRest } from './committed-job.js';
+import { drawPart } from './draw-part.js';
+import { measurePart } from './measure-part.js';
 import { type AppendJob, isAppend, type OutputJob, openClusterJob } from './open-job.js';
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
+import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** Which task, of which job. */
@@ -39,7 +43,7 @@ export interface ClusterTaskReport {
   readonly done: readonly number[];
   /** The tasks that were done before. */
   readonly wereDone: readonly number[];
-  /** In a task of the scatter pass: of the inputs as stored. In one of the shuffle pass: of records in the output. */
+  /** In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. Else: of records in the output. */
   readonly bytes: number;
   readonly seconds: number;
   /** Whether the whole job was committed before. */
@@ -109,7 +113,7 @@ interface TaskOutcome {
 }
 
 async function runOne(
-  { kind, jobDir, scratchDir, signal, onWarning = () => {} }: ClusterTaskOptions,
+  { kind, jobDir, scratchDir = defaultScratch(), signal, onWarning = () => {} }: ClusterTaskOptions,
   task: number,
   patience: Patience,
   scope: JobScope,
@@ -120,7 +124,7 @@ async function runOne(
     return { count: 0, isCommitted: true };
   }
   const { plan, directory } = job;
-  const count = { scatter: plan.scatterTasks.length, shuffle: plan.shuffleTaskCount, commit: 1 }[kind];
+  const count = kind === 'commit' ? 1 : taskCountOf(plan, kind);
   if (task >= count) return { count };
   const log = new AttemptLog(directory, kind, task);
   log.begin();
@@ -128,6 +132,11 @@ async function runOne(
     const outcome = await (isAppend(job)
       ? doOfAppend(job, kind, task, log, scope)
       : doOfOutput(job, kind, task, log, scratchDir, scope));
+    if (outcome.isCommitted === true) {
+      // The process that committed may have removed all but what this one told since.
+      log.stop();
+      removeLeftRest(jobDir, scope);
+    }
     log.done();
     return { count, ...outcome };
   } catch (error) {
@@ -153,13 +162,12 @@ async function doOfOutput(
   kind: TaskKind,
   task: number,
   log: AttemptLog,
-  scratchDir: string | undefined,
+  scratchDir: string,
   scope: JobScope,
 ): Promise<Omit<TaskOutcome, 'count'>> {
   await requireStaging(job);
   try {
-    if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
-    if (kind === 'shuffle') return { bytes: await shufflePart(job, task, log, scratchDir, scope) };
+    if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
     return outcomeOf(await commitJob(job, log, scratchDir, scope));
   } catch (error) {
     const { stored } = job.plan;
@@ -167,12 +175,32 @@ async function doOfOutput(
   }
 }
 
+type Part = (
+  job: OutputJob,
+  index: number,
+  log: AttemptLog,
+  scratchDir: string,
+  scope: JobScope,
+) => Promise<number | undefined>;
+
+const PARTS: Readonly<Record<ArrayKind, Part>> = {
+  scatter: (job, index, log, _, scope) => scatterPart(job, index, log, scope),
+  measure: measurePart,
+  draw: drawPart,
+  shuffle: shufflePart,
+};
+
 /** @param output undefined: another process has committed the job. */
 function outcomeOf(output: ClusterOutput | undefined): Omit<TaskOutcome, 'count'> {
   return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
 }
 
-/** A commit that was killed at its very end. */
+function defaultScratch(): string {
+  const fromEnvironment = process.env['TMPDIR'];
+  return fromEnvironment === undefined || fromEnvironment === '' ? tmpdir() : fromEnvironment;
+}
+
+/** Of a commit that was killed at its very end, or of one beside it. */
 function removeLeftRest(jobDir: string, { warn }: JobScope): void {
   const directory = realPathOf(resolve(jobDir), 'temp');
   const note = readCommittedNote(directory);
@@ -181,8 +209,8 @@ function removeLeftRest(jobDir: string, { warn }: JobScope): void {
 
 function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
-  if (!['scatter', 'shuffle', 'commit'].includes(kind))
-    throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${String(kind)}`);
+  if (!TASK_KINDS.includes(kind))
+    throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
   if (kind === 'commit' && (taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
   if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
   if (kind !== 'commit' && taskIndex === undefined)
@@ -193,6 +221,7 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
 }
 
 function beyondPlan({ kind, jobDir }: ClusterTaskOptions, index: number, count: number): UsageError {
+  if (count === 0) return new UsageError(`the job in ${jobDir} has no ${kind} tasks: leave them out`);
   return new UsageError(
     `the plan in ${jobDir} has ${count} ${kind} task${count === 1 ? '' : 's'}, and \`taskIndex\` is ${index}; expected 0 to ${count - 1}`,
   );

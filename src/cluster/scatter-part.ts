@@ -44,7 +44,7 @@ export async function scatterPart(
   const settings = scatterSettings(
     threads,
     plan,
-    { ...plan.request, unique: false },
+    plan.request,
     piling,
     true,
     false,

@@ -10,7 +10,6 @@
  * long as it will be before the first byte is written. So a client of a network file system never reads a block, sends
  * the bytes that it was given and no others, and takes no byte of another machine for a hole.
  */
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
@@ -23,7 +22,7 @@ import { type OutputTarget, recordBytesOf, type ShardRange, stagedPath } from '.
 import { StagedOutput } from '../output/staged-output.js';
 import { pileFinder } from '../passes/crossings.js';
 import { shuffleRanges } from '../passes/shuffle-pass.js';
-import type { PilePart } from '../passes/shuffle-work.js';
+import { bytesOfPart, type PilePart } from '../passes/shuffle-work.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
@@ -32,26 +31,28 @@ import type { AttemptLog } from './attempt-log.js';
 import { decideOutput } from './decide-output.js';
 import type { OutputJob } from './open-job.js';
 import { readShuffleRecord, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
+import { taskCountOf } from './task-arrays.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
 export async function shufflePart(
   job: OutputJob,
   index: number,
   log: AttemptLog,
-  scratchDir: string | undefined,
+  scratchDir: string,
   scope: JobScope,
 ): Promise<number | undefined> {
   const { plan, directory, control, gates } = job;
   if (readShuffleRecord(directory, index) !== undefined) return undefined;
-  const { work, layout, threads } = await decideOutput(job, log.attempt, scratchDir ?? defaultScratch(), scope);
+  const { work, layout, threads } = await decideOutput(job, log.attempt, scratchDir, scope);
   const { totals } = work.piles;
   const gate = gates.gateOf(plan.stagingDirectory, 'output');
+  const taskCount = taskCountOf(plan, 'shuffle');
   const isPlain = layout.compression === undefined;
   const own = isPlain ? undefined : `task-${index}-${log.attempt}`;
   const stagingDirectory = own === undefined ? plan.stagingDirectory : join(plan.stagingDirectory, own);
-  const shards = shareOfShards(layout.cuts, work.piles, index, plan.shuffleTaskCount);
-  const part = isPlain ? shareOfPiles(totals, index, plan.shuffleTaskCount) : pilesOfShards(layout, shards, totals);
-  log.count(bytesOf(totals, part), () => control.counted('shuffledBytes'));
+  const shards = shareOfShards(layout.cuts, work.piles, index, taskCount);
+  const part = isPlain ? shareOfPiles(totals, index, taskCount) : pilesOfShards(layout, shards, totals);
+  log.count(bytesOfPart(totals, part), () => control.counted('shuffledBytes'));
   const removeOwn = () => {
     if (own !== undefined) removeDirectory(stagingDirectory);
   };
@@ -87,11 +88,6 @@ export async function shufflePart(
     }
     throw error;
   }
-}
-
-export function defaultScratch(): string {
-  const fromEnvironment = process.env['TMPDIR'];
-  return fromEnvironment === undefined || fromEnvironment === '' ? tmpdir() : fromEnvironment;
 }
 
 function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
@@ -136,10 +132,6 @@ function pilesOfShards({ cuts }: OutputLayout, { first, end }: ShardRange, total
   return { first: begin.pile, end: last.limit > 0 ? last.pile + 1 : Math.max(begin.pile, last.pile) };
 }
 
-function bytesOf({ recordBytes }: PileTotals, { first, end }: PilePart): number {
-  return recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
-}
-
 function withoutOthers(range: FinishedRange, { first, end }: ShardRange): FinishedRange {
   return { ...range, regions: range.regions.filter(({ shard }) => shard >= first && shard < end) };
 }
@@ -147,7 +139,7 @@ function withoutOthers(range: FinishedRange, { first, end }: ShardRange): Finish
 /** Makes each staged file that the task writes to as long as it can become; the commit shortens it. */
 function lengthenStaged(stagingDirectory: string, layout: OutputLayout, totals: PileTotals, part: PilePart): void {
   const { cuts, ends, recordBytes } = layout;
-  if (bytesOf(totals, part) === 0) return;
+  if (bytesOfPart(totals, part) === 0) return;
   const column = cuts.by === 'rank' ? totals.records : totals.recordBytes;
   const before = (pile: number) => column.subarray(0, pile).reduce((sum, more) => sum + more, 0);
   const last = shardAt(cuts, Math.max(0, before(part.end) - 1));

@@ -5,6 +5,7 @@ import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 import { finishedRange } from '../job-directory/finished-ranges.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
+import { recordNameOf } from './task-arrays.js';
 
 const shape = object({
   task: wholeNumber(),
@@ -24,20 +25,12 @@ const format = new SealedFormat({
   remedy: CLUSTER_REMEDY,
 });
 
-function nameOf(task: number): string {
-  return `shuffle-${String(task).padStart(6, '0')}`;
-}
-
-export function shuffleRecordPath(jobDirectory: string, task: number): string {
-  return join(jobDirectory, nameOf(task));
-}
-
 /** @throws NameTakenError if another attempt was first. */
 export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<void> {
-  await createDurably(jobDirectory, nameOf(record.task), format.seal(record));
+  await createDurably(jobDirectory, recordNameOf('shuffle', record.task), format.seal(record));
 }
 
 /** @returns undefined if the task is not done. @throws VerificationError if the record is damaged. */
 export function readShuffleRecord(jobDirectory: string, task: number): ShuffleRecord | undefined {
-  return format.read(shuffleRecordPath(jobDirectory, task));
+  return format.read(join(jobDirectory, recordNameOf('shuffle', task)));
 }

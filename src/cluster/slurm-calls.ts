@@ -4,8 +4,8 @@
  */
 import { SystemError, UsageError } from '../errors.js';
 import { ChildProgram, isProgram } from '../machine/child-program.js';
-import type { TaskKind } from './attempt-log.js';
 import { commentOf } from './slurm-script.js';
+import { TASK_KINDS, type TaskKind } from './task-arrays.js';
 
 /** Slurm's own default, for who asks without Slurm. */
 export const USUAL_ARRAY_SIZE = 1001;
@@ -60,13 +60,11 @@ export async function readQueue(token: string): Promise<QueuedTask[]> {
   const answer = await callSlurm(['squeue', '-h', '-t', 'all', '-u', user, '-o', '%F|%K|%T|%N|%k|%r']);
   return answer.split('\n').flatMap((line) => {
     const [jobId = '', index = '', state = '', node = '', comment = '', reason = ''] = line.split('|');
-    const kind = KINDS.find((each) => comment === commentOf(token, each));
+    const kind = TASK_KINDS.find((each) => comment === commentOf(token, each));
     if (kind === undefined) return [];
     return [{ kind, jobId, index: /^\d+$/.test(index) ? Number(index) : undefined, state, node, reason }];
   });
 }
-
-const KINDS: readonly TaskKind[] = ['scatter', 'shuffle', 'commit'];
 
 const ENDED = /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
 

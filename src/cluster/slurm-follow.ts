@@ -15,14 +15,14 @@ import {
   type PhaseCost,
   type ShuffleSizes,
 } from '../plan/phase-costs.js';
-import type { TaskKind } from './attempt-log.js';
 import type { ClusterPlan } from './cluster-plan.js';
-import { type ClusterStatus, clusterStatus, type PassStatus } from './cluster-status.js';
+import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { findPlan } from './open-job.js';
 import { isActive, type QueuedTask, readQueue } from './slurm-calls.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
 import { readSlurmNote } from './slurm-note.js';
 import { logNameOf } from './slurm-script.js';
+import { ARRAY_KINDS, type ArrayKind, type TaskKind } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 export interface SlurmFollowOptions {
@@ -180,12 +180,11 @@ function describeEnd(state: string, reason: string, logDir: string): string {
   return `${state}${reason === '' || reason === 'None' ? '' : ` (${reason})`}`;
 }
 
-function describeLeft({ scatter, shuffle }: ClusterStatus): string {
-  const left = (name: string, pass: PassStatus | undefined) =>
-    pass === undefined || pass.unfinished.length === 0
-      ? []
-      : [`${name} tasks ${nameSome(pass.unfinished.map(String))}`];
-  const passes = [...left('scatter', scatter), ...left('shuffle', shuffle)];
+function describeLeft(status: ClusterStatus): string {
+  const passes = ARRAY_KINDS.flatMap((kind) => {
+    const unfinished = status[kind]?.unfinished ?? [];
+    return unfinished.length === 0 ? [] : [`${kind} tasks ${nameSome(unfinished.map(String))}`];
+  });
   return passes.length === 0 ? 'the commit is not done' : `${passes.join(' and ')} are not done`;
 }
 
@@ -222,9 +221,11 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
   let bytesResumed = 0;
   return (status: ClusterStatus) => {
     const { state } = status;
-    if (state === 'committed') return;
-    const total = { scatter: storedBytes, shuffle: plan.expectedBytes, commit: undefined }[state];
-    const bytesDone = total === undefined ? 0 : Math.round(total * doneShare(status, state));
+    // What lies between the passes is no phase of its own in a local job, either.
+    if (state === 'committed' || state === 'measure' || state === 'draw') return;
+    const total = { scatter: storedBytes, shuffle: plan.expectedOutputBytes, commit: undefined }[state];
+    const share = state === 'commit' ? 0 : doneShare(status, state);
+    const bytesDone = total === undefined ? 0 : Math.round(total * share);
     if (phase !== state) {
       phase = state;
       beganAt = performance.now();
@@ -242,10 +243,10 @@ function costsOf(plan: ClusterPlan, sizes: ShuffleSizes): readonly PhaseCost[] {
   return plan.stored === undefined ? costsOfShuffle(sizes) : costsOfStoreShuffle(sizes);
 }
 
-function doneShare({ scatter, shuffle, running }: ClusterStatus, kind: TaskKind): number {
-  const pass = kind === 'scatter' ? scatter : shuffle;
+function doneShare(status: ClusterStatus, kind: ArrayKind): number {
+  const pass = status[kind];
   if (pass === undefined) return 0;
-  const begun = running
+  const begun = status.running
     .filter((each) => each.kind === kind && each.bytesTotal > 0)
     .reduce((sum, { bytesDone, bytesTotal }) => sum + Math.min(1, bytesDone / bytesTotal), 0);
   return Math.min(1, (pass.done + begun) / pass.tasks);

@@ -1,6 +1,6 @@
 /**
- * Runs a planned job on Slurm: an array of scatter tasks, an array of shuffle tasks that depends on it, and the commit
- * that depends on that. Slurm may lose a job, run a task twice at the same time, and give an id again. So what is done is
+ * Runs a planned job on Slurm: an array of scatter tasks, arrays of other tasks each of which depends on the one before, and
+ * the commit that depends on the last. Slurm may lose a job, run a task twice at the same time, and give an id again. So what is done is
  * what has its record in the job directory, and a later submission asks for the rest.
  */
 import { randomBytes } from 'node:crypto';
@@ -12,15 +12,12 @@ import { realPathOf } from '../io/paths.js';
 import { MOST_WORKERS } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import type { TaskKind } from './attempt-log.js';
 import type { ClusterPlan } from './cluster-plan.js';
-import { unfinishedShuffleTasks } from './commit-job.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport } from './make-plan.js';
 import { findPlan } from './open-job.js';
 import { CLUSTER_APPEND_OPTIONS, type ClusterAppendOptions } from './plan-append.js';
-import { type ClusterJobOptions, isAppend, isStoreShuffle, planCluster } from './plan-job.js';
+import { arrayKindsOf, type ClusterJobOptions, isAppend, isStoreShuffle, planCluster } from './plan-job.js';
 import { CLUSTER_STORE_SHUFFLE_OPTIONS, type ClusterStoreShuffleOptions } from './plan-store-shuffle.js';
-import { unfinishedScatterTasks } from './scattered.js';
 import {
   cancel,
   isActive,
@@ -43,6 +40,14 @@ import {
   submissionWords,
   taskScript,
 } from './slurm-script.js';
+import {
+  ARRAY_KINDS,
+  type ArrayKind,
+  type FoundJob,
+  type TaskKind,
+  taskCountOf,
+  unfinishedTasks,
+} from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** What Slurm is told of each task. */
@@ -219,13 +224,7 @@ export async function describeSlurm(
   if (isNew) recordMemoryOf(settings);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const place = placeOf(directory, settings, program);
-  const tasks = isNew ? Array.from({ length: options.tasks }, (_, task) => task) : [];
-  const scatter = isStoreShuffle(options) ? [] : tasks;
-  const shuffle = isAppend(options) ? [] : tasks;
-  const jobs =
-    found === undefined
-      ? jobsOf(scatter, scatter.length, shuffle, shuffle.length, arraySize)
-      : jobsLeft(found, arraySize);
+  const jobs = isNew ? newJobs(options, arraySize) : found === undefined ? [] : jobsLeft(found, arraySize);
   const described = jobs.map((job, i) => {
     const after = jobs[i - 1]?.kind.toUpperCase();
     const words = submissionWords(asSlurmRequest(settings), place, job, after, settings.maxParallel);
@@ -235,9 +234,9 @@ export async function describeSlurm(
 }
 
 /** What an array or a commit needs of the plan alone. */
-function plannedNeed({ memory, memoryNeed }: ClusterPlan): Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'> {
+function plannedNeed({ memory, memoryBytes }: ClusterPlan): Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'> {
   const cpusPerTask = memory.workers;
-  return { cpusPerTask, taskMemoryBytes: memoryNeed.budgetBytes + programBytes(cpusPerTask) };
+  return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
 }
 
 function settle(
@@ -323,27 +322,33 @@ function placeOf(
   return { jobDirectory, logDirectory, scratchDir, program, token };
 }
 
-function jobsLeft(found: { readonly directory: string; readonly plan: ClusterPlan }, arraySize: number): SlurmJob[] {
-  const { scatterTasks, shuffleTaskCount } = found.plan;
-  return jobsOf(
-    unfinishedScatterTasks(found),
-    scatterTasks.length,
-    unfinishedShuffleTasks(found),
-    shuffleTaskCount,
-    arraySize,
-  );
+/** The jobs of a plan that has as many tasks as it may have. */
+function newJobs(options: SlurmOptions, arraySize: number): SlurmJob[] {
+  const { tasks } = options;
+  const unfinished = Array.from({ length: tasks }, (_, task) => task);
+  const arrays = arrayKindsOf(options).map((kind) => ({ kind, tasks, unfinished }));
+  return jobsOf(arrays, arraySize);
 }
 
-function jobsOf(
-  scatter: readonly number[],
-  scatterCount: number,
-  shuffle: readonly number[],
-  shuffleCount: number,
-  arraySize: number,
-): SlurmJob[] {
+function jobsLeft(found: FoundJob, arraySize: number): SlurmJob[] {
+  const arrays = ARRAY_KINDS.map((kind) => ({
+    kind,
+    tasks: taskCountOf(found.plan, kind),
+    unfinished: unfinishedTasks(found, kind),
+  }));
+  return jobsOf(arrays, arraySize);
+}
+
+interface TaskArray {
+  readonly kind: ArrayKind;
+  readonly tasks: number;
+  readonly unfinished: readonly number[];
+}
+
+function jobsOf(arrays: readonly TaskArray[], arraySize: number): SlurmJob[] {
+  const left = arrays.filter(({ unfinished }) => unfinished.length > 0);
   return [
-    ...(scatter.length === 0 ? [] : [{ kind: 'scatter', array: foldTasks(scatter, scatterCount, arraySize) } as const]),
-    ...(shuffle.length === 0 ? [] : [{ kind: 'shuffle', array: foldTasks(shuffle, shuffleCount, arraySize) } as const]),
+    ...left.map(({ kind, tasks, unfinished }) => ({ kind, array: foldTasks(unfinished, tasks, arraySize) })),
     { kind: 'commit', array: undefined },
   ];
 }

@@ -3,7 +3,7 @@
  * asked and nothing is written here.
  */
 import { UsageError } from '../errors.js';
-import type { TaskKind } from './attempt-log.js';
+import type { TaskKind } from './task-arrays.js';
 
 /** What Slurm is told of each task. Undefined: Slurm's own default. */
 export interface SlurmRequest {

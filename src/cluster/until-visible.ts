@@ -4,7 +4,7 @@
  * counts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AbortError } from '../errors.js';
+import { AbortError, VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
 
 const FIRST_PAUSE_MILLISECONDS = 100;
@@ -44,6 +44,25 @@ export class Patience {
       pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
       refresh(directory);
     }
+  }
+
+  /**
+   * Reads files until they are whole. One that is written, and not visible yet, looks damaged.
+   * @throws VerificationError if they do not become whole in time.
+   */
+  async untilWhole<T extends object>(directory: string, read: () => T): Promise<T> {
+    let failure: unknown;
+    const found = await this.untilFound(directory, () => {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof VerificationError)) throw error;
+        failure = error;
+        return undefined;
+      }
+    });
+    if (found !== undefined) return found;
+    throw failure;
   }
 }
 

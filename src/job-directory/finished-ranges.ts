@@ -9,6 +9,7 @@ import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 import { distinctTally } from './distinct-note.js';
+import { writtenRegion } from './written-region.js';
 
 const NAME = /^done-(\d{6,})$/;
 
@@ -22,16 +23,8 @@ export const finishedRange = object({
   /** Piles [first, end). */
   first: wholeNumber(),
   end: wholeNumber(),
-  /** Where their records were written, in order, how many bytes these decode to, and the checksum of what was written. */
-  regions: list(
-    object({
-      shard: wholeNumber(),
-      start: wholeNumber(),
-      end: wholeNumber(),
-      recordBytes: wholeNumber(),
-      checksum: checksumText,
-    }),
-  ),
+  /** Where their records were written, in order. */
+  regions: list(writtenRegion),
   /** Of a framing whose samples have keys; null if the range has no sample. */
   ends: optional(nullable(rangeEnds)),
   /** Of each of its piles, what stays, if only the output can tell. */

@@ -38,7 +38,7 @@ export interface CheckOptions extends ReadOptions {
   readonly id?: string | undefined;
   /** Path of a picture of what was tested, `.svg`. Default: none. */
   readonly plot?: string | undefined;
-  /** Whether to replace an existing file of that name. */
+  /** Whether to replace an existing file of that name. Default false. */
   readonly force?: boolean | undefined;
 }
 

@@ -92,7 +92,8 @@ export function warnOfMemoryDisks(
     inMemory.length === 1
       ? `${nameOfTempDir(first, tempChoice)} lies`
       : `${inMemory.length} temp directories (${nameSome(inMemory)}) lie`;
-  onWarning(`${what} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``);
+  const option = tempChoice === 'jobDir' ? 'jobDir' : 'tempDirs';
+  onWarning(`${what} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`${option}\``);
 }
 
 /** The devices with too little space. */

@@ -15,7 +15,7 @@ import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import type { OnProfile } from '../passes/task-pool.js';
 import { startThreads, type Threads } from '../passes/threads.js';
-import { planMemory, type Tuning } from '../plan/memory-plan.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { shuffleSettings } from './task-settings.js';
@@ -53,8 +53,7 @@ export async function drawOutput<T>(
   const { work, prepared, onWarning } = job;
   const { headCount } = prepared.request;
   const { records } = work.piles;
-  if (records === 0 && headCount !== 0)
-    throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
+  requireDrawable(work.piles, headCount);
   const batch = drawsAtOnce(headCount, records);
   const writeBatch = (number: number) =>
     releasingAll(async (releases) => {
@@ -84,18 +83,15 @@ async function drawBatch(
   const { request, plan } = prepared;
   const { piles, settings } = work;
   const meanRecordBytes = Math.max(1, piles.bytes / Math.max(1, piles.records));
-  const recordBytes = Math.max(1, count * meanRecordBytes);
-  const need = { ...plan.memoryNeed, recordBytes, mostRecordBytes: recordBytes, meanRecordBytes, layout: undefined };
-  const memoryNeed = { ...need, exact: true, hasStreams: false, mostSlices: Number.POSITIVE_INFINITY };
+  const memoryNeed = needOfCopies(plan.memoryNeed, count, meanRecordBytes);
   const memory = planMemory(memoryNeed, tuning);
   const { pileCount, stripeCount, bufferBytes, readBytes } = memory;
   const ramPool = await openRamPool(memory.ramPoolBytes, plan.inline, threads.stop, releases);
   const layout = { pileCount, stripeCount, ...site.piles };
   const draws = { key: deriveDrawKey(request.seed), firstPlace, count, records: piles.records };
-  // A place times this is its part of 2^64.
-  const keyScale = 2n ** 64n / BigInt(Math.max(2, count));
+  const keyScale = scaleOfPlaces(count);
   const copies = { layout, keyScale, ramPool, bufferBytes, readBytes, arenaBytes: memory.pass1ArenaBytes };
-  const drawsBytes = (request.memoryBytes * DRAWS_SHARE) / memory.workers;
+  const drawsBytes = drawsBytesOf(request.memoryBytes, memory);
   const copiesAttempt = randomBytes(4).toString('hex');
   const ofThreads = { ...settings, jobName: threads.jobName };
   const drawWork = { ...work, settings: ofThreads, draws, copies, drawsBytes, copiesAttempt };
@@ -115,4 +111,27 @@ async function drawBatch(
   };
   const copySettings = shuffleSettings(second.threads, copyPlan, second.arenaBytes, storage, undefined, rest);
   return { piles: drawn, settings: copySettings, threads: second.threads };
+}
+
+/** What the memory for copies is planned for. @param need that of the piles from which they are drawn. */
+export function needOfCopies(need: MemoryNeed, count: number, meanRecordBytes: number): MemoryNeed {
+  const recordBytes = Math.max(1, count * meanRecordBytes);
+  const size = { recordBytes, mostRecordBytes: recordBytes, meanRecordBytes, layout: undefined };
+  return { ...need, ...size, exact: true, hasStreams: false, mostSlices: Number.POSITIVE_INFINITY };
+}
+
+/** A place times this is its part of 2^64. */
+export function scaleOfPlaces(count: number): bigint {
+  return 2n ** 64n / BigInt(Math.max(2, count));
+}
+
+/** Memory of a thread for draws, beside its arenas. */
+export function drawsBytesOf(memoryBytes: number, { workers }: MemoryPlan): number {
+  return (memoryBytes * DRAWS_SHARE) / workers;
+}
+
+/** @throws InputError ERR_INPUT_EMPTY if there is no record to draw. */
+export function requireDrawable({ records }: ScatteredPiles, headCount: number | undefined): void {
+  if (records === 0 && headCount !== 0)
+    throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
 }

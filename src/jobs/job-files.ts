@@ -13,12 +13,12 @@ import {
   VerificationError,
   WrongTwiceError,
 } from '../errors.js';
-import { makeOwnDirectory, removeContents } from '../io/directories.js';
+import { ensurePrivateDirectory, removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { writeCutsNote } from '../job-directory/cuts-note.js';
-import { writeDistinctNote } from '../job-directory/distinct-note.js';
+import { removeDistinctNote, writeDistinctNote } from '../job-directory/distinct-note.js';
 import { finishedRangeNames } from '../job-directory/finished-ranges.js';
 import { writeHeadNote } from '../job-directory/head-note.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
@@ -81,6 +81,11 @@ export class JobFiles {
     this.output = new StagedOutput(site.output, paths, outputGate);
     const stagingDirectory = duplicatesDirectory(paths.stagingDirectory);
     this.duplicates = site.duplicates && new StagedOutput(site.duplicates, { ...paths, stagingDirectory }, outputGate);
+  }
+
+  /** Where the file of dropped records is staged. */
+  get duplicatesStaging(): string {
+    return duplicatesDirectory(this.#parts.site.paths.stagingDirectory);
   }
 
   /** Whether the pile sets and the ranges of the output outlive a job that fails. */
@@ -207,9 +212,9 @@ export class JobFiles {
     }
     this.#fate = 'discarded';
     await directory.makeDirectories(isResumable);
-    if (this.duplicates !== undefined) makeOwnDirectory(duplicatesDirectory(paths.stagingDirectory), 'output');
     this.#manifest = await describe(directory.removesJobDirectory);
     await writeJobManifest(paths.jobDirectory, this.#manifest);
+    this.#makeDuplicatesDirectory();
   }
 
   async #resume({ manifest, journal, finished }: EarlierAttempt): Promise<void> {
@@ -219,7 +224,13 @@ export class JobFiles {
     const hasTempData = ranges.length > 0 || listCommittedSlices(site.paths.jobDirectory).length > 0;
     if (journal === undefined && hasTempData) directory.requireDataDirectories();
     await directory.makeDirectories(isResumable);
+    this.#makeDuplicatesDirectory();
     if (journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
+  }
+
+  /** Behind the manifest: staged outputs without one look like those of a job whose directory is missing. */
+  #makeDuplicatesDirectory(): void {
+    if (this.duplicates !== undefined) ensurePrivateDirectory(this.duplicatesStaging, 'output');
   }
 
   #keep(error: unknown): void {
@@ -232,6 +243,7 @@ export class JobFiles {
   async #removeRecordsOfOutput(): Promise<void> {
     const { jobDirectory, stagingDirectory } = this.#parts.site.paths;
     for (const name of finishedRangeNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
+    if (this.duplicates !== undefined) removeDistinctNote(jobDirectory);
     await removeJournal(jobDirectory);
     removeContents(stagingDirectory, looksLikeLock);
   }

@@ -197,16 +197,16 @@ export interface ShuffleOptions {
    */
   readonly unique?: boolean | undefined;
   /**
-   * Of records with equal values of a field, the first one is kept: in the order of the inputs, and in its input. A field is
-   * named as in `splitBy`, and values are equal as there. The order depends on the seed and the values. Cannot be combined with
-   * `unique`, `inputIds`, `splitBy` or samples of tar files. Default: none.
+   * Of records with equal values, the first one is kept: in the order of the inputs, and in its input. Selects the value as
+   * `splitBy` does, and values are equal as there. The order depends on the seed and the values. Cannot be combined with
+   * `unique`, `inputIds` or `splitBy`. Default: none.
    */
   readonly uniqueBy?: string | undefined;
   /**
    * A file that gets a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: where it
    * comes from, where the record comes from that stays, and its text, or its bytes in base64 (docs/UNIQUE.md). It appears
-   * together with the output, on the same file system, and is compressed by its name. With it, records have at most 64 MiB, and
-   * the job cannot be resumed. Default: none.
+   * together with the output, on the same file system, and is compressed by its name. With it, records have at most 64 MiB.
+   * Default: none.
    */
   readonly duplicates?: string | undefined;
   /**

@@ -61,9 +61,14 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
 }
 
 /** The piles of pass 1 with the threads that fit their longest record. */
-async function openPiles({ site, prepared, profile, scope }: RunningShuffle, pass1: Pass1): Promise<WritablePiles> {
+async function openPiles(
+  { site, prepared, profile, scope }: RunningShuffle,
+  pass1: Pass1,
+  startsAnew?: boolean,
+): Promise<WritablePiles> {
   const { request, inputIds, plan } = prepared;
-  const { all, memory, storage } = pass1;
+  const { all, storage } = pass1;
+  const memory = startsAnew === undefined ? pass1.memory : { ramPool: pass1.memory.ramPool, startsAnew };
   const fitted = await threadsOfPass2(pass1.threads, plan, memory, all, profile.add, scope.releases);
   const { threads, arenaBytes } = fitted;
   const settings: ShuffleSettings = shuffleSettings(threads, plan, arenaBytes, storage, all.held, {
@@ -90,18 +95,21 @@ async function listIfAsked(
   if (site.kind === 'stream' || site.duplicates === undefined) return undefined;
   const { duplicates } = site;
   const { releases } = scope;
-  return listDuplicates({ prepared, site, duplicates, work, all, threads, tuning, onProfile: profile.add, releases });
+  const job = { prepared, site, duplicates, outlivesJob: outlivesJob(site), work, all, threads, tuning, releases };
+  return listDuplicates({ ...job, onProfile: profile.add });
 }
 
 /** Writes piles as the output, or as the next batch of an output without end. */
 async function writePiles(
-  { site, prepared, progress, profile }: RunningShuffle,
-  { all, samples }: Pass1,
+  job: RunningShuffle,
+  pass1: Pass1,
   work: PilesWork,
   { threads }: WritablePiles,
   listed: ListedDuplicates | undefined,
   isFirst: boolean,
 ): Promise<Omit<Pass2, 'distinct'>> {
+  const { site, prepared, progress, profile } = job;
+  const { all, samples } = pass1;
   const { request, control } = prepared;
   const { piles } = work;
   progress.expect(expectOfSizes(prepared, control.counted('scatteredBytes'), piles.bytes));
@@ -113,9 +121,11 @@ async function writePiles(
   profile.pass2Begins();
   const toWrite = piles.bytes + (listed?.bytes ?? 0);
   const { value: output, seconds } = await progress.during('shuffle', toWrite, async () => {
-    const written = await shuffleTo(site, outputPlan, { ...work, deletesStripes, samples }, threads);
-    await listed?.write();
-    return written;
+    const shuffleWork = { ...work, deletesStripes, samples };
+    const ofList = await listed?.write();
+    if (ofList === undefined) return shuffleTo(site, outputPlan, shuffleWork, threads);
+    const { settings, threads: own } = await openPiles(job, { ...pass1, threads: ofList }, true);
+    return shuffleTo(site, outputPlan, { ...shuffleWork, settings }, own);
   });
   return { output, seconds, piles, splits };
 }

@@ -56,16 +56,22 @@ export interface PreparedShuffle extends ReadableInputs {
 export interface PreparingSteps {
   readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
+  /** Whether tasks of several machines do the job. Absent: this process does. */
+  readonly isInTasks?: boolean;
 }
+
+const STEPS: PreparingSteps = { findStart, countInputs };
+/** To plan tasks. */
+export const STEPS_OF_TASKS: PreparingSteps = { ...STEPS, isInTasks: true };
 
 /** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
   { releases, warn }: JobScope,
-  steps: PreparingSteps = { findStart, countInputs },
+  steps: PreparingSteps = STEPS,
 ): Promise<PreparedShuffle> {
-  const asked = completeShuffle(options);
+  const asked = completeShuffle(options, steps.isInTasks);
   const { onWarning, signal } = asked;
   const isOutput = placeOfOutput(asked.output, prefixesOf(asked));
   const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
@@ -89,7 +95,7 @@ export async function prepareShuffle(
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
   const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
-  const start = async (files: FilesSite) => steps.findStart({ ...asked, mayResume: duplicates === undefined }, files);
+  const start = async (files: FilesSite) => steps.findStart(asked, files);
   const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;

@@ -125,15 +125,18 @@ export const MOST_WORKERS = 1024;
 /** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
 const DEFAULT_TEMP_LEVEL = 1;
 
-/** @throws UsageError */
-export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
+/**
+ * @param isInTasks whether tasks of several machines do the job: these keep what is done in any case.
+ * @throws UsageError
+ */
+export function completeShuffle(options: ShuffleOptions, isInTasks = false): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
   const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   requireInputIds(inputIds);
   // Callers without types may pass anything.
   if (keys !== 'position' && keys !== 'ordinal')
     throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
-  if (repeat) requireRepeatable(options);
+  if (repeat) requireRepeatable(options, isInTasks);
   requireSeed(seed);
   const output = completeOutput(options);
   const inputs = completeInputs(options.duplicates === undefined ? options : listable(options));
@@ -180,9 +183,12 @@ function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRe
 type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitBy' | 'weights' | 'shares' | 'mixOption'>;
 
 /** @throws UsageError */
-function requireRepeatable({ repeat, headCount, splits, resume, jobDir, keepTemp, records }: ShuffleOptions): void {
+function requireRepeatable(
+  { repeat, headCount, splits, resume, jobDir, keepTemp, records }: ShuffleOptions,
+  isInTasks: boolean,
+): void {
   if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
-  if (resume || jobDir !== undefined || keepTemp)
+  if (!isInTasks && (resume || jobDir !== undefined || keepTemp))
     throw new UsageError('a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
   if (splits !== undefined)
     throw new UsageError('`repeat` does not go with `splits`: copies of one record would be in several of them');

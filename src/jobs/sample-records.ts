@@ -142,6 +142,7 @@ class PieceScanner {
   #addedBytes = 0;
   #fieldSum = 0n;
   #leastError = 0;
+  #hasSeenEnd = false;
 
   constructor(framing: Framing, field: NumberField | undefined) {
     this.#framing = framing;
@@ -168,7 +169,8 @@ class PieceScanner {
         ? { least: 1 / cut.byteLength, expected: 1 / cut.byteLength, most: 1 / cut.byteLength }
         : recordsPerByte(this.#pieces, this.#leastError);
     return {
-      perByte,
+      // Nobody knows how long records are whose ends no piece has.
+      perByte: isWhole || this.#hasSeenEnd ? perByte : { ...perByte, least: 0 },
       whole: hasAll ? { records, bytes } : undefined,
       records: this.#records,
       fieldPerByte: bytes === 0 ? 0 : Number(this.#fieldSum) / bytes,
@@ -195,6 +197,7 @@ class PieceScanner {
         const start = kernel.view.getUint32(table + 8 * i, true);
         const stop = kernel.view.getUint32(table + 8 * i + 4, true);
         recordStart = stop;
+        this.#hasSeenEnd = true;
         if (skips) {
           // The first one is the rest of a record.
           skips = false;

@@ -90,7 +90,7 @@ function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite>
   const { directory } = site.start;
   const { keepTemp } = request;
   const parts = { site, directory, earlier, disks, outputGate, isResumable, layout, keepTemp, describe };
-  return openFiles({ ...parts, mayResume: request.duplicates === undefined }, scope);
+  return openFiles({ ...parts, mayResume: true }, scope);
 }
 
 async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Array) => void): Promise<UntimedReport> {

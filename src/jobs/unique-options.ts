@@ -36,14 +36,12 @@ export function listable(options: ShuffleOptions): ShuffleOptions {
 
 /** @throws UsageError */
 function requireListable(options: ShuffleOptions, unique: boolean): void {
-  const { duplicates, repeat, resume, jobDir, keepTemp, output, maxRecordBytes = 0 } = options;
+  const { duplicates, repeat, output, maxRecordBytes = 0 } = options;
   if (typeof duplicates !== 'string' || duplicates === '' || duplicates.includes('\0'))
     throw new UsageError('`duplicates`: expected the path of a file');
   if (!unique) throw new UsageError('`duplicates` lists what `unique` or `uniqueBy` drops: give one of them');
   if (repeat === true)
     throw new UsageError('`duplicates` does not go with `repeat`: list them by a job that writes each record once');
-  if (resume || jobDir !== undefined || keepTemp)
-    throw new UsageError('a job with `duplicates` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
   if (duplicates === STANDARD_OUTPUT || output === undefined || output === STANDARD_OUTPUT)
     throw new UsageError(
       '`duplicates` appears together with the output, or not at all: name a file with each of `output` and `duplicates`',

@@ -111,6 +111,8 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly duplicates: string | undefined;
   /** Undefined: no values choose the splits of records. */
   readonly splitBy?: { readonly selector: Selector } | undefined;
+  /** Undefined: no values tell which records are equal. */
+  readonly uniqueBy?: { readonly selector: Selector } | undefined;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -132,7 +134,7 @@ export async function planShuffle(
   const layout = nature.manifest?.layout ?? undefined;
   const isAskedFor = isAskedToResume(request, inputs, nature);
   const planned = planWork(request, inputs, disks, isAskedFor, layout, tuning);
-  const mayBeResumed = mayResume(inputs, nature) && request.duplicates === undefined;
+  const mayBeResumed = mayResume(inputs, nature);
   const staysAsPlanned = isAskedFor || !mayBeResumed || !isLarge(planned);
   const work = staysAsPlanned ? planned : planWork(request, inputs, disks, true, layout, tuning);
   const slices = takeSlices(await slicesOf(work, request, inputs), layout);
@@ -268,13 +270,16 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 /** An expression may try for ever on one record: a thread can be ended then, but the calling one could not even be asked to stop. */
-function hasExpression(splitBy: ShufflePlanRequest['splitBy']): boolean {
-  return splitBy !== undefined && 'expression' in splitBy.selector && splitBy.selector.expression !== undefined;
+function hasExpression(rule: ShufflePlanRequest['splitBy']): boolean {
+  return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
 }
 
 function planWork(
   request: ScatterRequest &
-    Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'duplicates' | 'splitBy'>,
+    Pick<
+      ShufflePlanRequest,
+      'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'duplicates' | 'splitBy' | 'uniqueBy'
+    >,
   allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -290,7 +295,7 @@ function planWork(
   const drawnBytes = request.repeat ? drawsAtOnce(request.headCount, records) * estimate.meanRecordBytes : 0;
   const isSmall =
     inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
-  const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(request.splitBy));
+  const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(request.splitBy ?? request.uniqueBy));
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
   const { headCount, repeat, unique } = request;

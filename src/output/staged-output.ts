@@ -201,10 +201,16 @@ export class StagedOutput {
     };
   }
 
+  /** The bytes of the one staged file. */
+  get stagedBytes(): number {
+    const path = stagedPath(this.#stagingDirectory, 0);
+    return nameExists(path, 'output') ? byteLengthOf(path) : 0;
+  }
+
   /** Waits until the one staged file is durable, of which `prepareCommit` of another output gets the result. */
   async makeReady(): Promise<DuplicatesFile> {
     await this.makeDurable([{ shard: 0 }]);
-    return { path: this.#place.path, byteLength: byteLengthOf(stagedPath(this.#stagingDirectory, 0)) };
+    return { path: this.#place.path, byteLength: this.stagedBytes };
   }
 
   /**

@@ -20,6 +20,8 @@ import {
 } from '../job-directory/pile-set-commits.js';
 import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { isUnreadable } from '../pile-sets/pile-set-file.js';
+import type { PileSet } from '../pile-sets/pile-set-writer.js';
+import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 
 export interface CommittedSlice {
@@ -107,20 +109,34 @@ export function readCommitted(
 ): ScatterResult {
   const { sliceCount, inputCount } = size;
   const path = committedIndexPath(layout.indexDirectory, slice);
-  const index = { path };
-  const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);
-  const totals = readPileTotals(index);
-  const isOfThisJob =
-    slice < sliceCount &&
-    sliceOfPileSet(name) === slice &&
-    stripeCount === layout.stripeCount &&
-    diskCount === layout.disks.length &&
-    totals.records.length === layout.pileCount;
+  const { pileSet, totals, report } = readPileSet(layout, path, isStripeDone);
   const read = readShape(reportShape, report, path);
   const inputOrdinals = read.coverage.map(({ inputOrdinal }) => inputOrdinal);
   const ordinalsOfKeys = (read.keys ?? []).flatMap((sampled) => sampled.inputOrdinals);
   const isOfTheseInputs = [...inputOrdinals, ...ordinalsOfKeys].every((ordinal) => ordinal < inputCount);
-  if (!isOfThisJob || !isOfTheseInputs) throw new VerificationError(`the index ${path} belongs to another job`);
+  if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw ofOtherJob(path);
+  // An index does not say which decoders there were.
+  return { ...read, streamHeader: undefined, decoders: {}, pileSet, totals };
+}
+
+/**
+ * @param path of the index.
+ * @param isStripeDone whether the data of a stripe may be deleted. Absent: none may.
+ * @throws VerificationError if the pile set is damaged, or not all there.
+ */
+export function readPileSet(
+  layout: PileSetLayout,
+  path: string,
+  isStripeDone: (stripe: number) => boolean = () => false,
+): { readonly pileSet: PileSet; readonly totals: PileTotals; readonly report: unknown } {
+  const index = { path };
+  const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);
+  const totals = readPileTotals(index);
+  const isOfThisJob =
+    stripeCount === layout.stripeCount &&
+    diskCount === layout.disks.length &&
+    totals.records.length === layout.pileCount;
+  if (!isOfThisJob) throw ofOtherJob(path);
   for (const { stripe, disk, byteLength } of dataFiles) {
     if (isStripeDone(stripe)) continue;
     const dataPath = dataFilePath(layout, name, stripe, disk);
@@ -130,14 +146,11 @@ export function readCommitted(
     throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  return {
-    ...read,
-    streamHeader: undefined,
-    // An index does not say.
-    decoders: {},
-    pileSet: { name, index, diskBytes, dataFiles },
-    totals,
-  };
+  return { pileSet: { name, index, diskBytes, dataFiles }, totals, report };
+}
+
+function ofOtherJob(path: string): VerificationError {
+  return new VerificationError(`the index ${path} belongs to another job`);
 }
 
 /** Removes the files of tasks that did not finish. @param names of the pile sets to keep. */

@@ -8,11 +8,12 @@ import type { CopySettings } from '../../workers/settings.js';
 import type { DrawResult, DrawTask } from '../../workers/tasks/draw-records.js';
 import { VerificationError } from '../errors.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
-import { addTotals, emptyTotals, totalsOfRange } from '../pile-sets/pile-totals.js';
+import type { PileSet } from '../pile-sets/pile-set-writer.js';
+import { addTotals, emptyTotals, type PileTotals, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import { type PilesWork, pilesTask } from './shuffle-work.js';
+import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** Tasks a thread: the last ones to end keep the others waiting. */
@@ -40,21 +41,54 @@ export interface DrawWork extends PilesWork {
   readonly copiesAttempt: string;
 }
 
+/** The copies of the records that were drawn from a part of the piles. */
+export interface DrawnCopies {
+  readonly pileSets: readonly PileSet[];
+  readonly totals: PileTotals;
+  readonly longestRecordBytes: number;
+}
+
 /** @throws VerificationError if a pile is not as it was. */
 export async function drawCopies(work: DrawWork, threads: Threads): Promise<ScatteredPiles> {
-  const { copies, draws } = work;
-  const pileSets: ScatteredPileSet[] = [];
+  return pilesOfCopies(work, await drawFromPart(work, threads));
+}
+
+/**
+ * For who puts the copies of several such passes together.
+ * @param part the piles to draw from; absent: all.
+ * @param onDrawn called with the bytes of piles that are done.
+ */
+export async function drawFromPart(
+  work: DrawWork,
+  threads: Threads,
+  part?: PilePart,
+  onDrawn: (bytes: number) => void = () => {},
+): Promise<DrawnCopies> {
+  const { copies } = work;
+  const pileSets: PileSet[] = [];
   const totals = emptyTotals(copies.layout.pileCount);
   let longestRecordBytes = 0;
-  const take = ({ pileSet, totals: more, longestRecordBytes: longest }: DrawResult, [, number]: [DrawTask, number]) => {
-    const { name, index, diskBytes } = pileSet;
-    pileSets[number] = { name, index, diskBytes };
+  const take = (
+    { pileSet, totals: more, longestRecordBytes: longest }: DrawResult,
+    [task, number]: [DrawTask, number],
+  ) => {
+    onDrawn(bytesOfPart(work.piles.totals, task.range));
+    pileSets[number] = pileSet;
     addTotals(totals, more);
     longestRecordBytes = Math.max(longestRecordBytes, longest);
   };
-  const tasks = drawTasks(work, threads).map((task, number): [DrawTask, number] => [task, number]);
+  const tasks = drawTasks(work, threads, part).map((task, number): [DrawTask, number] => [task, number]);
   await runTasks(tasks, ([task]) => threads.pool.run('draw', task), take, tasksAtOnce(threads), threads.stop);
-  const piles = { ...scatteredPiles(pileSets, totals, longestRecordBytes), keyScale: copies.keyScale };
+  return { pileSets, totals, longestRecordBytes };
+}
+
+/** @throws VerificationError if there are not as many copies as draws. */
+export function pilesOfCopies(
+  { copies, draws }: { readonly copies: Pick<CopySettings, 'keyScale'>; readonly draws: Pick<Draws, 'count'> },
+  { pileSets, totals, longestRecordBytes }: DrawnCopies,
+): ScatteredPiles {
+  const stored = pileSets.map(({ name, index, diskBytes }): ScatteredPileSet => ({ name, index, diskBytes }));
+  const piles = { ...scatteredPiles(stored, totals, longestRecordBytes), keyScale: copies.keyScale };
   if (piles.records !== draws.count)
     throw new VerificationError(
       `${piles.records} records were drawn, expected ${draws.count}; check the memory of this machine`,
@@ -62,16 +96,16 @@ export async function drawCopies(work: DrawWork, threads: Threads): Promise<Scat
   return piles;
 }
 
-function drawTasks(work: DrawWork, { pool }: Threads): DrawTask[] {
+function drawTasks(work: DrawWork, { pool }: Threads, part: PilePart | undefined): DrawTask[] {
   const { piles, draws, copies, drawsBytes, copiesAttempt } = work;
   const { totals } = piles;
   const byMemory = Math.ceil((draws.count * DRAW_BYTES) / drawsBytes);
   const taskCount = Math.max(TASKS_A_THREAD * pool.threadCount, byMemory, Math.ceil(piles.records / MOST_TASK_RECORDS));
   const ranges = planPileRanges(
     totals,
-    piles.bytes / taskCount,
+    bytesOfPart(totals, part) / taskCount,
     () => false,
-    () => false,
+    (pile) => !isInPart(part, pile),
   );
   return ranges.map((range, number) => ({
     ...pilesTask(work, `draw-${number}`),

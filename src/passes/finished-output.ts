@@ -2,10 +2,10 @@
  * Verifies the output that an earlier attempt at the job finished, before the job relies on it. The job cannot make it
  * again, because its piles may be deleted.
  */
-import type { ReadBackResult } from '../../workers/tasks/read-back.js';
+import type { ReadBackTask } from '../../workers/tasks/read-back.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import { recordBytesOf, stagedPath } from '../output/output-target.js';
+import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
@@ -31,7 +31,23 @@ export async function verifyFinishedRanges(
   for (const range of ranges) requireFits(range, totals, stagingDirectory);
   if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
-  const compare = (found: ReadBackResult, { regions }: FinishedRange) => {
+  const place = { job: settings, stagingDirectory, headerBytes, gate };
+  await verifyRegions(place, ranges, threads, onWarning);
+}
+
+/**
+ * Reads staged regions back.
+ * @throws StagedOutputError if they have changed.
+ */
+export async function verifyRegions(
+  place: Omit<ReadBackTask, 'regions'>,
+  groups: readonly { readonly regions: readonly WrittenRegion[] }[],
+  threads: Threads,
+  onWarning: (line: string) => void,
+): Promise<void> {
+  const { stagingDirectory, headerBytes } = place;
+  const readBack = async (regions: readonly WrittenRegion[]) => {
+    const found = await threads.pool.run('read-back', { ...place, regions });
     for (const [i, { shard, start, end, checksum }] of regions.entries()) {
       if (found[i] === checksum) continue;
       const path = stagedPath(stagingDirectory, shard);
@@ -40,14 +56,9 @@ export async function verifyFinishedRanges(
       );
     }
   };
-  const readBack = async (range: FinishedRange) => {
-    const { regions } = range;
-    const task = { job: settings, stagingDirectory, headerBytes, gate, regions };
-    compare(await threads.pool.run('read-back', task), range);
-  };
   await runTasks(
-    ranges.filter(({ regions }) => regions.length > 0),
-    (range) => onceMore(() => readBack(range), onWarning),
+    groups.filter(({ regions }) => regions.length > 0),
+    ({ regions }) => onceMore(() => readBack(regions), onWarning),
     () => {},
     tasksAtOnce(threads),
     threads.stop,

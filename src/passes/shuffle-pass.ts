@@ -26,7 +26,7 @@ import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import { findEnds, findStarts } from './shard-starts.js';
-import { type PilePart, pilesTask, type ShuffleWork } from './shuffle-work.js';
+import { isInPart, pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
 import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
@@ -134,7 +134,7 @@ async function writeRanges(
   const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
   await committing(commits, async () => {
     const ranges: PileRange[] = [];
-    const isLeft = (pile: number) => isFinished[pile] !== 1 && isIn(work.part, pile);
+    const isLeft = (pile: number) => isFinished[pile] !== 1 && isInPart(work.part, pile);
     for (const range of planRanges(work, isLeft, threads)) {
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
       else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
@@ -204,10 +204,6 @@ function planRanges(
     : RANGE_BYTES;
   const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
-}
-
-function isIn(part: PilePart | undefined, pile: number): boolean {
-  return part === undefined || (pile >= part.first && pile < part.end);
 }
 
 /** The piles behind the part of a placed output: others write them, and nothing may be written over them. */

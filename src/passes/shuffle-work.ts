@@ -2,6 +2,7 @@
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
 import type { OutputTarget } from '../output/output-target.js';
+import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { SampleSource } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 
@@ -18,6 +19,16 @@ export interface PilesWork {
 export interface PilePart {
   readonly first: number;
   readonly end: number;
+}
+
+/** @param part absent: all piles. */
+export function isInPart(part: PilePart | undefined, pile: number): boolean {
+  return part === undefined || (pile >= part.first && pile < part.end);
+}
+
+/** The bytes of the records of its piles. */
+export function bytesOfPart({ recordBytes }: PileTotals, part: PilePart | undefined): number {
+  return recordBytes.subarray(part?.first, part?.end).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 export interface ShuffleWork extends PilesWork {

@@ -10,7 +10,7 @@ import type {
   MeasureDistinctTask,
 } from '../../workers/tasks/measure-distinct.js';
 import { StagedOutputError, VerificationError } from '../errors.js';
-import type { DistinctNote, DistinctTally } from '../job-directory/distinct-note.js';
+import type { DistinctNote, DistinctTally, StagedList } from '../job-directory/distinct-note.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import {
   addTotals,
@@ -26,7 +26,7 @@ import { planPileRanges } from '../plan/pile-ranges.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import { type PilesWork, pilesTask } from './shuffle-work.js';
+import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** Tasks a thread: the last ones to end keep the others waiting. */
@@ -59,18 +59,37 @@ export async function takeDistinct(
 }
 
 async function keptTotals(
-  { found, hasFinishedRanges, write }: KeptDistinct,
+  kept: KeptDistinct,
   all: PileTotals,
   measured: () => Promise<PileTotals>,
 ): Promise<PileTotals> {
-  if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
-  if (hasFinishedRanges)
-    throw new StagedOutputError(
-      'the unfinished job finished a part of its output without noting what stays of its piles',
-    );
+  const noted = notedTotals(kept, all);
+  if (noted !== undefined) return noted;
   const distinct = await measured();
-  await write({ piles: textsOf(distinct) });
+  await kept.write({ piles: textsOf(distinct), duplicates: undefined });
   return distinct;
+}
+
+/** @returns undefined: an earlier attempt noted nothing, and deleted no piles. @throws StagedOutputError */
+function notedTotals({ found, hasFinishedRanges }: KeptDistinct, all: PileTotals): PileTotals | undefined {
+  if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
+  if (!hasFinishedRanges) return undefined;
+  throw new StagedOutputError(
+    'the unfinished job finished a part of its output without noting what stays of its piles',
+  );
+}
+
+/** What stays of the piles by the note of an earlier attempt, and the list that it staged. @throws StagedOutputError */
+export function notedList(
+  piles: ScatteredPiles,
+  kept: KeptDistinct,
+): { readonly distinct: ScatteredPiles; readonly staged: StagedList } | undefined {
+  const { pileSets, held, keyScale, longestRecordBytes } = piles;
+  const totals = notedTotals(kept, piles.totals);
+  if (totals === undefined) return undefined;
+  const staged = kept.found?.duplicates;
+  if (staged === undefined) throw new StagedOutputError('the unfinished job noted no list of dropped records');
+  return { distinct: { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale }, staged };
 }
 
 /** @throws StagedOutputError if a pile has fewer records or bytes than are noted to stay. */
@@ -103,12 +122,13 @@ export async function listDropped(
   const lineSets: ScatteredPileSet[] = [];
   const lineTotals = emptyTotals(listing.lines.layout.pileCount);
   let longestLineBytes = 0;
-  const totals = await measure(work, threads, listing, ({ pileSet, ...listed }, number) => {
+  const takeLines = ({ pileSet, ...listed }: ListedLines, number: number) => {
     const { name, index, diskBytes } = pileSet;
     lineSets[number] = { name, index, diskBytes };
     addTotals(lineTotals, listed.totals);
     longestLineBytes = Math.max(longestLineBytes, listed.longestRecordBytes);
-  });
+  };
+  const totals = await measure(work, threads, { listing, takeLines });
   const distinct = { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale };
   const lines = { ...scatteredPiles(lineSets, lineTotals, longestLineBytes), keyScale: listing.lines.keyScale };
   if (distinct.records + lines.records === records) return { distinct, lines };
@@ -117,20 +137,42 @@ export async function listDropped(
   );
 }
 
+/**
+ * For who puts the piles of several such passes together.
+ * @param onMeasured called with the bytes of piles that are done.
+ * @returns what stays of the piles of a part; of the others, nothing.
+ */
+export function measureDistinct(
+  work: PilesWork,
+  threads: Threads,
+  part: PilePart,
+  onMeasured: (bytes: number) => void,
+): Promise<PileTotals> {
+  return measure(work, threads, { part, onMeasured });
+}
+
+interface MeasureParts {
+  /** Absent: nobody asks for what is dropped. */
+  readonly listing?: Listing;
+  readonly takeLines?: (listed: ListedLines, number: number) => void;
+  /** Absent: all piles. */
+  readonly part?: PilePart;
+  readonly onMeasured?: (bytes: number) => void;
+}
+
 async function measure(
   work: PilesWork,
   threads: Threads,
-  listing?: Listing,
-  takeLines: (listed: ListedLines, number: number) => void = () => {},
+  { listing, takeLines = () => {}, part, onMeasured = () => {} }: MeasureParts = {},
 ): Promise<PileTotals> {
-  const { totals, bytes } = work.piles;
+  const { totals } = work.piles;
   const distinct = emptyTotals(totals.records.length);
-  const rangeBytes = bytes / (TASKS_A_THREAD * threads.pool.threadCount);
+  const rangeBytes = bytesOfPart(totals, part) / (TASKS_A_THREAD * threads.pool.threadCount);
   const ranges = planPileRanges(
     totals,
     rangeBytes,
     () => false,
-    () => false,
+    (pile) => !isInPart(part, pile),
   );
   const tasks = ranges.map(({ first, end }, number): MeasureDistinctTask => {
     const own = listing && { ...listing, pileSetName: pileSetName(number, listing.linesAttempt) };
@@ -143,6 +185,7 @@ async function measure(
     listing === undefined ? onceMore(() => measureOne(task), work.onWarning) : measureOne(task);
   const take = (found: DistinctResult, task: MeasureDistinctTask) => {
     addTotals(distinct, found.distinct, task.first);
+    onMeasured(bytesOfPart(totals, task));
     if (found.listed !== undefined) takeLines(found.listed, tasks.indexOf(task));
   };
   await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { runInTerminal } from '../fixtures/run-in-terminal.js';
-import { Screen } from '../fixtures/screen.js';
+import { Screen } from '../../bench/screen.mjs';
 
 /** Long enough that a view is drawn before the records come. */
 const slowly = '(seq 500; sleep 1.5)';

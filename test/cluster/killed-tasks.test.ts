@@ -4,13 +4,14 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { AttemptLog } from '#src/cluster/attempt-log.js';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { PileshufError, planCluster, shuffle } from '#src/index.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';
-import { contentOf, runNow, SMALL_TASKS, type TaskOptions } from '../fixtures/run-cluster.js';
-import { atScale, sampled } from '../fixtures/scale.js';
+import { arraysOf, contentOf, runNow, SMALL_TASKS, type TaskOptions } from '../fixtures/run-cluster.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -20,6 +21,8 @@ interface Kind {
   readonly options: Partial<ClusterPlanOptions>;
   /** Whether former shards exist. */
   readonly former?: boolean;
+  /** Whether records come more than once. */
+  readonly repeated?: boolean;
 }
 
 const GZIP_SHARDS: Kind = {
@@ -32,6 +35,8 @@ const KINDS: readonly Kind[] = [
   { name: 'shards', options: { shards: { by: 'count', shardCount: 3 } } },
   { name: 'shards in place of others', options: { force: true, shards: { by: 'count', shardCount: 2 } }, former: true },
   GZIP_SHARDS,
+  ...(fromCi ? [{ name: 'unique records', options: { unique: true }, repeated: true }] : []),
+  { name: 'a sample of unique records', options: { unique: true, repeat: true, headCount: 70 }, repeated: true },
 ];
 const FAULTS: readonly (readonly [string, Fault])[] = [
   ['is killed before a call', { kind: 'kills', part: 'nothing' }],
@@ -41,14 +46,17 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['meets an error', { kind: 'fails', errno: 'ESTALE' }],
 ];
 
-async function planJob({ options, former = false }: Kind): Promise<readonly TaskOptions[]> {
+async function planJob({ options, former = false, repeated = false }: Kind): Promise<readonly TaskOptions[]> {
   for (const output of former ? ['out', 'local'] : []) {
     mkdirSync(directory.path(output));
     for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'other'])
       writeFileSync(directory.path(output, name), 'former');
   }
   for (const [i, count] of [120, 30].entries()) {
-    const lines = Array.from({ length: count }, (_, line) => `${i}-${line} ${'y'.repeat(line % 25)}\n`);
+    const lines = Array.from({ length: count }, (_, line) => {
+      const number = repeated ? line % 40 : line;
+      return `${repeated ? 'record' : i}-${number} ${'y'.repeat(number % 25)}\n`;
+    });
     writeFileSync(directory.path(`in-${i}`), lines.join(''));
   }
   const inputs = ['in-0', 'in-1'].map((name) => directory.path(name));
@@ -57,13 +65,12 @@ async function planJob({ options, former = false }: Kind): Promise<readonly Task
   const jobDir = directory.path('job');
   const asked = { ...job, output: directory.path('out'), jobDir, tasks: 2, cpusPerTask: 1 };
   const plan = await planCluster(asked, SMALL_TASKS);
-  expect([plan.scatterTasks, plan.shuffleTasks]).toEqual([2, 2]);
-  const tasks = [0, 1];
+  const arrays = arraysOf(plan);
+  expect(arrays.map(([, count]) => count)).toEqual(arrays.map(() => 2));
   const scratchDir = directory.path('scratch');
   mkdirSync(scratchDir);
   return [
-    ...tasks.map((taskIndex) => ({ kind: 'scatter', jobDir, scratchDir, taskIndex }) as const),
-    ...tasks.map((taskIndex) => ({ kind: 'shuffle', jobDir, scratchDir, taskIndex }) as const),
+    ...arrays.flatMap(([kind]) => [0, 1].map((taskIndex) => ({ kind, jobDir, scratchDir, taskIndex }))),
     { kind: 'commit', jobDir, scratchDir },
   ];
 }
@@ -112,7 +119,7 @@ describe.each(KINDS)('a task of $name', (kind) => {
 describe('a record', () => {
   it.each(KINDS)('counts though its link was reported as failed: $name', async (kind) => {
     const fault: Fault = { kind: 'is done and reported as failed', errno: 'EIO' };
-    const isRecord = (path: string) => /\/job\/(set-\d+\.index|shuffle-\d+)$/.test(path);
+    const isRecord = (path: string) => /\/job\/(set-\d+\.index|(measure|draw|shuffle)-\d+)$/.test(path);
     for (const task of await planJob(kind)) {
       for (let nth = 1; nth < 4; nth++) await strike(task, fault, nth, isRecord);
       await runNow(task);
@@ -162,6 +169,14 @@ describe('two attempts at the same time', () => {
 });
 
 describe('a commit', () => {
+  it('is followed by nothing of an attempt that had begun before, and tells too late', async () => {
+    const log = new AttemptLog(directory.path('job'), 'shuffle', 1);
+    for (const task of await planJob(GZIP_SHARDS)) await runNow(task);
+    log.begin();
+    log.failed(new Error('too late'));
+    expectAllIsDone();
+  });
+
   it('takes the shards of the attempt that was first', async () => {
     const tasks = await planJob(GZIP_SHARDS);
     for (const task of tasks.filter(({ kind }) => kind !== 'commit')) {

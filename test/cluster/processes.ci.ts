@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { drawsFor } from '../fixtures/draws.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
-import { contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { arraysOf, contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { type CommandResult, type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { atScale } from '../fixtures/scale.js';
@@ -28,6 +28,8 @@ const KINDS = [
   { name: 'shards by records', options: ['--shard-records', '40'], inline: true },
   { name: 'gzip shards', options: ['--shards', '3', '--compress', 'gzip'], inline: true },
   { name: 'splits', options: ['--split', 'train=0.9,test=0.1'], inline: true },
+  { name: 'unique records', options: ['--unique', '--shards', '2'], inline: true },
+  { name: 'a sample, with threads', options: ['-r', '-n', '250'], inline: false },
 ] as const;
 
 function writeInputs(): string[] {
@@ -75,13 +77,13 @@ async function planJob(options: readonly string[], inline: boolean, output = dir
     ],
     { env: tuningOf(inline) },
   );
-  const { scatterTasks, shuffleTasks } = JSON.parse(stdout.toString());
-  expect([scatterTasks, shuffleTasks]).toEqual([3, 3]);
-  const tasks = ['0', '1', '2'];
+  const arrays = arraysOf(JSON.parse(stdout.toString()));
+  expect(arrays.map(([, count]) => count)).toEqual(arrays.map(() => 3));
   const common = ['--job-dir', jobDir(), '--scratch', scratch(), '--wait', '1'];
   return [
-    ...tasks.map((index) => ['cluster', 'task', 'scatter', '--index', index, ...common]),
-    ...tasks.map((index) => ['cluster', 'task', 'shuffle', '--index', index, ...common]),
+    ...arrays.flatMap(([kind]) =>
+      ['0', '1', '2'].map((index) => ['cluster', 'task', kind, '--index', index, ...common]),
+    ),
     ['cluster', 'task', 'commit', ...common],
   ];
 }
@@ -92,24 +94,28 @@ function expectAllIsDone(output = directory.path('out')): void {
 }
 
 describe('tasks in processes of their own', () => {
-  it.each(KINDS)('are killed, run again, and make the same bytes: $name', async ({ name, options, inline }) => {
-    const draw = drawsFor(`kills of processes: ${name}`);
-    let kills = 0;
-    for (const task of await planJob(options, inline)) {
-      for (let round = 0; round < atScale(1, 2, 12); round++) {
-        const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 150)) };
-        const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
-        if (signal === 'SIGKILL') kills += 1;
-        else expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+  it.each(KINDS)(
+    'are killed, run again, and make the same bytes: $name',
+    async ({ name, options, inline }) => {
+      const draw = drawsFor(`kills of processes: ${name}`);
+      let kills = 0;
+      for (const task of await planJob(options, inline)) {
+        for (let round = 0; round < atScale(1, 2, 12); round++) {
+          const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 150)) };
+          const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
+          if (signal === 'SIGKILL') kills += 1;
+          else expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+        }
+        await expectDone(task);
       }
-      await expectDone(task);
-    }
-    expect(kills).toBeGreaterThan(3);
-    expectAllIsDone();
-    // The last task of the machine has removed what killed ones left, but for a directory without a lock.
-    for (const name of readdirSync(scratch()))
-      expect(readdirSync(directory.path('scratch', name)).length).toBeLessThan(2);
-  });
+      expect(kills).toBeGreaterThan(3);
+      expectAllIsDone();
+      // The last task of the machine has removed what killed ones left, but for a directory without a lock.
+      for (const name of readdirSync(scratch()))
+        expect(readdirSync(directory.path('scratch', name)).length).toBeLessThan(2);
+    },
+    120_000,
+  );
 
   it.each(KINDS)('run twice at once: $name', async ({ options, inline }) => {
     for (const task of await planJob(options, inline)) {

@@ -1,58 +1,27 @@
 /** What a task refuses, each in one clear line, and what status tells. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { planCluster as plan } from '#src/cluster/plan-job.js';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { clusterStatus, shuffle } from '#src/index.js';
-import { contentOf, runNow, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { contentOf, runNow } from '../fixtures/run-cluster.js';
+import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
-const jobDir = () => directory.path('job');
+const { jobDir, options, giveUp } = smallClusterJob(directory);
 
-function optionsOf(more: Partial<ClusterPlanOptions> = {}): ClusterPlanOptions {
-  const input = directory.path('in');
-  writeFileSync(input, Array.from({ length: 400 }, (_, i) => `line ${i}\n`).join(''));
-  return {
-    inputs: [input],
-    output: directory.path('out'),
-    jobDir: jobDir(),
-    tasks: 3,
-    cpusPerTask: 1,
-    seed: 's',
-    ...more,
-  };
-}
-
-const planCluster = (more: Partial<ClusterPlanOptions> = {}) =>
-  plan(optionsOf(more), { ...SMALL_TASKS, sliceBytes: 900 });
+const planCluster = (more: Partial<ClusterPlanOptions> = {}) => plan({ ...options(), ...more }, THREE_TASKS);
 
 async function scatterAll(): Promise<void> {
   for (const taskIndex of [0, 1, 2]) await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex });
 }
 
-async function messageOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  const message = error instanceof Error ? error.message : expect.fail('nothing was refused');
-  expect(message).not.toContain('\n');
-  return message;
-}
-
-function giveUp(): void {
-  rmSync(jobDir(), { recursive: true, force: true });
-  for (const name of readdirSync(directory.path('.'))) {
-    if (name.startsWith('.pileshuf-')) rmSync(directory.path(name), { recursive: true });
-  }
-}
-
 describe('a plan', () => {
   it.each([
-    ['unique', { unique: true }, '`unique` and `uniqueBy` do not work in tasks yet'],
-    ['repeat', { repeat: true }, '`repeat` does not work in tasks'],
+    ['a sample without end', { repeat: true }, 'an output without end must be a stream: give `headCount`'],
+    ['weights of unique records', { unique: true, weights: [{ glob: '*', factor: 2 }] }, '`weights` does not go with'],
     ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
     ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
     ['standard output', { output: '-' }, 'tasks cannot share standard output'],
@@ -76,7 +45,7 @@ describe('a plan', () => {
   });
 
   it('makes one task of each kind for a tiny job', async () => {
-    const report = await plan(optionsOf({ tasks: 50 }));
+    const report = await plan({ ...options(), tasks: 50 });
     expect([report.scatterTasks, report.shuffleTasks]).toEqual([1, 1]);
     giveUp();
   });
@@ -84,6 +53,23 @@ describe('a plan', () => {
   it('makes one shuffle task for one compressed file', async () => {
     const report = await planCluster({ output: directory.path('out.gz') });
     expect([report.scatterTasks, report.shuffleTasks]).toEqual([3, 1]);
+    giveUp();
+  });
+
+  it('has tasks between the passes only where they have something to do', async () => {
+    const tasksOf = async (more: Partial<ClusterPlanOptions>) => {
+      const { measureTasks, drawTasks } = await planCluster(more);
+      giveUp();
+      return [measureTasks, drawTasks];
+    };
+    expect(await tasksOf({})).toEqual([0, 0]);
+    expect(await tasksOf({ unique: true })).toEqual([3, 0]);
+    expect(await tasksOf({ repeat: true, headCount: 9 })).toEqual([0, 3]);
+  });
+
+  it('of empty inputs expects nothing', async () => {
+    writeFileSync(directory.path('empty'), '');
+    expect((await planCluster({ inputs: [directory.path('empty')] })).expectedBytes).toBe(0);
     giveUp();
   });
 });
@@ -110,6 +96,44 @@ describe('a task', () => {
     const early = runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 });
     expect(await messageOf(early)).toMatch(/^scatter tasks 0, 2 of \S+ are not done; run them first$/);
     expect(await messageOf(runNow({ kind: 'commit', jobDir: jobDir() }))).toMatch(/^shuffle tasks 0, 1, 2 of/);
+    giveUp();
+  });
+
+  it('between the passes waits for those before, and is needed by those behind', async () => {
+    await planCluster({ unique: true, repeat: true, headCount: 9 });
+    const kinds = ['measure', 'draw', 'shuffle'] as const;
+    const early = async (before: 'scatter' | (typeof kinds)[number]) => {
+      for (const kind of kinds.slice(['scatter', ...kinds].indexOf(before))) {
+        const task = runNow({ kind, jobDir: jobDir(), taskIndex: 0 });
+        expect(await messageOf(task)).toMatch(new RegExp(`^${before} tasks 0, 1, 2 of \\S+ are not done`));
+      }
+    };
+    await early('scatter');
+    await scatterAll();
+    for (const kind of kinds.slice(0, 2)) {
+      await early(kind);
+      expect((await clusterStatus(jobDir())).state).toBe(kind);
+      for (const taskIndex of [0, 1, 2]) await runNow({ kind, jobDir: jobDir(), taskIndex });
+    }
+    expect(await clusterStatus(jobDir())).toMatchObject({ state: 'shuffle', measure: { done: 3 }, draw: { done: 3 } });
+    giveUp();
+  });
+
+  it('that the job does not have says so', async () => {
+    await planCluster();
+    const task = runNow({ kind: 'measure', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toMatch(/^the job in \S+ has no measure tasks: leave them out$/);
+    giveUp();
+  });
+
+  it('finds no record to draw', async () => {
+    writeFileSync(directory.path('empty'), '');
+    const inputs = [directory.path('empty')];
+    const { scatterTasks } = await planCluster({ inputs, repeat: true, headCount: 9 });
+    expect(scatterTasks).toBe(1);
+    await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    const task = runNow({ kind: 'draw', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toBe('the inputs have no record to repeat; expected at least one');
     giveUp();
   });
 
@@ -178,7 +202,7 @@ describe('a task', () => {
 });
 
 function optionsOfLocal() {
-  const { inputs, seed } = optionsOf();
+  const { inputs, seed } = options();
   return { inputs, seed, tempDirs: [directory.temp] };
 }
 

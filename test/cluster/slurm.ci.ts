@@ -42,6 +42,8 @@ const KINDS: readonly {
   { name: 'tar', inputs: [TAR], asked: { records: { by: 'webdataset' }, shards: { by: 'count', shardCount: 2 } } },
   { name: 'npy', inputs: [NPY, NPY], asked: { records: { by: 'npy' } } },
   { name: 'shards', asked: { shards: { by: 'count', shardCount: 5 }, maxParallel: 2 } },
+  { name: 'unique', inputs: [...LINES, ...LINES], asked: { unique: true } },
+  { name: 'sample', asked: { unique: true, repeat: true, headCount: 200 } },
   { name: 'gzip shards', asked: { shards: { by: 'records', recordsPerShard: 90 }, compress: { codec: 'gzip' } } },
   {
     name: "splits 'of' $it\nall 100%a",
@@ -66,7 +68,9 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
     for (const job of jobs) submissions.push(await job.submit());
     for (const [i, job] of jobs.entries()) {
       const submission = submissions[i] ?? expect.fail('not submitted');
-      expect(submission.jobs.map(({ kind }) => kind)).toEqual(['scatter', 'shuffle', 'commit']);
+      const { unique, repeat } = KINDS[i]?.asked ?? {};
+      const between = [...(unique === true ? ['measure'] : []), ...(repeat === true ? ['draw'] : [])];
+      expect(submission.jobs.map(({ kind }) => kind)).toEqual(['scatter', ...between, 'shuffle', 'commit']);
       await followSlurm(submission);
       await job.expectLocalBytes();
     }
@@ -92,7 +96,7 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
       execFileSync('sh', ['-c', call]);
     };
     await followSlurm(submission, { onWarning });
-    expect(calls).toEqual(submission.jobs.map(({ id }) => `scontrol release ${id}`));
+    expect(calls.toSorted()).toEqual(submission.jobs.map(({ id }) => `scontrol release ${id}`).toSorted());
     await job.expectLocalBytes();
   });
 
@@ -107,6 +111,19 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
     rmSync(job.jobDir, { recursive: true });
     for (const name of ['out']) expect(existsSync(job.path(name))).toBe(false);
     execFileSync('sh', ['-c', `rm -rf ${job.path('.pileshuf-*')}`]);
+  });
+
+  it('a job directory that no node sees is named', async () => {
+    const job = jobOf('unseen', { tasks: 1 });
+    const submission = await job.submit({ sbatchArgs: ['--hold'] });
+    const showAgain = cluster.hide(job.jobDir);
+    execFileSync('scontrol', ['release', ...submission.jobs.map(({ id }) => id)]);
+    await expect(followSlurm(submission)).rejects.toThrow(
+      /^scatter task 0 on n\d: FAILED \(NonZeroExitCode\), "pileshuf: \S+job holds no plan on n\d; expected the file .*"; logs/,
+    );
+    showAgain();
+    await job.finish(await job.resume());
+    await job.expectLocalBytes();
   });
 
   it.each(sampled(PASSES, 1, 0, 2))('a node is lost in the %s pass', async (kind) => {

@@ -1,53 +1,21 @@
 /** A job on Slurm, with programs that answer as Slurm's do: what is submitted, refused, cancelled, resumed and told. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SlurmOptions, SlurmSubmission } from '#src/index.js';
+import type { ClusterPlanOptions, SlurmSubmission, SlurmTaskOptions } from '#src/index.js';
 import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
-import { contentOf, runNow, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { contentOf, runNow } from '../fixtures/run-cluster.js';
 import { fromCi } from '../fixtures/scale.js';
+import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 const slurm = useFakeSlurm(directory);
-const jobDir = () => directory.path('job');
+const { jobDir, options, giveUp } = smallClusterJob(directory);
 
-type ShuffleOnSlurm = Extract<SlurmOptions, { readonly inputs: unknown; readonly output: string }>;
-
-function optionsOf(more: Partial<ShuffleOnSlurm> = {}): ShuffleOnSlurm {
-  const input = directory.path('in');
-  writeFileSync(input, Array.from({ length: 400 }, (_, i) => `line ${i}\n`).join(''));
-  return {
-    inputs: [input],
-    output: directory.path('out'),
-    jobDir: jobDir(),
-    tasks: 3,
-    cpusPerTask: 1,
-    seed: 's',
-    ...more,
-  };
-}
-
-const submit = (more: Partial<ShuffleOnSlurm> = {}) =>
-  submitToSlurm(optionsOf(more), { ...SMALL_TASKS, sliceBytes: 900 });
-
-async function messageOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  const message = error instanceof Error ? error.message : expect.fail('nothing was refused');
-  expect(message).not.toContain('\n');
-  return message;
-}
-
-function giveUp(): void {
-  rmSync(jobDir(), { recursive: true, force: true });
-  for (const name of readdirSync(directory.path('.'))) {
-    if (name.startsWith('.pileshuf-')) rmSync(directory.path(name), { recursive: true });
-  }
-}
+const submit = (more: Partial<ClusterPlanOptions & SlurmTaskOptions> = {}) =>
+  submitToSlurm({ ...options(), ...more }, THREE_TASKS);
 
 /** Lines of squeue for the jobs of a submission. */
 function queueOf({ jobs }: SlurmSubmission, describe: (kind: string, i: number) => string): string {
@@ -83,6 +51,14 @@ describe('a submission', () => {
     giveUp();
   });
 
+  it('has arrays of what comes between the passes', async () => {
+    const { jobs } = await submit({ unique: true, repeat: true, headCount: 9 });
+    expect(jobs.map(({ kind }) => kind)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'commit']);
+    const after = jobs.map(({ id }) => slurm.wordsOf(id).find((word) => word.startsWith('--dependency=')));
+    expect(after).toEqual([undefined, ...[11, 12, 13, 14].map((id) => `--dependency=afterok:${id}`)]);
+    giveUp();
+  });
+
   it('gives records what the program leaves of the memory', async () => {
     const submission = await submit({ taskMemoryBytes: 2 ** 30, cpusPerTask: 2 });
     expect(submission.plan?.memoryBytes).toBe((1024 - 256 - 2 * 64) * 2 ** 20);
@@ -93,7 +69,7 @@ describe('a submission', () => {
   });
 
   it('of one small task has arrays of one', async () => {
-    const { jobs } = await submitToSlurm(optionsOf(), {});
+    const { jobs } = await submitToSlurm(options(), {});
     expect(jobs.map(({ tasks }) => tasks)).toEqual([1, 1, 1]);
     giveUp();
   });
@@ -264,7 +240,7 @@ describe.runIf(fromCi)('who waits', () => {
 describe('pileshuf cluster slurm', () => {
   const call = (...words: string[]) => commandInProcess(['cluster', 'slurm', ...words]);
   const words = () => {
-    const { inputs, output } = optionsOf();
+    const { inputs, output } = options();
     return [
       String(inputs[0]),
       '-o',
@@ -303,6 +279,12 @@ describe('pileshuf cluster slurm', () => {
     expect(stdout.toString()).toContain("--nice '--exclude=n 1'");
     expect(existsSync(jobDir())).toBe(false);
     expect(slurm.calls()).toEqual(['scontrol show config']);
+  });
+
+  it('prints the script of each array that the job may have', async () => {
+    const { stdout } = await call(...words(), '--dry-run', '--unique-by=.url');
+    const kinds = [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
+    expect(kinds).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
   });
 
   it.each([

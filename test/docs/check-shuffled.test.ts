@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 it('the page has commands', () => {
-  expect(commands).toHaveLength(3);
+  expect(commands).toHaveLength(4);
 });
 
 it.each(commands)('%s', async (line) => {

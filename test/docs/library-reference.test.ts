@@ -5,6 +5,7 @@ import * as library from '#src/index.js';
 import {
   DESCRIBED_NAMES,
   EXPORTED_NAMES,
+  hiddenNames,
   LIBRARY_PAGES,
   libraryReference,
   optionsWithoutDefault,
@@ -21,8 +22,12 @@ it.each(LIBRARY_PAGES)('docs/%s is up to date; npm run docs:reference writes it'
 it('each name has one place', () => {
   // Sizes for tests.
   const exported = EXPORTED_NAMES.filter((name) => name !== 'Tuning');
-  expect(DESCRIBED_NAMES.toSorted()).toEqual(exported.toSorted());
+  expect(DESCRIBED_NAMES.toSorted(), 'PAGES of library-reference.ts says where').toEqual(exported.toSorted());
   expect(exported).toEqual(expect.arrayContaining(Object.keys(library)));
+});
+
+it('each type that is named is described', () => {
+  expect(hiddenNames()).toEqual([]);
 });
 
 it('each function and class has a sentence about it', () => {

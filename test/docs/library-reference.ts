@@ -53,6 +53,7 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
         'ExpectedRange',
         'PileSizes',
         'WatchedDevice',
+        'DeviceTraffic',
         'Moment',
       ],
     },
@@ -111,6 +112,7 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
         'OrderReport',
         'OrderVerdict',
         'OrderTestReport',
+        'SimilarityAt',
         'FamilyTail',
       ],
     },
@@ -210,6 +212,12 @@ for (const statement of source.statements) {
     ts.isClassDeclaration(statement)
   )
     declared.set(statement.name?.text ?? '', statement);
+}
+
+/** Types that a page names and no page describes, because the package does not export them. */
+export function hiddenNames(): string[] {
+  const named = new Set(LIBRARY_PAGES.flatMap((page) => libraryReference(page).match(/\b[A-Z]\w+\b/g) ?? []));
+  return [...named].filter((name) => declared.has(name) && !DESCRIBED_NAMES.includes(name));
 }
 
 /** Functions and classes without a sentence about them. */
@@ -365,8 +373,29 @@ function signatureOf(node: ts.FunctionDeclaration | ts.MethodDeclaration): strin
   return `(${texts.join(', ')}): ${typeText(node.type)}`;
 }
 
+/** Names that the package does not export are written out. */
+function withoutHidden(text: string): string {
+  return text
+    .replace(/\(typeof (\w+)\)\[number\]/g, (whole, name: string) => {
+      const list = declared.get(name);
+      return list !== undefined && ts.isVariableDeclaration(list)
+        ? [...(list.type?.getText() ?? '').matchAll(/"([^"]+)"/g)].map(([, one]) => `'${one}'`).join(' | ')
+        : whole;
+    })
+    .replace(/\b([A-Z]\w+)\['(\w+)'\]/g, (whole, name: string, key: string) => {
+      const owner = EXPORTED_NAMES.includes(name) ? undefined : declared.get(name);
+      if (owner === undefined || !ts.isInterfaceDeclaration(owner)) return whole;
+      const member = owner.members.find((one) => one.name?.getText() === key);
+      return member !== undefined && ts.isPropertySignature(member) ? typeText(member.type) : whole;
+    })
+    .replace(/\b[A-Z]\w+\b/g, (name) => {
+      const alias = EXPORTED_NAMES.includes(name) ? undefined : declared.get(name);
+      return alias !== undefined && ts.isTypeAliasDeclaration(alias) ? typeText(alias.type) : name;
+    });
+}
+
 function typeText(type: ts.TypeNode | undefined): string {
-  return (type?.getText() ?? 'void')
+  return withoutHidden(type?.getText() ?? 'void')
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/\breadonly /g, '')
     .replace(/\s+/g, ' ')

@@ -13,6 +13,7 @@ const pages = [
   'CHANGELOG.md',
   'bench/README.md',
   'bench/disks/README.md',
+  'bench/peers/README.md',
   'examples/README.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))

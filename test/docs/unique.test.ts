@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { shuffle } from '#src/index.js';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { tarEntry } from '../formats/plain-tar.js';
 
 const directory = useTestDirectory();
 const root = new URL('../../', import.meta.url);
@@ -26,10 +27,25 @@ it('the page has a command', () => {
 it.each(commands)('%s', async (line) => {
   writeFileSync(directory.path('crawl-1.jsonl'), linesOf(0, 700).join(''));
   writeFileSync(directory.path('crawl-2.jsonl'), linesOf(300, 900).join(''));
+  for (const [i, [first, end]] of [[0, 700] as const, [300, 900] as const].entries()) {
+    const urls = Array.from({ length: end - first }, (_, j) => `u${first + j}`);
+    writeFileSync(directory.path(`crawl-${i}.tsv`), urls.map((url, j) => `${j}\t${url}\n`).join(''));
+    writeFileSync(directory.path(`pages-${i}.csv`), ['id,url\n', ...urls.map((url, j) => `${j},"${url}"\n`)].join(''));
+    const samples = urls.map((url) => tarEntry({ name: `${url}.txt`, data: Buffer.from(`${i}`) }));
+    writeFileSync(directory.path(`images-${i}.tar`), Buffer.concat([...samples, Buffer.alloc(1024)]));
+  }
   const script = `node=$1 command=$2; pileshuf() { "$node" "$command" -q "$@"; }; cd "$SITE" && ${line}`;
   const { exitCode, stderr } = await runShell(script, [], { SITE: directory.path() });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  const lines = readFileSync(directory.path('clean.jsonl'), 'utf8').match(/.*\n/g) ?? [];
+  const name = /-o (\S+)/.exec(line)?.[1] ?? '';
+  const output = readFileSync(directory.path(name), 'latin1');
+  if (!name.endsWith('.jsonl')) {
+    const urls = [...output.matchAll(/\bu\d+/g)].map(([url]) => url);
+    expect(new Set(urls).size).toBe(900);
+    expect(urls).toHaveLength(900);
+    return;
+  }
+  const lines = output.match(/.*\n/g) ?? [];
   expect(lines).not.toEqual(linesOf(0, 900));
   expect(lines.toSorted()).toEqual(linesOf(0, 900).toSorted());
 });
@@ -64,6 +80,33 @@ describe.skipIf(!isOnPath('python3'))('examples/unique.py', () => {
     expect(stderr).toBe('');
     await shuffle({ inputs, output, seed: '42', uniqueBy: '.meta.url', duplicates });
     expect(readFileSync(output ?? '', 'latin1') === stdout).toBe(true);
+    expect(readFileSync(duplicates ?? '', 'utf8')).toBe(readFileSync(listed ?? '', 'utf8'));
+  });
+
+  it.each<[string, Partial<ShuffleOptions>]>([
+    ['csv:2', { records: { by: 'csv' } }],
+    ['tsv:2', {}],
+    ['/<(\\w+)/', {}],
+    ['/<(n.)X/i', {}],
+  ])('prints and lists the same by %s', async (uniqueBy, options) => {
+    const inputs = ['one', 'two'].map((name) => directory.path(name));
+    const cells = ['é', 'a"b', 'x,y', 'two\nlines', '', 'none'];
+    const line = (i: number) => {
+      if (i % 50 === 7) return `${i}\n`;
+      if (options.records === undefined) return `${i}\t${i % 13}\t<n${i % 9}x "\u{1f600}\n`;
+      return `${i},"${(cells[i % 6] ?? '').replaceAll('"', '""')}${i % 40}",${i % 3}${i % 2 === 0 ? '\r' : ''}\n`;
+    };
+    const lines = (first: number, end: number) =>
+      Array.from({ length: end - first }, (_, i) => line(first + i)).join('');
+    for (const [i, path] of inputs.entries()) writeFileSync(path, lines(i * 200, 300 + i * 500));
+    const script = fileURLToPath(new URL('examples/unique.py', root));
+    const [output, duplicates, listed] = ['out', 'duplicates', 'listed'].map((name) => directory.path(name));
+    const words = ['--by', uniqueBy, '--missing', 'none', '--duplicates', listed ?? '', '42', ...inputs];
+    const { stdout, stderr } = spawnSync('python3', [script, ...words], { encoding: 'latin1' });
+    expect(stderr).toBe('');
+    const report = await shuffle({ ...options, inputs, output, seed: '42', uniqueBy, missing: 'none', duplicates });
+    expect(report.duplicates?.records).toBeGreaterThan(300);
+    expect(readFileSync(output ?? '', 'latin1')).toBe(stdout);
     expect(readFileSync(duplicates ?? '', 'utf8')).toBe(readFileSync(listed ?? '', 'utf8'));
   });
 

@@ -143,6 +143,6 @@ it('a journal that is left names the advice', async () => {
   rmSync(join(root(), 'lists/d'), { force: true });
   await expect(run(kind)).rejects.toMatchObject({
     code: 'ERR_JOB_UNFINISHED',
-    message: expect.stringMatching(/: give `force` to discard it$/),
+    message: expect.stringMatching(/: give `resume` to resume it, or `force` to discard it$/),
   });
 });

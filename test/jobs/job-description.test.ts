@@ -146,13 +146,13 @@ describe('requireSameJob', () => {
     );
   });
 
-  it('says that the field of equal records or the value of those without it differs', async () => {
+  it('says that the selector of equal records or the value of those without it differs', async () => {
     const manifest = await manifestOf({ uniqueBy: '.u', missing: 'x' });
     await expect(compare(manifest, { uniqueBy: '.u', missing: 'x' })).resolves.toBeUndefined();
     await expect(compare(manifest, { uniqueBy: '.v', missing: 'x' })).rejects.toThrow(
-      /another field of equal records \({"field":".u","missing":"x"}, now {"field":".v","missing":"x"}\); /,
+      /another selector of equal records \({"field":".u","missing":"x"}, now {"field":".v","missing":"x"}\); /,
     );
-    await expect(compare(manifest, { uniqueBy: '.u' })).rejects.toThrow(/another field of equal records /);
+    await expect(compare(manifest, { uniqueBy: '.u' })).rejects.toThrow(/another selector of equal records /);
     await expect(compare(manifest, { unique: true })).rejects.toThrow(/now "none"\); /);
   });
 

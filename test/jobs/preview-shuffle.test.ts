@@ -2,7 +2,7 @@
  * A preview of jobs of every mode: its report fits the schema, its errors are those of the job, it holds no lock, and it
  * leaves every file as it is.
  */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
@@ -135,6 +135,13 @@ describe('a preview', () => {
     writeFileSync(directory.path('empty'), '');
     const { inputs, output, temp } = await preview({ inputs: [directory.path('empty')] });
     expect([inputs.records, output.bytes, temp.bytes]).toEqual(Array(3).fill({ least: 0, expected: 0, most: 0 }));
+  });
+
+  it('does not claim to know how many records there are if it sees no end of one', async () => {
+    writeFileSync(directory.path('long'), '');
+    truncateSync(directory.path('long'), 40_000_000);
+    const { inputs } = await preview({ inputs: [directory.path('long')] });
+    expect(inputs.records).toMatchObject({ least: 0, most: expect.any(Number) });
   });
 
   it('counts the records of small plain inputs, with any bytes and without an end', async () => {

@@ -7,9 +7,13 @@ import { expect } from 'vitest';
 
 /** A chi-square distribution leaves each tail beyond these with a probability of at most 1.1e-7. */
 export const CHI_SQUARE_BOUNDS = {
+  3: [0.00005, 35.3],
+  15: [0.88, 62.2],
   19: [1.7, 69.6],
   23: [2.8, 76.7],
+  63: [20.8, 139.4],
   119: [55, 218],
+  189: [104, 308],
   361: [238, 519],
   379: [253, 540],
   399: [269, 563],

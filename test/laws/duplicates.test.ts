@@ -229,7 +229,6 @@ describe('duplicates are refused', () => {
       { repeat: true, headCount: 3 },
       '`duplicates` does not go with `repeat`: list them by a job that writes each record once',
     ],
-    [{ resume: true }, 'a job with `duplicates` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`'],
     [
       { output: '-' },
       '`duplicates` appears together with the output, or not at all: name a file with each of `output` and `duplicates`',

@@ -1,17 +1,19 @@
 /** `pileshuf cluster plan`: plans a shuffle, or an append to a pile store, as tasks for several machines. */
 import type { ClusterPlanReport } from '../../cluster/make-plan.js';
 import { planCluster } from '../../cluster/plan-job.js';
-import { readJob } from '../cluster-job.js';
 import type { CommandDefinition } from '../command.js';
+import { readJob } from '../planned-job.js';
 import { formatBytes, formatPlural } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
-tasks, then the commit. The output has the same bytes as that of the same
-command on one machine, without "cluster plan" and the options of tasks. An
-append to a pile store has no shuffle tasks, a shuffle of one no scatter tasks.
+tasks, then the commit. Between the scatter and the shuffle tasks come measure
+tasks with --unique and --unique-by, then draw tasks with --repeat. An append to
+a pile store has no shuffle tasks, a shuffle of one no scatter tasks. The output
+has the same bytes as that of the same command on one machine, without "cluster
+plan" and the options of tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job
@@ -42,17 +44,19 @@ export const command: CommandDefinition<'cluster plan'> = {
 };
 
 function describePlan(report: ClusterPlanReport): string[] {
-  const { jobDir, scatterTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
+  const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
   const inputs = `${formatPlural(report.inputCount, 'input')}, about ${formatBytes(report.expectedBytes)}`;
   return [
     `job directory  ${jobDir}`,
     `inputs         ${inputs}, seed ${JSON.stringify(report.seed)}`,
     ...describeTasks('scatter', scatterTasks),
+    ...describeTasks('measure', measureTasks),
+    ...describeTasks('draw', drawTasks),
     ...describeTasks('shuffle', shuffleTasks),
     `each task      ${formatPlural(cpusPerTask, 'thread')}, ${formatBytes(memoryBytes)} for records`,
   ];
 }
 
 function describeTasks(kind: string, count: number): string[] {
-  return count === 0 ? [] : [`${kind} tasks  ${count}, indexes 0 to ${count - 1}`];
+  return count === 0 ? [] : [`${`${kind} tasks`.padEnd(15)}${count}, indexes 0 to ${count - 1}`];
 }

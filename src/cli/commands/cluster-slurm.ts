@@ -2,18 +2,20 @@
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { UsageError } from '../../errors.js';
-import { readJob, requireJob } from '../cluster-job.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
+import { askedJob, readJob } from '../planned-job.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
-each of which waits for the one before. An append to a pile store has no shuffle
-tasks, a shuffle of one no scatter tasks. All nodes must see the inputs, the
-output, the job directory, pileshuf and Node under the same paths. The output
-has the bytes of the same command on one machine: see docs/SLURM.md.
+each of which waits for the one before. With --unique, --unique-by or --repeat,
+an array of measure or draw tasks comes between the two. An append to a pile
+store has no shuffle tasks, a shuffle of one no scatter tasks. All nodes must
+see the inputs, the output, the job directory, pileshuf and Node under the same
+paths. The output has the bytes of the same command on one machine: see
+docs/SLURM.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
 it fails again, nothing more of the job runs: mend what is wrong and give
@@ -91,7 +93,7 @@ function resumeOptionsOf(call: Call) {
 async function printDryRun(call: Call): Promise<void> {
   const { words, slurm } = partsOf(call);
   const options =
-    call.values.resume === true ? resumeOptionsOf(call) : { ...requireJob(words, 'cluster slurm'), ...slurm };
+    call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words, 'cluster slurm'), ...slurm };
   const text = await describeSlurm(options);
   call.reporter.close();
   await printToStandardOutput(text);

@@ -27,7 +27,8 @@ export const command: CommandDefinition<'cluster status'> = {
   },
 };
 
-function describeStatus({ jobDir, state, scatter, shuffle, running, failed, logDir, output }: ClusterStatus): string[] {
+function describeStatus(status: ClusterStatus): string[] {
+  const { jobDir, state, running, failed, logDir, output } = status;
   if (output !== undefined) {
     return [
       `job      ${jobDir}: committed`,
@@ -36,8 +37,7 @@ function describeStatus({ jobDir, state, scatter, shuffle, running, failed, logD
   }
   return [
     `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
-    ...(scatter === undefined ? [] : [describePass('scatter', scatter)]),
-    ...(shuffle === undefined ? [] : [describePass('shuffle', shuffle)]),
+    ...PASSES.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
     ...running.map(describeRunning),
     ...failed.map(
       ({ kind, index, host, failedAt, error }) => `failed   ${kind} ${index} on ${host} at ${failedAt}: ${error}`,
@@ -46,11 +46,13 @@ function describeStatus({ jobDir, state, scatter, shuffle, running, failed, logD
   ];
 }
 
+const PASSES = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+
 function describePass(name: string, { tasks, done, unfinished, bytesPerSecond, secondsLeft }: PassStatus): string {
   const left = unfinished.length === 0 ? '' : `, left ${nameTasks(unfinished)}`;
   const rate = bytesPerSecond === undefined ? '' : `, ${formatBytes(bytesPerSecond)}/s`;
   const time = secondsLeft === undefined ? '' : `, about ${formatSeconds(secondsLeft)} left`;
-  return `${name}  ${done} of ${tasks} tasks done${left}${rate}${time}`;
+  return `${name.padEnd(9)}${done} of ${tasks} tasks done${left}${rate}${time}`;
 }
 
 const MOST_NAMED_TASKS = 8;

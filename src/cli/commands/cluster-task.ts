@@ -1,5 +1,6 @@
 /** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
+import type { TaskKind } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
@@ -9,9 +10,11 @@ import { jsonLine } from '../visible-text.js';
 
 const notes = `
 Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
-tasks, the commit needs all shuffle tasks; each says which are missing. A task
-that failed, was killed or was lost is run again. One that was done already says
-so and exits 0. It does no harm if a task runs twice at the same time.
+tasks, the commit needs all shuffle tasks; each says which are missing. Measure
+tasks, of a job with --unique, and draw tasks, with --repeat, run between them.
+A task that failed, was killed or was lost is run again. One that was done
+already says so and exits 0. It does no harm if a task runs twice at the same
+time.
 
 Examples:
   pileshuf cluster task scatter --job-dir job --index 7
@@ -21,12 +24,13 @@ Examples:
 
 export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
-  operands: [['<kind>', 'scatter, shuffle or commit']],
+  operands: [['<kind>', 'scatter, measure, draw, shuffle or commit']],
   notes,
-  async run({ operands: [kind = ''], values, reporter, signal }) {
+  async run({ operands: [typed = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
-    if (kind !== 'scatter' && kind !== 'shuffle' && kind !== 'commit')
-      throw new UsageError(`a task is of the kind scatter, shuffle or commit, not ${kind}`);
+    const kind = KINDS.find((each) => each === typed);
+    if (kind === undefined)
+      throw new UsageError(`a task is of the kind scatter, measure, draw, shuffle or commit, not ${typed}`);
     const report = await runClusterTask({
       kind,
       jobDir,
@@ -43,6 +47,8 @@ export const command: CommandDefinition<'cluster task'> = {
     } else reporter.done(describeTask(report), report);
   },
 };
+
+const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'draw', 'shuffle', 'commit'];
 
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;

@@ -5,7 +5,6 @@
 import { dot, lineY, type Markish, type PlotOptions, rectY, ruleX, ruleY } from '@observablehq/plot';
 import { randomDistanceParts } from '../../plan/order-curves.js';
 import type { OrderReport, OrderVerdict } from '../../plan/order-verdict.js';
-import type { CheckReport } from '../check-shuffled.js';
 import { draw, WIDTH } from './draw-chart.js';
 import { escaped } from './svg-document.js';
 import { bytesText, countText } from './units.js';
@@ -29,6 +28,14 @@ const SOFT = '#57606a';
 const MARGIN = 24;
 const LEFT = 64;
 
+/** As `CheckReport`. */
+export interface CheckedOrder extends OrderReport {
+  readonly files: number;
+  readonly records: number;
+  readonly isCounted: boolean;
+  readonly bytes: number;
+}
+
 /** A part of the picture, drawn with its upper edge at `top`. */
 interface Piece {
   readonly height: number;
@@ -36,7 +43,7 @@ interface Piece {
 }
 
 /** @returns the text of the file. */
-export function orderPlot(report: Omit<CheckReport, 'seconds'>): string {
+export function orderPlot(report: CheckedOrder): string {
   const { verdict, files, records, isCounted, bytes, sampledRecords, windows } = report;
   const size = `${countText(files)} ${files === 1 ? 'file' : 'files'}, ${isCounted ? '' : 'about '}${countText(records)} records, ${bytesText(bytes)}`;
   const title = `Is it shuffled? ${VERDICTS[verdict]}`;

@@ -5,7 +5,7 @@
 import { UsageError } from '../../errors.js';
 import type { Input } from '../../inputs/list-inputs.js';
 import { requireOutside } from '../../output/output-place.js';
-import type { CheckReport } from '../check-shuffled.js';
+import type { CheckedOrder } from './order-plot.js';
 import { refusalOf, requireDirectory, requireReplaceable, writeWhole } from './report-file.js';
 
 /** @throws UsageError */
@@ -24,7 +24,7 @@ export function requirePlotPlace(
 }
 
 /** @throws SystemError, UsageError */
-export async function tellPlot(file: string, force: boolean, report: Omit<CheckReport, 'seconds'>): Promise<void> {
+export async function tellPlot(file: string, force: boolean, report: CheckedOrder): Promise<void> {
   const { orderPlot } = await import('./order-plot.js');
   writeWhole(file, orderPlot(report), force);
 }

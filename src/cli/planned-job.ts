@@ -53,53 +53,50 @@ const KINDS = {
 const GROUPS_OF_TASKS: ReadonlySet<OptionGroup> = new Set(['Tasks', 'Slurm', 'Progress']);
 const ALWAYS = new Set(['append', 'shuffle-store', 'json', 'dry-run']);
 
-/** @returns the options that a plan must have; inputs as they were typed. @throws UsageError for words that the job does not take, or lacks. */
-export function requireJob({ operands, values, given }: JobWords, planner: Planner) {
+/**
+ * The options of the job, with the inputs as they were typed: no file that the words name is read.
+ * @throws UsageError for words that the job does not take, or lacks; InputError for a mistyped word.
+ */
+export function askedJob({ operands, values, given }: JobWords, planner: Planner) {
   const kind = values.append !== undefined ? 'append' : values.shuffleStore !== undefined ? 'shuffleStore' : 'shuffle';
   refuseOthers(KINDS[kind], given);
-  const { inputLists = [], append, shuffleStore, output, jobDir, tasks } = values;
+  const { inputLists = [], inputIds: _, randomSource: __, mix: ___, headCount, ...others } = values;
+  const { append, shuffleStore, output, jobDir, tasks, ...rest } = others;
   const hasInputs = operands.length > 0 || inputLists.length > 0;
   if (kind === 'shuffleStore' && hasInputs)
     throw new UsageError(`${operands[0] ?? 'a list of inputs'}: --shuffle-store takes no inputs; --append adds inputs`);
   if (kind !== 'shuffleStore' && !hasInputs) throw new UsageError('name the inputs: tasks cannot share standard input');
-  if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each pass');
+  if (kind !== 'append' && output === undefined)
+    throw new UsageError('--output is missing: tasks cannot share standard output');
+  if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each kind');
   // The parser makes sure of it.
   if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
   refuseMistypedWords(operands, planner);
-  if (append !== undefined) return { append, inputs: operands, jobDir, tasks };
-  if (output === undefined) throw new UsageError('--output is missing: tasks cannot share standard output');
-  return shuffleStore === undefined
-    ? { inputs: operands, output, jobDir, tasks }
-    : { shuffleStore, output, jobDir, tasks };
+  const ofTasks = { ...rest, jobDir, tasks };
+  if (append !== undefined) return { ...ofTasks, append, inputs: operands };
+  const written = { ...ofTasks, output: output ?? '', headCount: countOfRecords(headCount) };
+  return shuffleStore === undefined ? { ...written, inputs: operands } : { ...written, shuffleStore };
 }
 
-/** @throws UsageError */
+/** Reads the files that the words name, too. @throws UsageError, InputError */
 export async function readJob(
   words: JobWords,
   planner: Planner,
   { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },
 ): Promise<ClusterJobOptions> {
-  const required = requireJob(words, planner);
-  const { operands, values } = words;
-  const { inputLists = [], inputIds, randomSource, mix, headCount, ...others } = values;
-  const { append: _, shuffleStore: __, output: ___, ...given } = others;
-  const options = { ...given, ...required, signal, onWarning };
-  if ('shuffleStore' in options) return { ...options, ...counted(headCount) };
-  const inputs = await resolveInputs(operands, inputLists, signal);
-  const ids = await resolveInputIds(inputIds, signal);
-  if ('append' in options) return { ...options, inputs, inputIds: ids };
+  const asked = { ...askedJob(words, planner), signal, onWarning };
+  if ('shuffleStore' in asked) return asked;
+  const { inputLists = [], inputIds: rule, randomSource, mix } = words.values;
+  const inputs = await resolveInputs(words.operands, inputLists, signal);
+  const inputIds = await resolveInputIds(rule, signal);
+  if ('append' in asked) return { ...asked, inputs, inputIds };
   return {
-    ...options,
-    ...counted(headCount),
+    ...asked,
     inputs,
-    inputIds: ids,
-    seed: randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false),
+    inputIds,
+    seed: randomSource === undefined ? asked.seed : await readSeedFrom(randomSource, false),
     mix: mix === undefined ? undefined : await (await import('./mix-file.js')).readMix(mix, signal),
   };
-}
-
-function counted(headCount: JobValues['headCount']) {
-  return { headCount: countOfRecords(headCount) };
 }
 
 /** @throws UsageError */

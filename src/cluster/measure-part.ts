@@ -1,0 +1,109 @@
+/**
+ * A task between the passes of a job that keeps one of equal records: finds what stays of its piles. All tasks of the shuffle
+ * pass need that of all piles before they write, because it says where in the output each pile begins.
+ */
+import { join } from 'node:path';
+import { VerificationError } from '../errors.js';
+import { NameTakenError } from '../io/durable.js';
+import { list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably } from '../io/small-file.js';
+import { distinctTally } from '../job-directory/distinct-note.js';
+import type { JobScope } from '../jobs/job.js';
+import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
+import { bytesOfPart } from '../passes/shuffle-work.js';
+import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../passes/take-distinct.js';
+import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
+import { shareOfPiles } from '../plan/task-shares.js';
+import type { AttemptLog } from './attempt-log.js';
+import { CLUSTER_REMEDY } from './cluster-plan.js';
+import type { OutputJob } from './open-job.js';
+import { openPiles } from './open-piles.js';
+import { gatherScattered } from './scattered.js';
+import { readVisible, recordNameOf, requireDone, taskCountOf } from './task-arrays.js';
+
+const shape = object({
+  /** The first of its piles. */
+  first: wholeNumber(),
+  /** What stays of each. */
+  piles: list(distinctTally),
+});
+
+type MeasureRecord = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'cluster-measure',
+  version: 1,
+  mostBytes: 2 ** 24,
+  role: 'temp',
+  shape,
+  remedy: CLUSTER_REMEDY,
+});
+
+/** @returns the bytes of the records that this attempt looked at; undefined if the task was done before. */
+export async function measurePart(
+  job: OutputJob,
+  index: number,
+  log: AttemptLog,
+  scratchDir: string,
+  scope: JobScope,
+): Promise<number | undefined> {
+  const { directory, plan, piling } = job;
+  if (readRecord(directory, index) !== undefined) return undefined;
+  const { piles } = await gatherScattered(job);
+  const { totals } = piles;
+  const toOpen = { ...plan.request, piles, plan, piling };
+  const { work, threads } = await openPiles(job, toOpen, log.attempt, scratchDir, scope);
+  const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
+  const bytes = bytesOfPart(totals, part);
+  let measuredBytes = 0;
+  log.count(bytes, () => measuredBytes);
+  const distinct = await measureDistinct(work, threads, part, (more) => {
+    measuredBytes += more;
+  });
+  await noteFirst(directory, index, {
+    first: part.first,
+    piles: textsOf(totalsOfRange(distinct, part.first, part.end)),
+  });
+  return bytes;
+}
+
+/** @returns the piles with the totals of what stays. @throws SystemError ERR_NOT_READY; VerificationError */
+export async function gatherDistinct(job: OutputJob, all: ScatteredPiles): Promise<ScatteredPiles> {
+  const { directory, plan } = job;
+  if (!plan.request.unique) return all;
+  await requireDone(job, 'measure');
+  const tallies = [];
+  for (let task = 0; task < taskCountOf(plan, 'measure'); task++) {
+    const { first, piles } = await readVisible(job, 'measure', task, () => readRecord(directory, task));
+    if (first !== tallies.length) throw ofOtherPiles(task, directory);
+    for (const tally of piles) tallies.push(tallyOfText(tally));
+  }
+  if (tallies.length !== all.totals.records.length) throw ofOtherPiles(taskCountOf(plan, 'measure') - 1, directory);
+  const distinct = requireDistinct(totalsOf(tallies), all.totals);
+  return scatteredPiles(all.pileSets, distinct, all.longestRecordBytes);
+}
+
+function readRecord(directory: string, task: number): MeasureRecord | undefined {
+  return format.read(join(directory, recordNameOf('measure', task)));
+}
+
+/** @throws VerificationError if another attempt found something else. */
+async function noteFirst(directory: string, task: number, own: MeasureRecord): Promise<void> {
+  try {
+    await createDurably(directory, recordNameOf('measure', task), format.seal(own));
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) throw error;
+    const first = readRecord(directory, task);
+    if (first === undefined || JSON.stringify(first) === JSON.stringify(own)) return;
+    throw new VerificationError(
+      `two attempts at measure task ${task} of ${directory} found different records; check the memory of both machines`,
+    );
+  }
+}
+
+function ofOtherPiles(task: number, directory: string): VerificationError {
+  return new VerificationError(
+    `the record of measure task ${task} of ${directory} is not of these piles; ${CLUSTER_REMEDY.ifDamaged}`,
+  );
+}

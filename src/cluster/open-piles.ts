@@ -1,0 +1,60 @@
+/** Opens piles on the machine of a task: starts the threads that put them in order, and makes what these need. */
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import type { JobScope } from '../jobs/job.js';
+import { type PileStorage, shuffleSettings } from '../jobs/task-settings.js';
+import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
+import type { UniqueRequest } from '../jobs/unique-options.js';
+import type { WorkPlan } from '../jobs/work-plan.js';
+import { threadsOfPass2 } from '../passes/between-passes.js';
+import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { PilesWork } from '../passes/shuffle-work.js';
+import type { Threads } from '../passes/threads.js';
+import { type ClusterJob, type OutputJob, startTaskThreads } from './open-job.js';
+
+/** Piles, and how they lie in the job directory. */
+export interface PilesToOpen extends Pick<UniqueRequest, 'unique' | 'uniqueBy'> {
+  readonly piles: ScatteredPiles;
+  readonly plan: WorkPlan;
+  readonly piling: PileStorage;
+}
+
+export interface OpenedPiles {
+  readonly work: PilesWork;
+  readonly threads: Threads;
+}
+
+/**
+ * @param attempt part of the names of temp files.
+ * @param scratchDir where piles that are too large are scattered again: on this machine alone.
+ */
+export async function openPiles(
+  job: OutputJob,
+  { piles, plan, piling, unique, uniqueBy }: PilesToOpen,
+  attempt: string,
+  scratchDir: string,
+  scope: JobScope,
+): Promise<OpenedPiles> {
+  const { gates, onWarning } = job;
+  const { request, inputIds, stored } = job.plan;
+  const first = await startTaskThreads(job, scope, plan);
+  const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, () => {}, scope.releases);
+  const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
+    keyScale: piles.keyScale,
+    framing: request.framing,
+    tiesByBytes: request.unique || inputIds !== undefined || stored !== undefined,
+    unique,
+    uniqueBy,
+    hashesOutput: true,
+    rescatterTo: openScratch(scratchDir, gates, scope),
+    isProfiled: false,
+  });
+  return { work: { piles, settings, attempt, onWarning }, threads };
+}
+
+function openScratch(scratchDir: string, gates: ClusterJob['gates'], { releases }: JobScope) {
+  requireTempDirs([scratchDir], 'tempDirs');
+  const disks = new TempDisks([scratchDir], gates);
+  removeLeftOverTempDirectories(scratchDir);
+  const directory = makePrivateTempDirectory(scratchDir, releases);
+  return { disks: disks.in([directory]), indexDirectory: directory };
+}

@@ -1,0 +1,73 @@
+/**
+ * The arrays of tasks of a job, in the order in which they run. A task is done when its record has its name in the job
+ * directory: of a scatter task the indexes of its slices, of another task a file of its own.
+ */
+import { join } from 'node:path';
+import { nameSome } from '../errors.js';
+import { statPath } from '../io/paths.js';
+import { committedIndexPath } from '../job-directory/pile-set-commits.js';
+import type { ClusterPlan } from './cluster-plan.js';
+import { type ClusterJob, notReady } from './open-job.js';
+
+/** `measure` has tasks where of equal records one is kept, `draw` where records are drawn with replacement. */
+export const ARRAY_KINDS = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
+
+export type ArrayKind = (typeof ARRAY_KINDS)[number];
+export type TaskKind = (typeof TASK_KINDS)[number];
+
+/** A job directory and its plan. */
+export type FoundJob = Pick<ClusterJob, 'directory' | 'plan'>;
+
+/** 0: the job has no tasks of this kind. */
+export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
+  return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
+}
+
+export function recordNameOf(kind: Exclude<ArrayKind, 'scatter'>, task: number): string {
+  return `${kind}-${String(task).padStart(6, '0')}`;
+}
+
+/** The tasks that are not done, as far as this machine sees. */
+export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind): number[] {
+  const isSliceDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
+  const isDone = (task: number) =>
+    kind === 'scatter'
+      ? (plan.scatterTasks[task] ?? []).every(isSliceDone)
+      : statPath(join(directory, recordNameOf(kind, task)), 'temp') !== undefined;
+  return Array.from({ length: taskCountOf(plan, kind) }, (_, task) => task).filter((task) => !isDone(task));
+}
+
+/**
+ * Waits until all tasks of a kind are done.
+ * @param isOver whether the job needs them no more. Absent: it does.
+ * @throws SystemError ERR_NOT_READY that names those that are not.
+ */
+export async function requireDone(
+  job: Pick<ClusterJob, 'directory' | 'plan' | 'patience'>,
+  kind: ArrayKind,
+  isOver: () => boolean = () => false,
+): Promise<void> {
+  const { directory, patience } = job;
+  const isReady = () => unfinishedTasks(job, kind).length === 0 || isOver() || undefined;
+  if ((await patience.untilFound(directory, isReady)) === true) return;
+  throw notReady(unfinished(kind, unfinishedTasks(job, kind), directory));
+}
+
+/** Reads the record of a task that is done, which may not be visible here yet. @throws SystemError ERR_NOT_READY */
+export async function readVisible<T>(
+  { directory, patience }: Pick<ClusterJob, 'directory' | 'patience'>,
+  kind: ArrayKind,
+  task: number,
+  read: () => T | undefined,
+): Promise<T> {
+  const record = await patience.untilFound(directory, read);
+  if (record === undefined) throw notReady(unfinished(kind, [task], directory));
+  return record;
+}
+
+/** Names tasks that must be done first, in one line. */
+export function unfinished(kind: ArrayKind, tasks: readonly number[], directory: string): string {
+  const one = tasks.length === 1;
+  return `${kind} task${one ? '' : 's'} ${nameSome(tasks.map(String))} of ${directory} ${one ? 'is' : 'are'} not done; run ${one ? 'it' : 'them'} first`;
+}

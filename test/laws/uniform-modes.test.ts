@@ -1,0 +1,193 @@
+/**
+ * The modes of a shuffle, each through whole jobs of the library from the named files to the committed outputs: every sample
+ * with its order, every part of the records in a split, and every order in it are equally likely. The records of some inputs
+ * lie in piles in memory and on disk, and few jobs have several threads. chi-square.ts explains the bounds.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, it } from 'vitest';
+import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
+import { atScale, sampled } from '../fixtures/scale.js';
+import { CHI_SQUARE_BOUNDS, expectUniform } from './chi-square.js';
+import { useFastDirectory } from './fast-directory.js';
+
+const directory = useFastDirectory();
+const jobs = atScale(120, 480, 24_000);
+/** Threads take long to start: so few of the jobs have them. */
+const JOBS_FOR_THREADS = 120;
+
+interface Mode {
+  readonly name: string;
+  /** What each input holds. */
+  readonly inputs: readonly string[];
+  readonly options: Partial<ShuffleOptions>;
+  /** What each statistic has one degree of freedom less than: the number of its cells. */
+  readonly cells: Readonly<Record<string, number>>;
+  /** In which cell of a statistic a job falls; undefined: in none. @param parts the records of each split, or of the output. */
+  readonly cellsOf: (parts: readonly string[]) => Readonly<Record<string, string | undefined>>;
+}
+
+const lines = (letters: string) => letters.replaceAll(/./g, '$&\n');
+const sorted = (letters: string) => [...letters].sort().join('');
+const LETTERS = 'abcdefghijklmnopqrst';
+const HALVES = [
+  { name: 'x', share: 0.5 },
+  { name: 'y', rest: true },
+] as const;
+
+const MODES: readonly Mode[] = [
+  {
+    name: 'all ordered samples of three of six records',
+    inputs: [...'abcdef'].map(lines),
+    options: { headCount: 3 },
+    cells: { samples: 6 * 5 * 4 },
+    cellsOf: ([sample]) => ({ samples: sample }),
+  },
+  {
+    // The limit falls below the keys of most records while pass 1 reads.
+    name: 'all pairs of twenty records of ten inputs',
+    inputs: (LETTERS.match(/../g) ?? []).map(lines),
+    options: { headCount: 2 },
+    cells: { pairs: (20 * 19) / 2 },
+    cellsOf: ([sample = '']) => ({ pairs: sorted(sample) }),
+  },
+  {
+    name: 'all ordered samples in splits',
+    inputs: ['abc', 'def'].map(lines),
+    options: {
+      headCount: 3,
+      splits: [
+        { name: 'x', share: 0.4 },
+        { name: 'y', rest: true },
+      ],
+    },
+    cells: { samples: 6 * 5 * 4 },
+    cellsOf: ([one = '', two]) => ({ samples: one.length === 1 ? one + two : 'not one in the first split' }),
+  },
+  {
+    name: 'the records and the order of splits with shares',
+    inputs: ['ab', 'cd'].map(lines),
+    options: { splits: HALVES },
+    cells: { records: 2 ** 4, orders: 24 },
+    cellsOf: ([one = '', two = '']) => ({
+      records: sorted(one),
+      // Where two are in either, all orders of both are equally likely.
+      orders: one.length === 2 ? one + two : undefined,
+    }),
+  },
+  {
+    name: 'the records and the order of splits with numbers',
+    inputs: ['abc', 'def'].map(lines),
+    options: {
+      splits: [
+        { name: 'x', records: 3 },
+        { name: 'y', rest: true },
+      ],
+    },
+    cells: { records: 20, orders: 6 * 5 * 4 },
+    cellsOf: ([one = '']) => ({ records: sorted(one), orders: one }),
+  },
+  {
+    name: 'the splits of values, and the order in them',
+    inputs: ['aAc', 'C'].map(lines),
+    options: { splits: HALVES, splitBy: '/^(.)/i', missing: 'none' },
+    cells: { values: 2 ** 4, orders: 24 },
+    cellsOf: ([one = '', two = '']) => ({
+      values: sorted(one),
+      orders: one.length === 2 ? one + two : undefined,
+    }),
+  },
+  {
+    name: 'the order of a split that has all records of two values',
+    inputs: ['{"v":1,"r":"a"}\n{"v":2,"r":"b"}\n', '{"v":2,"r":"c"}\n{"v":1,"r":"d"}\n'],
+    options: { splits: HALVES, splitBy: '.v' },
+    cells: { values: 2 ** 2, orders: 24 },
+    cellsOf: (parts) => {
+      const [one = '', two = ''] = parts.map((part) => (part.match(/(?<="r":")./g) ?? []).join(''));
+      return { values: sorted(one), orders: one === '' || two === '' ? one + two : undefined };
+    },
+  },
+  {
+    name: 'the order of records with different values',
+    inputs: ['{"v":1}\n{"v":2}\n{"v":1,"b":0}\n', '{"v":4}\n{"v":3}\n{"v":2,"b":0}\n'],
+    options: { uniqueBy: '.v' },
+    cells: { orders: 24 },
+    cellsOf: ([kept]) => ({ orders: kept }),
+  },
+  {
+    name: 'three draws of four records',
+    inputs: ['ab', 'cd'].map(lines),
+    options: { headCount: 3, repeat: true },
+    cells: { draws: 4 ** 3 },
+    cellsOf: ([draws]) => ({ draws }),
+  },
+  {
+    name: 'the records of a weight of a half, and of one and a half',
+    inputs: ['ab', 'cd'].map(lines),
+    options: {
+      weights: [
+        { glob: '0', factor: '0.5' },
+        { glob: '1', factor: '1.5' },
+      ],
+    },
+    cells: { records: 2 ** 4 },
+    cellsOf: ([records = '']) => ({ records: sorted(records) }),
+  },
+];
+
+const TUNINGS: readonly Tuning[] = [
+  { inline: true },
+  { inline: true, keepInRam: false, hold: false, pileCount: 1, bufferBytes: 32 },
+  { inline: true, keepInRam: false, hold: false, pileCount: 5, bufferBytes: 16, sliceBytes: 2 },
+  { inline: true, hold: false, pileCount: 3, bufferBytes: 64 },
+];
+const THREADS: Tuning = { inline: false, keepInRam: false, hold: false, pileCount: 3, bufferBytes: 32, sliceBytes: 2 };
+
+/** @returns the records of each split, or of the one output, without what ends them. */
+async function runJob({ inputs, options }: Mode, seed: string, tuning: Tuning): Promise<readonly string[]> {
+  const paths = inputs.map((text, i) => {
+    writeFileSync(directory.path(String(i)), text);
+    return directory.path(String(i));
+  });
+  const output = directory.path('out');
+  rmSync(output, { recursive: true, force: true });
+  const { splits } = await shuffle(
+    {
+      workers: tuning.inline ? 1 : 2,
+      memoryBytes: 2 ** 24,
+      tempDirs: [directory.temp],
+      ...options,
+      inputs: paths,
+      output,
+      seed,
+    },
+    tuning,
+  );
+  const texts = splits?.map(({ shards }) => shards.map((path) => readFileSync(path, 'latin1')).join(''));
+  return (texts ?? [readFileSync(output, 'latin1')]).map((text) => text.replaceAll('\n', ''));
+}
+
+function isBounded(degrees: number): degrees is keyof typeof CHI_SQUARE_BOUNDS {
+  return degrees in CHI_SQUARE_BOUNDS;
+}
+
+describe('equally likely are', () => {
+  it.each(sampled(MODES, MODES.length).map((mode) => [mode.name, mode] as const))('%s', async (_, mode) => {
+    const found = new Map(Object.keys(mode.cells).map((statistic) => [statistic, new Map<string, number>()]));
+    for (let job = 0; job < jobs; job++) {
+      const tuning = job % JOBS_FOR_THREADS === 1 ? THREADS : TUNINGS[job % TUNINGS.length];
+      const parts = await runJob(mode, `${mode.name} ${job}`, tuning ?? {});
+      for (const [statistic, cell] of Object.entries(mode.cellsOf(parts))) {
+        const counts = found.get(statistic);
+        if (cell !== undefined) counts?.set(cell, (counts.get(cell) ?? 0) + 1);
+      }
+    }
+    for (const [statistic, cells] of Object.entries(mode.cells)) {
+      const counts = [...(found.get(statistic)?.values() ?? [])];
+      const degrees = cells - 1;
+      if (counts.length > cells || !isBounded(degrees))
+        throw new RangeError(`${counts.length} cells of ${statistic}, expected at most ${cells}`);
+      const none = Array.from({ length: cells - counts.length }, () => 0);
+      expectUniform([...counts, ...none], degrees, `${statistic} over ${jobs} jobs`);
+    }
+  });
+});
