@@ -1,8 +1,8 @@
 /** The command on a real terminal: its view beside records on the same screen, at any width, and its wait for a person. */
 import { describe, expect, it } from 'vitest';
+import { Screen } from '../../bench/screen.mjs';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { runInTerminal } from '../fixtures/run-in-terminal.js';
-import { Screen } from '../../bench/screen.mjs';
 
 /** Long enough that a view is drawn before the records come. */
 const slowly = '(seq 500; sleep 1.5)';
