@@ -282,9 +282,14 @@ describe('pileshuf cluster slurm', () => {
   });
 
   it('prints the script of each array that the job may have', async () => {
-    const { stdout } = await call(...words(), '--dry-run', '--unique-by=.url');
-    const kinds = [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
-    expect(kinds).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
+    const kindsOf = async (...asked: string[]) => {
+      const { stdout } = await call(...asked, '--dry-run');
+      return [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
+    };
+    expect(await kindsOf(...words(), '--unique-by=.url')).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
+    const tasks = ['--job-dir', jobDir(), '--tasks', '2'];
+    expect(await kindsOf('in', '--append', 'store', ...tasks)).toEqual(['scatter', 'commit']);
+    expect(await kindsOf('--shuffle-store', 'store', '-o', 'out', ...tasks)).toEqual(['shuffle', 'commit']);
   });
 
   it.each([

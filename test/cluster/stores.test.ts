@@ -22,6 +22,7 @@ import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { contentOf, runClusterLocally, runNow, SMALL_TASKS, type TaskOptions } from '../fixtures/run-cluster.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { messageOf } from '../fixtures/small-cluster-job.js';
 import { contentOf as recordsOf } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -152,6 +153,7 @@ describe('an append as tasks', () => {
     const files = () => readdirSync(directory.path('store', 'pile-sets')).sort();
     const [committed, found] = [recordsOf(store()), files()];
     await expect(runNow({ kind: 'commit', jobDir: other })).rejects.toMatchObject({ code: 'ERR_INPUT_ID_TAKEN' });
+    expect((await clusterStatus(other)).failed).toMatchObject([{ kind: 'commit' }]);
     expect([recordsOf(store()), files()]).toEqual([committed, found]);
   });
 
@@ -247,7 +249,11 @@ describe('a shuffle of a store as tasks', () => {
     await makeStores();
     await shuffleStore(store(), { output: directory.path('local') });
     const { shuffleTasks } = await planCluster(shuffleOptions(), SMALL_TASKS);
-    expect(await clusterStatus(jobDir())).toMatchObject({ state: 'shuffle', scatter: undefined });
+    await expect(runNow({ kind: 'commit', jobDir: jobDir() })).rejects.toMatchObject({ code: 'ERR_NOT_READY' });
+    expect(await clusterStatus(jobDir())).toMatchObject({
+      ...{ state: 'shuffle', scatter: undefined, measure: undefined, draw: undefined },
+      failed: [{ kind: 'commit' }],
+    });
     await appendToStore(store(), { inputs: [write('later', 'later\n')] }, { inline: true });
     await expireStore(store(), { keepLast: 1 });
     for (let taskIndex = 0; taskIndex < shuffleTasks; taskIndex++)
@@ -334,14 +340,6 @@ describe('a task of an append', () => {
 });
 
 describe('a plan for a store', () => {
-  const messageOf = async (work: Promise<unknown>): Promise<string> => {
-    const error = await work.then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    return error instanceof PileshufError ? error.message : expect.fail('nothing was refused');
-  };
-
   it.each([
     ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
     ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
