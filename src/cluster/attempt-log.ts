@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { PileshufError } from '../errors.js';
+import { makeOwnDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
 import { nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
@@ -44,6 +45,16 @@ const format = new SealedFormat({
 const TELL_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;
 
+/** A plan makes it. Made by an attempt, it would come back to a job that has just been committed. */
+export function makeAttemptsDirectory(jobDirectory: string, warn: (error: unknown) => void): void {
+  try {
+    makeOwnDirectory(join(jobDirectory, ATTEMPTS_NAME), 'job');
+  } catch (error) {
+    // Then attempts tell nothing, and tasks work all the same.
+    warn(error);
+  }
+}
+
 export class AttemptLog {
   /** Part of the names of all files that this attempt makes. */
   readonly attempt = randomBytes(6).toString('hex');
@@ -62,7 +73,6 @@ export class AttemptLog {
   }
 
   begin(): void {
-    // The plan made the directory. Made here, it would come back to a job that has just been committed.
     this.#tell('running', null);
     this.#timer = setInterval(() => this.#tell('running', null), TELL_MILLISECONDS);
     this.#timer.unref();

@@ -9,6 +9,7 @@
  *     draw-000003       task 3 has made its pile sets of copies of drawn records
  *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
  *     commit            the moves of the outputs, while they move
+ *     appending         the state of the store before the commit of an append
  *     committing        which process commits
  *     committed         the outputs have their names; all else goes
  *     attempts/         who works, or worked, on what; decides nothing
@@ -33,9 +34,11 @@ import type { WorkPlan } from '../jobs/work-plan.js';
 import type { FilesPlace } from '../output/output-place.js';
 import type { Before } from '../passes/before-ranges.js';
 import type { Slice } from '../plan/slices.js';
+import type { StoreCommit } from '../store/store-manifest.js';
+import type { StoreSnapshot } from '../store/store-snapshot.js';
 import { fromJsonValue, toJsonValue } from './plain-values.js';
 
-/** What a task needs of the options of the shuffle. */
+/** What a task needs of the options of the job. */
 export interface ClusterRequest
   extends Pick<
       ShuffleRequest,
@@ -74,29 +77,25 @@ export interface ClusterSlice {
   readonly before: readonly Before[] | undefined;
 }
 
-export interface ClusterPlan extends WorkPlan {
+/** What the tasks of every job need. */
+interface TasksPlan extends WorkPlan {
   readonly request: ClusterRequest;
   readonly inputs: readonly ClusterInput[];
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
-  readonly output: FilesPlace;
-  /** Lies beside the output, on storage that all tasks share. */
-  readonly stagingDirectory: string;
   readonly slices: readonly ClusterSlice[];
-  /** The slices of each task of the scatter pass. */
+  /** The slices of each task of the scatter pass. None: the piles are those of a store. */
   readonly scatterTasks: readonly (readonly number[])[];
   /** How many tasks each of the other arrays has; 0: the job has no such array. */
   readonly otherTasks: Readonly<Record<'measure' | 'draw' | 'shuffle', number>>;
-  /** How copies of drawn records are put on piles; undefined: none are drawn. */
-  readonly copies: CopyPlan | undefined;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
   readonly limitsHead: boolean;
   /** Of what is read, decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
-  /** Of the records that the output gets, before any are found equal. */
+  /** Of the records that the output gets, before any are found equal. 0: there is no output. */
   readonly expectedOutputBytes: number;
   /** What each task may use for records. */
   readonly memoryBytes: number;
@@ -112,13 +111,40 @@ export interface CopyPlan extends WorkPlan {
   readonly drawsBytes: number;
 }
 
+/** The plan of a job that writes an output. */
+export interface OutputPlan extends TasksPlan {
+  /** How copies of drawn records are put on piles; undefined: none are drawn. */
+  readonly copies: CopyPlan | undefined;
+  readonly output: FilesPlace;
+  /** Lies beside the output, on storage that all tasks share. */
+  readonly stagingDirectory: string;
+  /** The store whose piles the output gets, as it was when the job was planned; undefined: the tasks make the piles. */
+  readonly stored?: StoreSnapshot | undefined;
+}
+
+/** The plan of a job whose piles become part of a store. */
+export interface AppendPlan extends TasksPlan {
+  readonly append: {
+    readonly store: Pick<StoreSnapshot, 'directory' | 'settings'>;
+    /** Whether the commit replaces former commits with the same input ids. */
+    readonly replace: boolean;
+    /** `name` is part of the names of all pile sets. */
+    readonly commit: Pick<StoreCommit, 'name' | 'generation' | 'format' | 'inputIds'>;
+  };
+}
+
+export type ClusterPlan = OutputPlan | AppendPlan;
+
 const KIND = 'cluster-plan';
 const VERSION = 1;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = 'plan';
+/** The directory of the data files of pile sets. */
+export const DATA_NAME = 'disk-0';
 export const COMMITTED_NAME = 'committed';
 export const COMMITTING_NAME = 'committing';
+export const APPENDING_NAME = 'appending';
 export const ATTEMPTS_NAME = 'attempts';
 export const SLURM_NAME = 'slurm';
 

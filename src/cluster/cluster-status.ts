@@ -41,7 +41,7 @@ export interface ClusterStatus {
   readonly jobDir: string;
   /** The kind of tasks that are to do. */
   readonly state: TaskKind | 'committed';
-  /** Undefined when the job is committed. */
+  /** Undefined when the job is committed, or has no such tasks. */
   readonly scatter: PassStatus | undefined;
   /** The tasks that find what stays of equal records. Undefined, too, if the job has none. */
   readonly measure: PassStatus | undefined;

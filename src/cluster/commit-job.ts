@@ -19,11 +19,11 @@ import { StagedOutput } from '../output/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../passes/sample-places.js';
 import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { AttemptLog } from './attempt-log.js';
-import type { ClusterPlan } from './cluster-plan.js';
+import type { OutputPlan } from './cluster-plan.js';
 import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
 import { type DecidedOutput, decideOutput } from './decide-output.js';
-import { type ClusterJob, isCommitted, notReady } from './open-job.js';
+import { type ClusterJob, isCommitted, notReady, type OutputJob } from './open-job.js';
 import { readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
 import { requireDone, taskCountOf, unfinished } from './task-arrays.js';
 
@@ -38,6 +38,8 @@ export interface ClusterOutput {
   /** Final paths; none for one output. */
   readonly shards: readonly string[];
   readonly splits: readonly SplitReport[] | undefined;
+  /** Of an append: the number of the store's first state with these records. */
+  readonly state: number | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface ClusterOutput {
  * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if the output is wrong.
  */
 export async function commitJob(
-  job: ClusterJob,
+  job: OutputJob,
   log: AttemptLog,
   scratchDir: string,
   scope: JobScope,
@@ -70,7 +72,7 @@ export async function commitJob(
 
 /** Verifies the output, and notes its moves. */
 async function prepareMoves(
-  job: ClusterJob,
+  job: OutputJob,
   staged: StagedOutput,
   log: AttemptLog,
   scratchDir: string,
@@ -144,7 +146,7 @@ async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: De
 }
 
 /** Moves the shards of each task's first attempt to where those of a local job are. Another attempt may have begun. */
-async function takeShards({ plan, patience }: ClusterJob, records: readonly ShuffleRecord[]): Promise<void> {
+async function takeShards({ plan, patience }: OutputJob, records: readonly ShuffleRecord[]): Promise<void> {
   const { stagingDirectory } = plan;
   for (const { own, ranges } of records) {
     if (own === null) continue;
@@ -165,7 +167,7 @@ async function takeShards({ plan, patience }: ClusterJob, records: readonly Shuf
  * asks for its size.
  */
 function shorten(
-  { stagingDirectory }: ClusterPlan,
+  { stagingDirectory }: OutputPlan,
   { cuts, ends }: OutputLayout,
   regions: readonly WrittenRegion[],
 ): void {
@@ -187,9 +189,17 @@ function shorten(
   }
 }
 
-function reportOf(plan: ClusterPlan, journal: CommitJournal, shards: readonly string[]): ClusterOutput {
+function reportOf(plan: OutputPlan, journal: CommitJournal, shards: readonly string[]): ClusterOutput {
   const { records, bytes, checksum, splits } = journal;
-  return { records, bytes, seed: plan.request.seed, checksum, shards, splits: reportSplits(splits, shards) };
+  return {
+    records,
+    bytes,
+    seed: plan.request.seed,
+    checksum,
+    shards,
+    splits: reportSplits(splits, shards),
+    state: undefined,
+  };
 }
 
 function summaryOf({ records, bytes, seed, checksum }: ClusterOutput) {

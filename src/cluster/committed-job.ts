@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { removeDirectory } from '../io/directories.js';
 import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { checksumText, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { checksumText, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, isNameOfAttempt } from '../io/small-file.js';
-import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, PLAN_NAME } from './cluster-plan.js';
+import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME } from './cluster-plan.js';
 
 const shape = object({
-  stagingDirectory: text,
+  /** Absent: the job added to a store. */
+  stagingDirectory: optional(text),
   records: wholeNumber(),
   bytes: wholeNumber(),
   seed: text,
@@ -42,13 +43,18 @@ export function readCommittedNote(jobDirectory: string): CommittedNote | undefin
   return format.read(join(jobDirectory, COMMITTED_NAME));
 }
 
-const RECORD_NAME = /^(cuts|head|splits|slurm|commit|committing|(measure|draw|shuffle)-\d{6,}|[a-z0-9-]+\.index)$/;
+const RECORD_NAME =
+  /^(cuts|head|splits|slurm|commit|committing|appending|(measure|draw|shuffle)-\d{6,}|[a-z0-9-]+\.index)$/;
 
 /**
  * Removes what the job needs no more: the staged outputs, then everything in the job directory but the marker and what is
  * not of a job. A task that still runs somewhere finds its files gone, and fails.
  */
-export function removeRest(jobDirectory: string, stagingDirectory: string, warn: (error: unknown) => void): void {
+export function removeRest(
+  jobDirectory: string,
+  stagingDirectory: string | undefined,
+  warn: (error: unknown) => void,
+): void {
   const attempt = (remove: () => void) => {
     try {
       remove();
@@ -56,8 +62,8 @@ export function removeRest(jobDirectory: string, stagingDirectory: string, warn:
       warn(error);
     }
   };
-  attempt(() => removeDirectory(stagingDirectory));
-  attempt(() => removeDirectory(join(jobDirectory, 'disk-0')));
+  if (stagingDirectory !== undefined) attempt(() => removeDirectory(stagingDirectory));
+  attempt(() => removeDirectory(join(jobDirectory, DATA_NAME)));
   attempt(() => removeDirectory(join(jobDirectory, ATTEMPTS_NAME)));
   attempt(() => {
     for (const name of listNames(jobDirectory, 'temp'))

@@ -7,6 +7,7 @@ import { NameTakenError } from '../io/durable.js';
 import { readCutsNote, writeCutsNote } from '../job-directory/cuts-note.js';
 import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
 import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
+import { gatherStoredPiles } from '../jobs/gather-stored-piles.js';
 import type { JobScope } from '../jobs/job.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { foundHeaders, planOutput } from '../passes/between-passes.js';
@@ -19,9 +20,9 @@ import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { gatherCopies } from './draw-part.js';
 import { gatherDistinct } from './measure-part.js';
-import type { ClusterJob } from './open-job.js';
+import type { OutputJob } from './open-job.js';
 import { openPiles, type PilesToOpen } from './open-piles.js';
-import { gatherScattered } from './scattered.js';
+import { gatherScattered, type Scattered } from './scattered.js';
 
 export interface DecidedOutput {
   /** Of the output alone. */
@@ -37,35 +38,42 @@ export interface DecidedOutput {
  * @param scratchDir where piles that are too large are scattered again: on this machine alone.
  */
 export async function decideOutput(
-  job: ClusterJob,
+  job: OutputJob,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
 ): Promise<DecidedOutput> {
   const { plan, directory, piling, keyOf, inputs, signal } = job;
   const { request, copies } = plan;
-  const { piles: scattered, found } = await gatherScattered(job);
-  const distinct = await gatherDistinct(job, scattered);
-  const asScattered: PilesToOpen = { ...request, piles: distinct, plan, piling };
-  const opened = copies === undefined ? asScattered : await gatherCopies(job, copies);
-  const { work: all, threads } = await openPiles(job, opened, attempt, scratchDir, scope);
+  const { piles: all, found } = await gatherPiles(job);
+  const distinct = await gatherDistinct(job, all);
+  const asGathered: PilesToOpen = { ...request, piles: distinct, plan, piling };
+  const opened = copies === undefined ? asGathered : await gatherCopies(job, copies);
+  const { work: toCut, threads } = await openPiles(job, opened, attempt, scratchDir, scope);
   const samples = sampleSourceOf(request.framing, {
     inputs,
-    recordEnds: found.recordEnds,
+    recordEnds: found?.recordEnds ?? new Float64Array(0),
     keyOf,
     keys: request.keys,
     signal,
   });
   const keptHead = keptNote(readHeadNote(directory), directory, writeHeadNote);
-  const head = await takeHead(request, all, threads, keptHead);
-  const work = { ...all, piles: head, samples };
+  const head = await takeHead(request, toCut, threads, keptHead);
+  const work = { ...toCut, piles: head, samples };
   const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
   const splits = await findSplits(request, work, threads, keptSplits);
-  const outputPlan = planOutput(request, head, foundHeaders(request, found), splits);
+  const outputPlan = planOutput(request, head, found && foundHeaders(request, found), splits);
   const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
   const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
   const { ends, recordBytes, compression } = outputPlan;
   return { work, layout: { ends, recordBytes, compression, cuts }, splits, threads };
+}
+
+/** The piles of the tasks before, with what those found of the inputs; or those of a store. */
+async function gatherPiles(job: OutputJob): Promise<Pick<Scattered, 'piles'> & Partial<Scattered>> {
+  const { plan, piling, control } = job;
+  if (plan.stored === undefined) return gatherScattered(job);
+  return { piles: await gatherStoredPiles(plan.stored, piling.layout, control) };
 }
 
 /** A note that every task would make alike. */

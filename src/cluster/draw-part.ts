@@ -24,7 +24,7 @@ import { shareOfPiles } from '../plan/task-shares.js';
 import type { AttemptLog } from './attempt-log.js';
 import { CLUSTER_REMEDY, type CopyPlan } from './cluster-plan.js';
 import { gatherDistinct } from './measure-part.js';
-import type { ClusterJob } from './open-job.js';
+import type { OutputJob } from './open-job.js';
 import { openPiles, type PilesToOpen } from './open-piles.js';
 import { gatherScattered } from './scattered.js';
 import { readVisible, recordNameOf, requireDone, taskCountOf } from './task-arrays.js';
@@ -54,7 +54,7 @@ const format = new SealedFormat({
  * @throws InputError ERR_INPUT_EMPTY if there is no record to draw.
  */
 export async function drawPart(
-  job: ClusterJob,
+  job: OutputJob,
   index: number,
   log: AttemptLog,
   scratchDir: string,
@@ -119,7 +119,7 @@ export async function drawPart(
 }
 
 /** The piles of all copies. @throws SystemError ERR_NOT_READY; VerificationError */
-export async function gatherCopies(job: ClusterJob, copies: CopyPlan): Promise<PilesToOpen> {
+export async function gatherCopies(job: OutputJob, copies: CopyPlan): Promise<PilesToOpen> {
   const { directory, plan, patience, piling } = job;
   await requireDone(job, 'draw');
   const layout = layoutOfCopies(job, copies);
@@ -145,7 +145,7 @@ export async function gatherCopies(job: ClusterJob, copies: CopyPlan): Promise<P
   return { piles, plan: copies, piling: { ...piling, layout }, unique: false, uniqueBy: undefined };
 }
 
-function layoutOfCopies({ piling }: ClusterJob, { memory }: CopyPlan): PileSetLayout {
+function layoutOfCopies({ piling }: OutputJob, { memory }: CopyPlan): PileSetLayout {
   return { ...piling.layout, pileCount: memory.pileCount, stripeCount: memory.stripeCount };
 }
 

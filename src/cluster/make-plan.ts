@@ -13,22 +13,28 @@
  * one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a directory to
  * find out, compares clocks, or takes a lock.
  *
+ * An append to a store has scatter tasks and a commit alone (plan-append.ts, commit-append.ts), a shuffle of a store has
+ * shuffle tasks and a commit (plan-store-shuffle.ts).
+ *
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
  */
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
+import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
-import { makeOwnDirectory } from '../io/directories.js';
+import type { JobControl } from '../job-control.js';
 import { drawsBytesOf, needOfCopies, scaleOfPlaces } from '../jobs/draw-output.js';
+import type { StartedFiles } from '../jobs/earlier-attempt.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
-import { type PreparedShuffle, prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
-import { MOST_WORKERS } from '../jobs/request.js';
+import { prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
+import { MOST_WORKERS, type OutputRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
-import { planShuffle, type ShufflePlan, type WorkPlan } from '../jobs/work-plan.js';
+import { planShuffle, type ScatterPlan, type ShufflePlan, type WorkPlan } from '../jobs/work-plan.js';
+import type { KeyRule } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
@@ -37,12 +43,12 @@ import { planMemory, type Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
+import { makeAttemptsDirectory } from './attempt-log.js';
 import {
-  ATTEMPTS_NAME,
   type ClusterInput,
-  type ClusterPlan,
   type ClusterSlice,
   type CopyPlan,
+  type OutputPlan,
   writeClusterPlan,
 } from './cluster-plan.js';
 
@@ -72,14 +78,22 @@ export interface ClusterPlanOptions
   readonly memoryBytes?: number | undefined;
 }
 
+/** How many tasks there are, and what each may use. */
+export interface TaskAmounts {
+  readonly tasks: number;
+  readonly cpusPerTask: number;
+  readonly memoryBytes: number;
+}
+
 /** What there is to do. */
 export interface ClusterPlanReport {
   readonly jobDir: string;
   readonly seed: string;
+  /** Of a store: all that it has. */
   readonly inputCount: number;
   /** Of the inputs, decoded; from samples where they are compressed. */
   readonly expectedBytes: number;
-  /** The indexes of the tasks of each kind go from 0 to one less. */
+  /** The indexes of the tasks of each kind go from 0 to one less. 0: the job has no such tasks. */
   readonly scatterTasks: number;
   /** 0 without `unique` and `uniqueBy`. */
   readonly measureTasks: number;
@@ -120,15 +134,12 @@ const PILES_A_THREAD = 8;
 /** Smaller buffers write pieces that no disk likes. */
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
-const ENDLESS_SLICE_BYTES = 2 ** 50;
+export const ENDLESS_SLICE_BYTES = 2 ** 50;
 
-/**
- * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
- * @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do.
- */
-export async function planCluster(
+/** @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do. */
+export async function planShuffleTasks(
   options: ClusterPlanOptions,
-  tuning: Partial<Tuning> = {},
+  tuning: Partial<Tuning>,
 ): Promise<ClusterPlanReport> {
   requireKnownOptions('planCluster()', options, CLUSTER_PLAN_OPTIONS);
   const { value } = await runJob(options, (scope) => makePlan(options, tuning, scope));
@@ -136,10 +147,8 @@ export async function planCluster(
 }
 
 async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
-  const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB, ...rest } = options;
-  requireWhole('`tasks`', tasks, 1, MOST_TASKS);
-  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
-  requireWhole('`memoryBytes`', memoryBytes, 1);
+  const { tasks: _, cpusPerTask: __, memoryBytes: ___, ...rest } = options;
+  const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
   refuseUnplannable(options);
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
   const onDisk: Tuning = { ...tuning, keepInRam: false, stripeCount: 1 };
@@ -148,7 +157,6 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const { site, inputsToRead, weighing, inputs } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
-  const { directory } = site.start;
 
   const { repeat, unique } = prepared.request;
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
@@ -161,27 +169,25 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
   const outputBytes = (prepared.request.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
   const expectedOutputBytes = repeat ? outputBytes : Math.min(expectedBytes, outputBytes);
-  const leastBytes = tuning.sliceBytes ?? LEAST_TASK_BYTES;
-  const taskCount = Math.max(1, Math.min(tasks, Math.ceil(Math.max(expectedBytes, expectedOutputBytes) / leastBytes)));
+  const taskCount = countTasks(tasks, Math.max(expectedBytes, expectedOutputBytes), tuning);
   const otherTasks = {
     measure: unique ? taskCount : 0,
     draw: repeat ? taskCount : 0,
-    shuffle: Math.min(taskCount, mostShuffleTasks(prepared)),
+    shuffle: Math.min(taskCount, mostShuffleTasks(prepared.request)),
   };
   const threadsOfShuffle = otherTasks.shuffle * cpusPerTask;
   const plan = await planWith({
     ...onDisk,
     ...morePiles(whole, threadsOfShuffle, tuning),
-    sliceBytes:
-      tuning.sliceBytes ?? Math.max(MIB, Math.ceil(expectedBytes / (taskCount * cpusPerTask * SLICES_A_THREAD))),
+    sliceBytes: sliceBytesOf(expectedBytes, taskCount * cpusPerTask, tuning),
   });
-  const before = await lookBefore(prepared, plan, scope);
+  const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { compression, shards, splits, ...asked } = prepared.request;
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes } = asked;
   const { keys, seed, splitBy, uniqueBy, ioLimits, tempZstdLevel } = asked;
   const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
-  const made: ClusterPlan = {
+  const made: OutputPlan = {
     request: {
       ...{ ...read, keys, seed, splitBy, unique, uniqueBy, repeat, ioLimits, tempZstdLevel },
       ...{ headCount: asked.headCount, shards, splits, compression },
@@ -205,20 +211,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  try {
-    if (directory.wasThere) await directory.clear();
-    await directory.makeDirectories(true);
-    await writeClusterPlan(site.paths.jobDirectory, made);
-  } catch (error) {
-    await directory.end('discarded').catch(scope.warn);
-    throw error;
-  }
-  try {
-    makeOwnDirectory(join(site.paths.jobDirectory, ATTEMPTS_NAME), 'job');
-  } catch (error) {
-    // Then attempts tell nothing, and tasks work all the same.
-    scope.warn(error);
-  }
+  await writeAtSite(site, made, scope);
   return {
     jobDir: site.paths.jobDirectory,
     seed,
@@ -235,10 +228,52 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
 }
 
 /** @throws UsageError */
+export function completeTasks(options: Pick<ClusterPlanOptions, 'tasks' | 'cpusPerTask' | 'memoryBytes'>): TaskAmounts {
+  const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB } = options;
+  requireWhole('`tasks`', tasks, 1, MOST_TASKS);
+  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
+  requireWhole('`memoryBytes`', memoryBytes, 1);
+  return { tasks, cpusPerTask, memoryBytes };
+}
+
+/** At most as many as were asked for. */
+export function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {
+  return Math.max(1, Math.min(tasks, Math.ceil(bytes / (sliceBytes ?? LEAST_TASK_BYTES))));
+}
+
+/** @param threads of all tasks. */
+export function sliceBytesOf(expectedBytes: number, threads: number, { sliceBytes }: Tuning): number {
+  return sliceBytes ?? Math.max(MIB, Math.ceil(expectedBytes / (threads * SLICES_A_THREAD)));
+}
+
+/** Writes the plan of a job with an output. */
+export async function writeAtSite(
+  { start, paths: { jobDirectory } }: StartedFiles,
+  plan: OutputPlan,
+  { warn }: JobScope,
+): Promise<void> {
+  const { directory } = start;
+  try {
+    if (directory.wasThere) await directory.clear();
+    await directory.makeDirectories(true);
+    await writeClusterPlan(jobDirectory, plan);
+  } catch (error) {
+    await directory.end('discarded').catch(warn);
+    throw error;
+  }
+  makeAttemptsDirectory(jobDirectory, warn);
+}
+
+/** @throws UsageError */
 function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
   // Callers without types may pass anything.
   if (output === undefined || output === '-')
     throw new UsageError('tasks cannot share standard output: name a file or directory with `output`');
+  refuseGivenRecords(inputs);
+}
+
+/** @throws UsageError */
+export function refuseGivenRecords(inputs: unknown): void {
   const isGiven = (input: unknown) =>
     input === '-' || (typeof input === 'object' && input !== null && 'records' in input);
   if (Array.isArray(inputs) && inputs.some(isGiven))
@@ -246,9 +281,13 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
 }
 
 /** Each shard of a compressed output is written by one task, because nobody knows where its bytes will lie. */
-function mostShuffleTasks({ request }: PreparedShuffle): number {
-  if (request.compression === undefined) return Number.POSITIVE_INFINITY;
-  const rules = request.splits?.map(({ shards }) => shards) ?? [request.shards];
+export function mostShuffleTasks({
+  compression,
+  splits,
+  shards,
+}: Pick<OutputRequest, 'compression' | 'splits' | 'shards'>): number {
+  if (compression === undefined) return Number.POSITIVE_INFINITY;
+  const rules = splits?.map((split) => split.shards) ?? [shards];
   return rules.reduce((sum, rule) => sum + mostShards(rule), 0);
 }
 
@@ -282,9 +321,23 @@ function planCopies(
   return { ...first, memory, count: headCount, keyScale: scaleOfPlaces(headCount), drawsBytes };
 }
 
+/** A job that is about to read its inputs. */
+interface PreparedReading {
+  readonly request: Parameters<typeof scatterSettings>[2] & {
+    readonly keys?: KeyRule;
+    readonly signal: AbortSignal | undefined;
+  };
+  readonly plan: WorkPlan;
+  readonly control: JobControl;
+}
+
 /** Reads what readers in the middle of inputs must know of the bytes before: once, and not in each task. */
-async function lookBefore(prepared: PreparedShuffle, { slices }: ShufflePlan, scope: JobScope): Promise<BeforePart> {
-  const { request, plan, control, inputsToRead } = prepared;
+export async function lookBefore(
+  prepared: ReadableInputs & PreparedReading,
+  { slices }: Pick<ScatterPlan, 'slices'>,
+  scope: JobScope,
+): Promise<BeforePart> {
+  const { request, plan, control } = prepared;
   const stop = new JobStop(control, request.signal);
   scope.releases.push(() => stop.release());
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: 0 };
@@ -293,19 +346,19 @@ async function lookBefore(prepared: PreparedShuffle, { slices }: ShufflePlan, sc
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
   const settings = scatterSettings(threads, plan, request, piling, false, false);
   return lookBeforeRanges(
-    { ...prepared, inputs: inputsToRead, slices, settings, keys: request.keys },
+    { ...prepared, slices, settings, ...(request.keys !== undefined && { keys: request.keys }) },
     threads,
     () => false,
   );
 }
 
-function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
+export function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
   const before = parts.map(beforeOf);
   const isKnown = before.some(({ count, records }) => count > 0 || records !== undefined);
   return { parts, before: isKnown ? before : undefined };
 }
 
-function inputOf(input: Input): ClusterInput {
+export function inputOf(input: Input): ClusterInput {
   if (input.kind !== 'file')
     throw new UsageError(
       `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
@@ -315,7 +368,7 @@ function inputOf(input: Input): ClusterInput {
   return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header };
 }
 
-function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
+export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
   return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
     const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);

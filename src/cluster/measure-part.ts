@@ -17,7 +17,7 @@ import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { AttemptLog } from './attempt-log.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
-import type { ClusterJob } from './open-job.js';
+import type { OutputJob } from './open-job.js';
 import { openPiles } from './open-piles.js';
 import { gatherScattered } from './scattered.js';
 import { readVisible, recordNameOf, requireDone, taskCountOf } from './task-arrays.js';
@@ -42,7 +42,7 @@ const format = new SealedFormat({
 
 /** @returns the bytes of the records that this attempt looked at; undefined if the task was done before. */
 export async function measurePart(
-  job: ClusterJob,
+  job: OutputJob,
   index: number,
   log: AttemptLog,
   scratchDir: string,
@@ -69,7 +69,7 @@ export async function measurePart(
 }
 
 /** @returns the piles with the totals of what stays. @throws SystemError ERR_NOT_READY; VerificationError */
-export async function gatherDistinct(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
+export async function gatherDistinct(job: OutputJob, all: ScatteredPiles): Promise<ScatteredPiles> {
   const { directory, plan } = job;
   if (!plan.request.unique) return all;
   await requireDone(job, 'measure');

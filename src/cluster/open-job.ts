@@ -17,7 +17,18 @@ import { createControl, type WorkPlan } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
-import { type ClusterPlan, COMMITTED_NAME, PLAN_NAME, readClusterPlan } from './cluster-plan.js';
+import type { PileSetLayout } from '../pile-sets/pile-layout.js';
+import { pileSetDirectoryOf } from '../store/store-files.js';
+import { layoutOf } from '../store/store-snapshot.js';
+import {
+  type AppendPlan,
+  type ClusterPlan,
+  COMMITTED_NAME,
+  DATA_NAME,
+  type OutputPlan,
+  PLAN_NAME,
+  readClusterPlan,
+} from './cluster-plan.js';
 import type { Patience } from './until-visible.js';
 
 /** How a task talks to its caller. */
@@ -26,18 +37,26 @@ export interface TaskTalk {
   readonly onWarning: (line: string) => void;
 }
 
-export interface ClusterJob extends TaskTalk {
+export interface ClusterJob<Plan extends ClusterPlan = ClusterPlan> extends TaskTalk {
   readonly directory: string;
-  readonly plan: ClusterPlan;
+  readonly plan: Plan;
   readonly patience: Patience;
   readonly gates: DeviceGates;
   readonly control: JobControl;
   readonly stop: JobStop;
-  /** How pile sets lie in the job directory. */
+  /** How pile sets lie in the job directory, or in the store that the tasks read. */
   readonly piling: PileStorage;
   /** As the plan has them; a task that reads some looks at these again. */
   readonly inputs: readonly FileInput[];
   readonly keyOf: (inputOrdinal: number) => bigint;
+}
+
+export type OutputJob = ClusterJob<OutputPlan>;
+export type AppendJob = ClusterJob<AppendPlan>;
+
+/** A job is one or the other. */
+export function isAppend(job: AppendJob | OutputJob): job is AppendJob {
+  return 'append' in job.plan;
 }
 
 /**
@@ -49,22 +68,19 @@ export async function openClusterJob(
   patience: Patience,
   talk: TaskTalk,
   { releases }: JobScope,
-): Promise<ClusterJob | undefined> {
+): Promise<OutputJob | AppendJob | undefined> {
   const found = await findPlan(jobDir, patience);
   if (found === undefined) return undefined;
   const { directory, plan } = found;
   requireMemory(plan);
   const gates = new DeviceGates(ioLimitsHere(plan));
-  const disks = new TempDisks([directory], gates).in([join(directory, 'disk-0')]);
+  const layout = layoutOfPiles(plan, directory, gates);
   const control = createControl(plan, gates);
   const stop = new JobStop(control, talk.signal);
   releases.push(() => stop.release());
-  const { pileCount, stripeCount } = plan.memory;
-  const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
-  return {
+  const opened = {
     ...talk,
     directory,
-    plan,
     patience,
     gates,
     control,
@@ -73,6 +89,20 @@ export async function openClusterJob(
     inputs: inputsOf(plan),
     keyOf: keyRuleOf(plan.request, plan.inputIds),
   };
+  return 'append' in plan ? { ...opened, plan } : { ...opened, plan };
+}
+
+function layoutOfPiles(plan: ClusterPlan, directory: string, gates: DeviceGates): PileSetLayout {
+  if ('stored' in plan && plan.stored !== undefined) {
+    const pileSets = pileSetDirectoryOf(plan.stored.directory);
+    const gate = gates.gateOf(pileSets, 'store');
+    return layoutOf(plan.stored, gate, gates.deviceOf(pileSets, 'store').deviceClass === 'rotating');
+  }
+  const { pileCount, stripeCount } = plan.memory;
+  const disks = new TempDisks([directory], gates).in([join(directory, DATA_NAME)]);
+  const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
+  // These become files of the store: all who may read the others must be able to read them.
+  return 'append' in plan ? { ...layout, role: 'store' } : layout;
 }
 
 /** @returns undefined if the job is committed. @throws UsageError if there is none. */

@@ -9,7 +9,7 @@ import { threadsOfPass2 } from '../passes/between-passes.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
-import { type ClusterJob, startTaskThreads } from './open-job.js';
+import { type ClusterJob, type OutputJob, startTaskThreads } from './open-job.js';
 
 /** Piles, and how they lie in the job directory. */
 export interface PilesToOpen extends Pick<UniqueRequest, 'unique' | 'uniqueBy'> {
@@ -28,19 +28,20 @@ export interface OpenedPiles {
  * @param scratchDir where piles that are too large are scattered again: on this machine alone.
  */
 export async function openPiles(
-  job: ClusterJob,
+  job: OutputJob,
   { piles, plan, piling, unique, uniqueBy }: PilesToOpen,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
 ): Promise<OpenedPiles> {
   const { gates, onWarning } = job;
+  const { request, inputIds, stored } = job.plan;
   const first = await startTaskThreads(job, scope, plan);
   const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, () => {}, scope.releases);
   const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
     keyScale: piles.keyScale,
-    framing: job.plan.request.framing,
-    tiesByBytes: job.plan.inputIds !== undefined || job.plan.request.unique,
+    framing: request.framing,
+    tiesByBytes: request.unique || inputIds !== undefined || stored !== undefined,
     unique,
     uniqueBy,
     hashesOutput: true,

@@ -5,16 +5,18 @@ import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
+import { explainedByExpiry } from '../store/store-snapshot.js';
 import { AttemptLog } from './attempt-log.js';
+import { commitAppend } from './commit-append.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { readCommittedNote, removeRest } from './committed-job.js';
 import { drawPart } from './draw-part.js';
 import { measurePart } from './measure-part.js';
-import { type ClusterJob, openClusterJob } from './open-job.js';
+import { type AppendJob, isAppend, type OutputJob, openClusterJob } from './open-job.js';
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
-import { TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
+import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** Which task, of which job. */
@@ -126,18 +128,15 @@ async function runOne(
   if (task >= count) return { count };
   const log = new AttemptLog(directory, kind, task);
   log.begin();
-  const work = async (): Promise<Omit<TaskOutcome, 'count'>> => {
-    await requireStaging(job);
-    if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
-    const output = await commitJob(job, log, scratchDir, scope);
-    if (output !== undefined) return { bytes: output.bytes, output };
-    // The process that committed may have removed all but what this one told since.
-    log.stop();
-    removeLeftRest(jobDir, scope);
-    return { isCommitted: true };
-  };
   try {
-    const outcome = await work();
+    const outcome = await (isAppend(job)
+      ? doOfAppend(job, kind, task, log, scope)
+      : doOfOutput(job, kind, task, log, scratchDir, scope));
+    if (outcome.isCommitted === true) {
+      // The process that committed may have removed all but what this one told since.
+      log.stop();
+      removeLeftRest(jobDir, scope);
+    }
     log.done();
     return { count, ...outcome };
   } catch (error) {
@@ -147,20 +146,54 @@ async function runOne(
   }
 }
 
+async function doOfAppend(
+  job: AppendJob,
+  kind: TaskKind,
+  task: number,
+  log: AttemptLog,
+  scope: JobScope,
+): Promise<Omit<TaskOutcome, 'count'>> {
+  if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
+  return outcomeOf(await commitAppend(job, log, scope));
+}
+
+async function doOfOutput(
+  job: OutputJob,
+  kind: TaskKind,
+  task: number,
+  log: AttemptLog,
+  scratchDir: string,
+  scope: JobScope,
+): Promise<Omit<TaskOutcome, 'count'>> {
+  await requireStaging(job);
+  try {
+    if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
+    return outcomeOf(await commitJob(job, log, scratchDir, scope));
+  } catch (error) {
+    const { stored } = job.plan;
+    throw stored === undefined ? error : explainedByExpiry(error, stored);
+  }
+}
+
 type Part = (
-  job: ClusterJob,
+  job: OutputJob,
   index: number,
   log: AttemptLog,
   scratchDir: string,
   scope: JobScope,
 ) => Promise<number | undefined>;
 
-const PARTS: Readonly<Record<Exclude<TaskKind, 'commit'>, Part>> = {
+const PARTS: Readonly<Record<ArrayKind, Part>> = {
   scatter: (job, index, log, _, scope) => scatterPart(job, index, log, scope),
   measure: measurePart,
   draw: drawPart,
   shuffle: shufflePart,
 };
+
+/** @param output undefined: another process has committed the job. */
+function outcomeOf(output: ClusterOutput | undefined): Omit<TaskOutcome, 'count'> {
+  return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
+}
 
 function defaultScratch(): string {
   const fromEnvironment = process.env['TMPDIR'];

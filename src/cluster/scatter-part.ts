@@ -58,7 +58,7 @@ export async function scatterPart(
     keys: plan.request.keys,
     keyOf: job.keyOf,
     settings: { ...settings, headLimit },
-    attempt: log.attempt,
+    attempt: 'append' in plan ? `${log.attempt}-${plan.append.commit.name}` : log.attempt,
     onWarning,
   };
   log.count(bytes, () => control.counted('scatteredBytes'));

@@ -29,13 +29,13 @@ import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
 import type { AttemptLog } from './attempt-log.js';
 import { decideOutput } from './decide-output.js';
-import type { ClusterJob } from './open-job.js';
+import type { OutputJob } from './open-job.js';
 import { readShuffleRecord, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
 import { taskCountOf } from './task-arrays.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
 export async function shufflePart(
-  job: ClusterJob,
+  job: OutputJob,
   index: number,
   log: AttemptLog,
   scratchDir: string,

@@ -8,7 +8,13 @@ import { nameSome, PileshufError, SystemError } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import type { ShuffleProgress } from '../jobs/options.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
+import {
+  costsOfScatter,
+  costsOfShuffle,
+  costsOfStoreShuffle,
+  type PhaseCost,
+  type ShuffleSizes,
+} from '../plan/phase-costs.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { findPlan } from './open-job.js';
@@ -203,7 +209,7 @@ function lastLine(logDir: string, kind: TaskKind, index: number | undefined): st
 function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
   const storedBytes = plan.sliceBytes.reduce((sum, bytes) => sum + bytes, 0);
   const isCompressed = plan.inputs.some(({ codec }) => codec !== undefined);
-  const phases: readonly PhaseCost[] = costsOfShuffle({
+  const phases = costsOf(plan, {
     storedBytes,
     recordBytes: plan.expectedBytes,
     decodedBytes: isCompressed ? plan.expectedBytes : 0,
@@ -230,6 +236,11 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     const memory = { residentBytes: process.memoryUsage.rss(), budgetBytes: undefined };
     onProgress({ phase: state, phases, bytesDone, bytesResumed, bytesTotal: total, phaseSeconds, disks: [], memory });
   };
+}
+
+function costsOf(plan: ClusterPlan, sizes: ShuffleSizes): readonly PhaseCost[] {
+  if ('append' in plan) return costsOfScatter(sizes, sizes.recordBytes);
+  return plan.stored === undefined ? costsOfShuffle(sizes) : costsOfStoreShuffle(sizes);
 }
 
 function doneShare(status: ClusterStatus, kind: ArrayKind): number {

@@ -13,8 +13,11 @@ import { MOST_WORKERS } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { ClusterPlan } from './cluster-plan.js';
-import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
+import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport } from './make-plan.js';
 import { findPlan } from './open-job.js';
+import { CLUSTER_APPEND_OPTIONS, type ClusterAppendOptions } from './plan-append.js';
+import { arrayKindsOf, type ClusterJobOptions, isAppend, isStoreShuffle, planCluster } from './plan-job.js';
+import { CLUSTER_STORE_SHUFFLE_OPTIONS, type ClusterStoreShuffleOptions } from './plan-store-shuffle.js';
 import {
   cancel,
   isActive,
@@ -76,8 +79,13 @@ export interface SlurmTaskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The plan of a shuffle, and what Slurm is told. */
-export interface SlurmOptions extends Omit<ClusterPlanOptions, 'memoryBytes'>, SlurmTaskOptions {}
+type OnSlurm<Options> = Omit<Options, 'memoryBytes'> & SlurmTaskOptions;
+
+/** The plan of a job, and what Slurm is told. */
+export type SlurmOptions =
+  | OnSlurm<ClusterPlanOptions>
+  | OnSlurm<ClusterAppendOptions>
+  | OnSlurm<ClusterStoreShuffleOptions>;
 
 /** A job that is planned; what is left out stays as in the earlier submission. */
 export interface SlurmResumeOptions extends SlurmTaskOptions {
@@ -118,8 +126,16 @@ const TASK_OPTIONS: OptionNames<SlurmTaskOptions> = {
   scratchDir: true,
   signal: true,
 };
-const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...TASK_OPTIONS };
+/** @throws UsageError for an option that jobs of this kind do not have. */
+function requireSlurmOptions(owner: string, options: SlurmOptions): void {
+  const { memoryBytes: _, ...names } = isAppend(options)
+    ? CLUSTER_APPEND_OPTIONS
+    : isStoreShuffle(options)
+      ? CLUSTER_STORE_SHUFFLE_OPTIONS
+      : CLUSTER_PLAN_OPTIONS;
+  requireKnownOptions(owner, options, { ...names, ...TASK_OPTIONS });
+}
+
 const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...TASK_OPTIONS };
 
 const GIB = 2 ** 30;
@@ -142,7 +158,7 @@ export async function submitToSlurm(
   tuning: Partial<Tuning> = {},
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
-  requireKnownOptions('submitToSlurm()', options, SLURM_OPTIONS);
+  requireSlurmOptions('submitToSlurm()', options);
   const { jobDir, signal } = options;
   const asked = settle(options, undefined, {}, resolve(jobDir));
   const memoryBytes = recordMemoryOf(asked);
@@ -197,8 +213,9 @@ export async function describeSlurm(
   options: SlurmOptions | SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
-  const isNew = 'output' in options;
-  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
+  const isNew = 'tasks' in options;
+  if (isNew) requireSlurmOptions('describeSlurm()', options);
+  else requireKnownOptions('describeSlurm()', options, RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
@@ -285,7 +302,7 @@ function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote): number {
 }
 
 /** The options of the plan, without those for Slurm alone: no others may be there. */
-function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterPlanOptions {
+function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterJobOptions {
   const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = options;
   const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...rest } = others;
   return { ...rest, cpusPerTask, memoryBytes };
@@ -306,17 +323,11 @@ function placeOf(
 }
 
 /** The jobs of a plan that has as many tasks as it may have. */
-function newJobs({ tasks, unique, uniqueBy, repeat }: SlurmOptions, arraySize: number): SlurmJob[] {
-  const without: readonly (ArrayKind | false)[] = [
-    unique !== true && uniqueBy === undefined && 'measure',
-    repeat !== true && 'draw',
-  ];
-  const all = Array.from({ length: tasks }, (_, task) => task);
-  const kinds = ARRAY_KINDS.filter((kind) => !without.includes(kind));
-  return jobsOf(
-    kinds.map((kind) => ({ kind, tasks, unfinished: all })),
-    arraySize,
-  );
+function newJobs(options: SlurmOptions, arraySize: number): SlurmJob[] {
+  const { tasks } = options;
+  const unfinished = Array.from({ length: tasks }, (_, task) => task);
+  const arrays = arrayKindsOf(options).map((kind) => ({ kind, tasks, unfinished }));
+  return jobsOf(arrays, arraySize);
 }
 
 function jobsLeft(found: FoundJob, arraySize: number): SlurmJob[] {

@@ -41,6 +41,7 @@ import {
   type MachineRequest,
   NEVER_RESUMED,
   type OutputRequest,
+  type ResumeRequest,
   type TalkRequest,
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
@@ -92,7 +93,7 @@ export async function shuffleStore(
 
 type StoreShuffleRequest = OutputRequest & MachineRequest & TalkRequest & { readonly isProfiled: boolean };
 
-interface PreparedStoreShuffle {
+export interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   /** Where the piles of the store lie. */
@@ -106,11 +107,12 @@ interface PreparedStoreShuffle {
 }
 
 /** @throws UsageError, SystemError */
-async function prepareStoreShuffle(
+export async function prepareStoreShuffle(
   snapshot: StoreSnapshot,
   options: ShuffleStoreOptions,
   tuning: Tuning,
   { releases }: JobScope,
+  resuming: ResumeRequest = NEVER_RESUMED,
 ): Promise<PreparedStoreShuffle> {
   const request = {
     ...completeOutput(options),
@@ -120,7 +122,7 @@ async function prepareStoreShuffle(
   };
   const { settings, manifest } = snapshot;
   const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, storeDirectory: snapshot.directory });
+  const chosen = chooseSite({ ...request, ...resuming }, { inputs, storeDirectory: snapshot.directory });
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
@@ -147,7 +149,7 @@ async function prepareStoreShuffle(
 }
 
 /** The store is read as its newest manifest says. If there may be a newer one, the caller must know. */
-async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
+export async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
   const unowned = await findUnowned(snapshot, signal);
   if (unowned.pileSets === 0) return;
   onWarning(

@@ -174,7 +174,8 @@ function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: Site
   );
 }
 
-function realPathOfJobDir(path: string): string {
+/** @throws UsageError */
+export function realPathOfJobDir(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {

@@ -104,6 +104,19 @@ async function collect(
   return { pileSets: deleted.length, bytes, manifests, unowned: summarizeUnowned(giveUpLost ? new Map() : unowned) };
 }
 
+/**
+ * Deletes pile sets that the store does not have and nobody will commit, at once. Those that it has stay. A commit of them
+ * that runs meanwhile is refused, or was faster.
+ * @returns whether the store knew none of them: they never were part of it.
+ */
+export async function discardPileSets(snapshot: StoreSnapshot, pileSets: readonly string[]): Promise<boolean> {
+  const deleted = await giveUp(snapshot, pileSets, Number.NEGATIVE_INFINITY, false);
+  for (const name of deleted) deletePileSet(snapshot, name);
+  if (deleted.length > 0) await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
+  await strikeOut(snapshot, new Set(deleted), Number.NEGATIVE_INFINITY);
+  return deleted.length > 0 && deleted.length === pileSets.length;
+}
+
 /** @param before files of unknown owners that were last written before then are left over. */
 function isLeftOver({ files, marks, owner }: SeenAttempt, named: ReadonlySet<string>, before: number): boolean {
   if (owner !== 'unknowable') return owner === 'left over';

@@ -21,6 +21,13 @@ export interface SeenAttempt {
   owner: OwnerState | undefined;
 }
 
+/** Several processes may make an attempt, one after the other: the commit of tasks is run again when it was killed. */
+function mostAlive(one: OwnerState | undefined, other: OwnerState): OwnerState {
+  return ALIVE.find((state) => state === one || state === other) ?? other;
+}
+
+const ALIVE: readonly OwnerState[] = ['live', 'unknowable', 'left over'];
+
 /** Whoever reads the manifest afterwards finds the commits of all attempts without a mark. */
 export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
   const attempts = new Map<string, SeenAttempt>();
@@ -40,7 +47,7 @@ export async function listAttempts(directory: string, signal: AbortSignal | unde
   for (const { name, owner, state } of findMarks(listNames(directory, 'store'))) {
     const attempt = attemptOf(owner.token);
     attempt.marks.push(join(directory, name));
-    attempt.owner = state;
+    attempt.owner = mostAlive(attempt.owner, state);
   }
   return [...attempts.values()];
 }

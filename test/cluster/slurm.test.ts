@@ -1,7 +1,7 @@
 /** A job on Slurm, with programs that answer as Slurm's do: what is submitted, refused, cancelled, resumed and told. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SlurmOptions, SlurmSubmission } from '#src/index.js';
+import type { ClusterPlanOptions, SlurmSubmission, SlurmTaskOptions } from '#src/index.js';
 import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
@@ -14,7 +14,8 @@ const directory = useMemoryDirectory();
 const slurm = useFakeSlurm(directory);
 const { jobDir, options, giveUp } = smallClusterJob(directory);
 
-const submit = (more: Partial<SlurmOptions> = {}) => submitToSlurm({ ...options(), ...more }, THREE_TASKS);
+const submit = (more: Partial<ClusterPlanOptions & SlurmTaskOptions> = {}) =>
+  submitToSlurm({ ...options(), ...more }, THREE_TASKS);
 
 /** Lines of squeue for the jobs of a submission. */
 function queueOf({ jobs }: SlurmSubmission, describe: (kind: string, i: number) => string): string {
@@ -281,9 +282,14 @@ describe('pileshuf cluster slurm', () => {
   });
 
   it('prints the script of each array that the job may have', async () => {
-    const { stdout } = await call(...words(), '--dry-run', '--unique-by=.url');
-    const kinds = [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
-    expect(kinds).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
+    const kindsOf = async (...asked: string[]) => {
+      const { stdout } = await call(...asked, '--dry-run');
+      return [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
+    };
+    expect(await kindsOf(...words(), '--unique-by=.url')).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
+    const tasks = ['--job-dir', jobDir(), '--tasks', '2'];
+    expect(await kindsOf('in', '--append', 'store', ...tasks)).toEqual(['scatter', 'commit']);
+    expect(await kindsOf('--shuffle-store', 'store', '-o', 'out', ...tasks)).toEqual(['shuffle', 'commit']);
   });
 
   it.each([

@@ -149,7 +149,14 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
     title: 'The library: several machines',
     purpose: 'The functions that shuffle with several machines, by tasks or by Slurm.',
     topics: {
-      Plan: ['planCluster', 'ClusterPlanOptions', 'ClusterPlanReport'],
+      Plan: [
+        'planCluster',
+        'ClusterJobOptions',
+        'ClusterPlanOptions',
+        'ClusterAppendOptions',
+        'ClusterStoreShuffleOptions',
+        'ClusterPlanReport',
+      ],
       Tasks: ['runClusterTask', 'TaskKind', 'ClusterTaskOptions', 'ClusterTaskReport', 'ClusterOutput'],
       Status: ['clusterStatus', 'ClusterStatus', 'PassStatus', 'RunningAttempt', 'FailedTask'],
       Slurm: [

@@ -1,7 +1,8 @@
-/** `pileshuf cluster plan`: plans a shuffle as tasks for several machines. */
-import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
+/** `pileshuf cluster plan`: plans a shuffle, or an append to a pile store, as tasks for several machines. */
+import type { ClusterPlanReport } from '../../cluster/make-plan.js';
+import { planCluster } from '../../cluster/plan-job.js';
 import type { CommandDefinition } from '../command.js';
-import { askedOfTasks, readGivenFiles } from '../planned-job.js';
+import { readJob } from '../planned-job.js';
 import { formatBytes, formatPlural } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
@@ -9,7 +10,8 @@ import { jsonLine, oneLine } from '../visible-text.js';
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
 tasks, then the commit. Between the scatter and the shuffle tasks come measure
-tasks with --unique and --unique-by, then draw tasks with --repeat. The output
+tasks with --unique and --unique-by, then draw tasks with --repeat. An append to
+a pile store has no shuffle tasks, a shuffle of one no scatter tasks. The output
 has the same bytes as that of the same command on one machine, without "cluster
 plan" and the options of tasks.
 
@@ -22,17 +24,19 @@ Examples:
   pileshuf cluster task scatter --job-dir job --index 0
   pileshuf cluster task shuffle --job-dir job --index 0
   pileshuf cluster task commit --job-dir job
+  pileshuf cluster plan --append STORE day/ --job-dir job --tasks 64
+  pileshuf cluster plan --shuffle-store STORE -o out --job-dir job --tasks 64
 `;
 
 export const command: CommandDefinition<'cluster plan'> = {
   name: 'cluster plan',
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
-  async run({ operands, values, reporter, signal, tuning }) {
-    const { json, progress: _, quiet: __, ...rest } = values;
-    const asked = askedOfTasks('cluster plan', operands, rest);
-    const given = await readGivenFiles(asked.given, operands, signal);
-    const report = await planCluster({ ...asked.options, ...given, signal, onWarning: reporter.warning }, tuning);
+  async run({ operands, values, given, reporter, signal, tuning }) {
+    const { json, progress: _, quiet: __, ...job } = values;
+    const words = { operands, values: job, given };
+    const options = await readJob(words, 'cluster plan', { signal, onWarning: reporter.warning });
+    const report = await planCluster(options, tuning);
     reporter.close();
     const lines = json === true ? [jsonLine(report)] : describePlan(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
@@ -41,15 +45,18 @@ export const command: CommandDefinition<'cluster plan'> = {
 
 function describePlan(report: ClusterPlanReport): string[] {
   const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
-  const array = (kind: string, count: number) => `${`${kind} tasks`.padEnd(15)}${count}, indexes 0 to ${count - 1}`;
   const inputs = `${formatPlural(report.inputCount, 'input')}, about ${formatBytes(report.expectedBytes)}`;
   return [
     `job directory  ${jobDir}`,
     `inputs         ${inputs}, seed ${JSON.stringify(report.seed)}`,
-    array('scatter', scatterTasks),
-    ...(measureTasks > 0 ? [array('measure', measureTasks)] : []),
-    ...(drawTasks > 0 ? [array('draw', drawTasks)] : []),
-    array('shuffle', shuffleTasks),
+    ...describeTasks('scatter', scatterTasks),
+    ...describeTasks('measure', measureTasks),
+    ...describeTasks('draw', drawTasks),
+    ...describeTasks('shuffle', shuffleTasks),
     `each task      ${formatPlural(cpusPerTask, 'thread')}, ${formatBytes(memoryBytes)} for records`,
   ];
+}
+
+function describeTasks(kind: string, count: number): string[] {
+  return count === 0 ? [] : [`${`${kind} tasks`.padEnd(15)}${count}, indexes 0 to ${count - 1}`];
 }

@@ -3,7 +3,7 @@ import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { UsageError } from '../../errors.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import { askedOfTasks, readGivenFiles } from '../planned-job.js';
+import { askedJob, readJob } from '../planned-job.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
@@ -11,9 +11,11 @@ import { jsonLine, oneLine } from '../visible-text.js';
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
 each of which waits for the one before. With --unique, --unique-by or --repeat,
-an array of measure or draw tasks comes between the two. All nodes must see the
-inputs, the output, the job directory, pileshuf and Node under the same paths.
-The output has the bytes of the same command on one machine: see docs/SLURM.md.
+an array of measure or draw tasks comes between the two. An append to a pile
+store has no shuffle tasks, a shuffle of one no scatter tasks. All nodes must
+see the inputs, the output, the job directory, pileshuf and Node under the same
+paths. The output has the bytes of the same command on one machine: see
+docs/SLURM.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
 it fails again, nothing more of the job runs: mend what is wrong and give
@@ -24,6 +26,8 @@ Examples:
   pileshuf cluster slurm /data/corpus -o /data/out --job-dir /data/job \\
     --shards 512 --tasks 64 --partition cpu --time 2:00:00 --mem 32G --wait
   pileshuf cluster slurm --resume --job-dir /data/job
+  pileshuf cluster slurm --append STORE /data/day --job-dir /data/job \\
+    --tasks 64 --wait
 `;
 
 type Call = CommandCall<'cluster slurm'>;
@@ -50,22 +54,32 @@ export const command: CommandDefinition<'cluster slurm'> = {
 };
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
-  const { operands, reporter, signal, tuning } = call;
-  const asked = newJobOf(call);
-  const given = await readGivenFiles(asked.given, operands, signal);
-  return submitToSlurm({ ...asked.options, ...given, signal, onWarning: reporter.warning }, tuning);
+  const { reporter, signal, tuning } = call;
+  const { words, slurm } = partsOf(call);
+  const options = await readJob(words, 'cluster slurm', { signal, onWarning: reporter.warning });
+  return submitToSlurm({ ...options, ...slurm }, tuning);
 }
 
-/** @throws UsageError */
-function newJobOf({ operands, values }: Call) {
+/** The words of the job, and the options for Slurm. */
+function partsOf({ operands, values, given }: Call) {
   const { json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
-  return askedOfTasks('cluster slurm', operands, rest);
+  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
+  const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...job } = others;
+  const { cpusPerTask } = job;
+  return {
+    words: { operands, values: job, given },
+    slurm: {
+      ...{ partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask },
+      ...{ taskMemoryBytes, maxParallel, logDir, scratchDir },
+    },
+  };
 }
 
 const MAY_CHANGE = new Set(['Slurm', 'Progress']);
 
 /** @throws UsageError for words that a plan has decided. */
-function resumeOptionsOf({ operands, values, given, signal }: Call) {
+function resumeOptionsOf(call: Call) {
+  const { operands, values, given, signal } = call;
   const decided = given.find(
     ({ group, sets }) => !MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets),
   );
@@ -73,17 +87,13 @@ function resumeOptionsOf({ operands, values, given, signal }: Call) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;
     throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);
   }
-  const { jobDir = '', partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask } = values;
-  const { taskMemoryBytes, maxParallel, logDir, scratchDir } = values;
-  return {
-    ...{ jobDir, partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask },
-    ...{ taskMemoryBytes, maxParallel, logDir, scratchDir, signal },
-  };
+  return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal };
 }
 
 async function printDryRun(call: Call): Promise<void> {
+  const { words, slurm } = partsOf(call);
   const options =
-    call.values.resume === true ? resumeOptionsOf(call) : { ...newJobOf(call).options, inputs: call.operands };
+    call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words, 'cluster slurm'), ...slurm };
   const text = await describeSlurm(options);
   call.reporter.close();
   await printToStandardOutput(text);

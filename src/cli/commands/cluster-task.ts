@@ -66,6 +66,9 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
   if (wasCommitted) return 'the job is committed already';
   if (output !== undefined) {
     const size = `${formatPlural(output.records, 'record')}, ${formatBytes(output.bytes)}`;
+    const { state } = output;
+    if (state !== undefined)
+      return `added ${size} in ${formatSeconds(seconds)} as state ${state} of the store, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
     return `committed ${size} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
   }
   const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;
