@@ -32,25 +32,25 @@ interface PageTest {
 /** The tests that run all commands of a page, except those below, and how they find them. */
 const RUN_BY: Readonly<Record<string, PageTest>> = {
   'README.md': { tests: ['examples.test.ts'], runs: /^((?!.*--together).*pileshuf .*)$/gm },
-  'docs/ALIGNED.md': { tests: ['aligned.test.ts'], runs: SHELL_BLOCKS },
-  'docs/CHECK-SHUFFLED.md': { tests: ['check-shuffled.test.ts'], runs: INDENTED },
-  'docs/COMPRESSION.md': { tests: ['formats.test.ts'], runs: SHELL_BLOCKS },
+  'docs/ALIGNED.md': { tests: ['aligned.ci.ts'], runs: SHELL_BLOCKS },
+  'docs/CHECK-SHUFFLED.md': { tests: ['check-shuffled.ci.ts'], runs: INDENTED },
+  'docs/COMPRESSION.md': { tests: ['formats.ci.ts'], runs: SHELL_BLOCKS },
   'docs/COOKBOOK.md': { tests: ['cookbook.test.ts'], runs: SHELL_BLOCKS },
-  'docs/FORMATS.md': { tests: ['formats.test.ts'], runs: SHELL_BLOCKS },
-  'docs/MIXING.md': { tests: ['mixing.test.ts'], runs: SHELL_BLOCKS },
-  'docs/PLAN.md': { tests: ['plan.test.ts'], runs: FIRST_SHELL_BLOCK },
+  'docs/FORMATS.md': { tests: ['formats.ci.ts'], runs: SHELL_BLOCKS },
+  'docs/MIXING.md': { tests: ['mixing.ci.ts'], runs: SHELL_BLOCKS },
+  'docs/PLAN.md': { tests: ['plan.ci.ts'], runs: FIRST_SHELL_BLOCK },
   'docs/PROGRESS.md': { tests: ['progress.test.ts'], runs: FIRST_SHELL_BLOCK },
-  'docs/RANGES.md': { tests: ['ranges.test.ts'], runs: SHELL_BLOCKS },
-  'docs/REPORT.md': { tests: ['report.test.ts'], runs: INDENTED },
-  'docs/SAMPLES.md': { tests: ['samples.test.ts'], runs: SHELL_BLOCKS },
-  'docs/SPLITS.md': { tests: ['splits.test.ts'], runs: SHELL_BLOCKS },
+  'docs/RANGES.md': { tests: ['ranges.ci.ts'], runs: SHELL_BLOCKS },
+  'docs/REPORT.md': { tests: ['report.ci.ts'], runs: INDENTED },
+  'docs/SAMPLES.md': { tests: ['samples.ci.ts'], runs: SHELL_BLOCKS },
+  'docs/SPLITS.md': { tests: ['splits.ci.ts'], runs: SHELL_BLOCKS },
   'docs/STORES.md': {
     tests: ['stores.test.ts', 'moving-window.ci.ts'],
     runs: /^## (?:Writing|A moving window)\n\n```sh\n([^`]+)```/gm,
   },
   'docs/TUTORIAL.md': { tests: ['tutorial.ci.ts'], runs: SHELL_BLOCKS },
-  'docs/UNIQUE.md': { tests: ['unique.test.ts'], runs: INDENTED },
-  'docs/VERIFY.md': { tests: ['verify.test.ts'], runs: INDENTED },
+  'docs/UNIQUE.md': { tests: ['unique.ci.ts'], runs: INDENTED },
+  'docs/VERIFY.md': { tests: ['verify.ci.ts'], runs: INDENTED },
 };
 
 const NO_CALL = 'it is a form with words to fill in';

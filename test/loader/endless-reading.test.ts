@@ -12,7 +12,7 @@ const directory = useMemoryDirectory();
 const EPOCHS = 10 ** 9;
 
 async function readUntilTold(path: string, read: (store: OpenedStore) => Promise<void>): Promise<void> {
-  const store = openStore(path, { signal: AbortSignal.timeout(60) });
+  const store = openStore(path, { signal: AbortSignal.timeout(150) });
   let ticks = 0;
   const timer = setInterval(() => {
     ticks += 1;
