@@ -75,7 +75,7 @@ describe.each(['append', 'shuffle-store'] as const)('tasks of %s in processes of
     let kills = 0;
     for (const task of tasks) {
       for (let round = 0; round < atScale(1, 2, 12); round++) {
-        const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 120)) };
+        const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 80)) };
         const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
         if (signal === 'SIGKILL') kills += 1;
         else expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -83,7 +83,7 @@ describe.each(['append', 'shuffle-store'] as const)('tasks of %s in processes of
       }
       await expectDone(task);
     }
-    expect(kills).toBeGreaterThan(3);
+    expect(kills).toBeGreaterThan(2);
     await expectAllIsDone();
   });
 
