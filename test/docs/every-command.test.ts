@@ -96,6 +96,8 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'corpus/b.jsonl.gz': gzipSync(lines('b', 500)),
   'corpus/2026-11-20/c.jsonl': lines('c', 100),
   'examples/corpus/d.jsonl': lines('d', 100),
+  'day/a.jsonl': lines('day', 90),
+  'day-21/a.jsonl': lines('day', 90),
   'train/all.jsonl': lines('t', 1),
   'shard-0.jsonl.gz': gzipSync(lines('s', 900)),
   'part-0.jsonl.gz': gzipSync(lines('p', 90)),
