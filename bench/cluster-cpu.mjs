@@ -1,7 +1,8 @@
 // @ts-check
 // `npm run bench:cluster -- FILE...`: the CPU time of a shuffle as tasks, against that of the local job. Each round runs the
-// local job with its piles on disk, then all tasks, one after the other; then every task once more, which finds that it is
-// done: what a start costs. Prints a table, and fails only if the two outputs differ.
+// local job with its piles on disk, then all tasks, one after the other, then twice as many tasks: the difference is what a
+// task costs besides its work, most of it the start of a process and of its threads. Every task runs once more, too, and
+// finds that it is done. Prints a table, and fails only if the outputs differ.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -10,7 +11,6 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 const command = path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
-const kinds = ['scatter', 'shuffle'];
 
 const { values, positionals: inputs } = parseArgs({
   allowPositionals: true,
@@ -40,38 +40,51 @@ try {
 
 /** @param {number} round @returns {Record<string, number>} CPU seconds, and ratios of them */
 function measureRound(round) {
-  const local = cpuOf([...inputs, '-o', at('local'), ...asked(), '--workers', values.threads, '-T', workDir]);
-  const planned = ['--job-dir', at('job'), '--tasks', values.tasks, '--cpus-per-task', values.threads, '--json'];
+  const local = cpuOf([...inputs, '-o', at('local'), ...asked(), '--workers', values.threads, '-T', workDir]).seconds;
+  const asTasks = measureTasks(Number(values.tasks));
+  const sameBytes = () => spawnSync('cmp', [at('local'), at('out')], { stdio: 'inherit' }).status === 0;
+  if (round === 0 && !sameBytes()) throw new Error('the tasks wrote other bytes than the local job');
+  const ofMore = measureTasks(2 * Number(values.tasks));
+  fs.rmSync(at('local'));
+  const { all, doneBefore, count, ...parts } = asTasks;
+  if (ofMore.count === count) throw new Error('name larger inputs: a plan makes no further task of these');
+  const furtherTask = (ofMore.all - all) / (ofMore.count - count);
+  const withoutStarts = (/** @type {number} */ ofTask) =>
+    (all - 2 * doneBefore - count * ofTask) / (local - doneBefore);
+  return {
+    'local job': local,
+    ...parts,
+    'a task, done before': doneBefore,
+    'a further task': furtherTask,
+    'all / local': all / local,
+    'without process starts / local': withoutStarts(doneBefore),
+    'without further tasks / local': withoutStarts(furtherTask),
+  };
+}
+
+/**
+ * @param {number} taskCount of each array
+ * @returns {{ all: number, doneBefore: number, count: number } & Record<string, number>} CPU seconds
+ */
+function measureTasks(taskCount) {
+  fs.rmSync(at('out'), { force: true });
+  const planned = ['--job-dir', at('job'), '--tasks', `${taskCount}`, '--cpus-per-task', values.threads, '--json'];
   const plan = cpuOf(['cluster', 'plan', ...inputs, '-o', at('out'), ...asked(), ...planned]);
   const { scatterTasks, shuffleTasks } = JSON.parse(plan.stdout);
   /** @type {Record<string, number>} */
   const ofKind = {};
-  let starts = 0;
-  for (const [i, count] of [scatterTasks, shuffleTasks].entries()) {
-    const kind = kinds[i] ?? '';
+  let doneBefore = 0;
+  for (const [kind, count] of Object.entries({ scatter: scatterTasks, shuffle: shuffleTasks })) {
     const tasks = Array.from({ length: count }, (_, index) => ['cluster', 'task', kind, '--index', `${index}`]);
     const run = () => tasks.reduce((sum, words) => sum + cpuOf([...words, '--job-dir', at('job')]).seconds, 0);
     ofKind[`${kind} tasks (${count})`] = run();
-    starts += run();
+    doneBefore += run();
   }
   const commit = cpuOf(['cluster', 'task', 'commit', '--job-dir', at('job')]).seconds;
-  const again = cpuOf(['cluster', 'task', 'commit', '--job-dir', at('job')]).seconds;
-  const start = starts / (scatterTasks + shuffleTasks);
+  fs.rmSync(at('job'), { recursive: true });
+  const count = scatterTasks + shuffleTasks;
   const all = Object.values(ofKind).reduce((sum, seconds) => sum + seconds, plan.seconds + commit);
-  const processes = scatterTasks + shuffleTasks + 2;
-  if (round === 0 && spawnSync('cmp', [at('local'), at('out')], { stdio: 'inherit' }).status !== 0)
-    throw new Error('the tasks wrote other bytes than the local job');
-  for (const name of ['local', 'out', 'job']) fs.rmSync(at(name), { recursive: true, force: true });
-  return {
-    'local job': local.seconds,
-    plan: plan.seconds,
-    ...ofKind,
-    commit,
-    'commit, done before': again,
-    'a task, done before': start,
-    'all / local': all / local.seconds,
-    'without starts / local': (all - processes * start) / (local.seconds - start),
-  };
+  return { plan: plan.seconds, ...ofKind, commit, all, doneBefore: doneBefore / count, count };
 }
 
 function asked() {

@@ -45,12 +45,27 @@ function cellOf({ contestants, comparisons }, name) {
 /** @param {number} value */
 const digits = (value) => value.toFixed(value < 10 ? 1 : 0);
 
-/** The text with these rows in place of its measured ones. @param {string} text @param {string[]} rows */
+/**
+ * The text with these rows in place of its measured ones, in columns as wide as those of the row before.
+ * @param {string} text @param {string[]} rows
+ */
 export function withRows(text, rows) {
-  const old = /^(?:\| [\d.]+ GB of lines.*\n)+/m;
+  const old = /^(.*)\n(?:\| [\d.]+ GB of lines.*\n)+/m;
   if (!old.test(text)) throw new Error('README.md has no rows that begin with "| 2 GB of lines"');
-  return text.replace(old, () => rows.map((row) => `${row}\n`).join(''));
+  return text.replace(old, (_, before) => {
+    const widths = cellsOf(before).map((cell) => cell.length);
+    const lines = rows.map(
+      (row) =>
+        `|${cellsOf(row)
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('|')}|`,
+    );
+    return [before, ...lines, ''].join('\n');
+  });
 }
+
+/** @param {string} row */
+const cellsOf = (row) => row.split('|').slice(1, -1);
 
 /** @returns {Result[]} the cases of the last result */
 export function lastPeerResult() {

@@ -212,11 +212,14 @@ export class VerificationError extends PileshufError {
   }
 }
 
+/** What helps when the kept work of a job is of no use. */
+export const START_ANEW_ADVICE = 'give `force` without `resume` to start anew';
+
 /** The staged output of an earlier attempt of the job was changed or removed, and cannot be made again. */
 export class StagedOutputError extends VerificationError {
   /** @param problem the change, and its place. */
   constructor(problem: string) {
-    super(`${problem}; give \`force\` without \`resume\` to start anew`);
+    super(`${problem}; ${START_ANEW_ADVICE}`);
   }
 }
 

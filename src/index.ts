@@ -7,8 +7,10 @@
  * ```
  */
 
+export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
+  type CommittedOutput,
   clusterStatus,
   type FailedTask,
   type PassStatus,
@@ -27,11 +29,13 @@ export {
   type SlurmOptions,
   type SlurmResumeOptions,
   type SlurmSubmission,
-  type SlurmTaskOptions,
   type SubmittedJob,
   submitToSlurm,
 } from './cluster/slurm-job.js';
+export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
 export type { TaskKind } from './cluster/task-arrays.js';
+export type { ClusterTaskProfile } from './cluster/task-profile.js';
+export type { TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

@@ -74,6 +74,7 @@ export function parseCommand<Name extends CommandName>(
     if (thrown.exitCode === 0) return { kind: 'print', text: printed };
     throw usageErrorOf(thrown, name);
   }
+  requireOptions(name, given);
   refuseContradictions(name, given);
   return {
     kind: 'parsed',
@@ -92,7 +93,7 @@ class TableOption extends Option {
     const flags = flagsOf(entry);
     super(flags, entry.default === undefined ? entry.help : `${entry.help} (default: ${entry.default})`);
     [this.#field = entry.name] = entry.sets.split('.');
-    this.helpGroup(`${entry.group}:`).makeOptionMandatory(entry.isRequired === true);
+    this.helpGroup(`${entry.group}:`);
     // Commander gives a flag without a value to the parser only with a preset.
     this.preset('').argParser((text: string, previous: unknown) => {
       refuseSecondValue(entry, given.get(entry), text);
@@ -118,6 +119,13 @@ function declareOperand([operand, help]: readonly [string, string]): Argument {
 function refuseSecondValue({ name, isRepeatable }: OptionEntry, first: string | undefined, second: string): void {
   if (first === undefined || first === second || isRepeatable === true) return;
   throw new UsageError(`--${name} is given twice, as ${first} and as ${second}; give it once`);
+}
+
+/** After the parser: it would call an option missing that is there, but mistyped. */
+function requireOptions(name: CommandName, given: ReadonlyMap<OptionEntry, string>): void {
+  const missing = optionsOf(name).find((entry) => entry.isRequired === true && !given.has(entry));
+  if (missing === undefined) return;
+  throw new UsageError(`required option '${flagsOf(missing)}' not specified; see ${typedName(name)} --help`);
 }
 
 function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionEntry, string>): void {

@@ -156,7 +156,7 @@ export const optionTable = [
   {
     name: 'duplicates', value: 'FILE', sets: 'duplicates', parse: parsePath,
     help: 'write the records that --unique or --unique-by drops, and where they come from, as JSON lines',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
@@ -175,7 +175,7 @@ export const optionTable = [
   },
   {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
-    help: 'write N shards; their record counts differ by at most 1; of splits also train=128,test=1',
+    help: 'write N shards; their record counts differ by at most 1; for splits, train=128,test=1',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
@@ -698,7 +698,7 @@ export const optionTable = [
   {
     name: 'profile', value: 'FILE', sets: 'profile', parse: parsePath,
     help: 'write to FILE where the time went, as JSON',
-    group: 'Progress', commands: SHUFFLE,
+    group: 'Progress', commands: SHUFFLERS,
   },
   {
     name: 'report', value: 'FILE', sets: 'report', parse: parsePath,
@@ -756,14 +756,23 @@ export function optionsNamedIn(message: string, name: CommandName): readonly Opt
   return [...new Set(named)].flatMap((option) => optionsOf(name).filter((entry) => setsOption(entry, option)));
 }
 
+/** The commands that stand for functions of the library. */
+const COMMAND_OF = {
+  collectStore: 'pileshuf gc',
+  inspectStore: 'pileshuf inspect',
+  clusterStatus: 'pileshuf cluster status',
+  verifyPermutation: 'pileshuf verify --against',
+} as const;
+
 /**
  * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it,
  * each kind of records the flag that stands for it, and each function the command. `give \`force\`` becomes `give --force`.
  */
 export function nameFlags(message: string): string {
   return message
-    .replace(/`(collectStore|inspectStore)`/g, (name) =>
-      name === '`collectStore`' ? 'pileshuf gc' : 'pileshuf inspect',
+    .replace(
+      /`(collectStore|inspectStore|clusterStatus|verifyPermutation)`/g,
+      (_, name: keyof typeof COMMAND_OF) => COMMAND_OF[name],
     )
     .replace(/`records: \{ by: '([a-z-]+)' \}`/g, (quoted, by: string) => {
       const entry = optionTable.find(

@@ -5,7 +5,8 @@
  *     disk-0/           the data files of pile sets; each has the name of an attempt
  *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
  *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
- *     measure-000003    task 3 has found what stays of its piles, where of equal records one is kept
+ *     measure-000003    task 3 has found what stays of its piles, where of equal records one is kept, and may have made pile
+ *                       sets of lines that list the others
  *     draw-000003       task 3 has made its pile sets of copies of drawn records
  *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
  *     commit            the moves of the outputs, while they move
@@ -27,12 +28,15 @@ import type { InputIds } from '../inputs/ids.js';
 import type { InputHeader } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { FileVersion } from '../io/files.js';
+import { lstatPath } from '../io/paths.js';
 import { damagedFile, type Remedy, seal, unseal } from '../io/sealed-file.js';
 import { createDurably, readSmallFile } from '../io/small-file.js';
+import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { OutputRequest, ShuffleRequest } from '../jobs/request.js';
 import type { WorkPlan } from '../jobs/work-plan.js';
-import type { FilesPlace } from '../output/output-place.js';
+import type { FilePlace, FilesPlace } from '../output/output-place.js';
 import type { Before } from '../passes/before-ranges.js';
+import type { Tuning } from '../plan/memory-plan.js';
 import type { Slice } from '../plan/slices.js';
 import type { StoreCommit } from '../store/store-manifest.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
@@ -59,6 +63,8 @@ export interface ClusterRequest
     >,
     Pick<OutputRequest, 'headCount' | 'shards' | 'splits'> {
   readonly compression: Compression | undefined;
+  /** Whether records on piles tell where they come from, for a list of those that are dropped. */
+  readonly keepsPlaces: boolean;
 }
 
 /** An input file. */
@@ -75,6 +81,13 @@ export interface ClusterSlice {
   readonly parts: Slice;
   /** Undefined: nothing. */
   readonly before: readonly Before[] | undefined;
+}
+
+/** Where the commit writes how the time was spent. */
+export interface ProfilePlace {
+  /** Absolute. */
+  readonly path: string;
+  readonly mayReplace: boolean;
 }
 
 /** What the tasks of every job need. */
@@ -99,6 +112,8 @@ interface TasksPlan extends WorkPlan {
   readonly expectedOutputBytes: number;
   /** What each task may use for records. */
   readonly memoryBytes: number;
+  /** Undefined: tasks measure nothing. */
+  readonly profile: ProfilePlace | undefined;
 }
 
 /** The piles of copies of drawn records, and the memory of the tasks that make and write them. */
@@ -111,11 +126,24 @@ export interface CopyPlan extends WorkPlan {
   readonly drawsBytes: number;
 }
 
+/** How a list of the dropped records is made. */
+export interface ListPlan {
+  readonly place: FilePlace;
+  /** Undefined: the list is not compressed. */
+  readonly compression: Compression | undefined;
+  /** The names of the inputs, as lines have them. */
+  readonly names: readonly string[];
+  /** Of the piles of lines, which are planned when the scatter tasks have counted the records. */
+  readonly tuning: Tuning;
+}
+
 /** The plan of a job that writes an output. */
 export interface OutputPlan extends TasksPlan {
   /** How copies of drawn records are put on piles; undefined: none are drawn. */
   readonly copies: CopyPlan | undefined;
   readonly output: FilesPlace;
+  /** Undefined: dropped records are not listed. */
+  readonly list: ListPlan | undefined;
   /** Lies beside the output, on storage that all tasks share. */
   readonly stagingDirectory: string;
   /** The store whose piles the output gets, as it was when the job was planned; undefined: the tasks make the piles. */
@@ -135,14 +163,13 @@ export interface AppendPlan extends TasksPlan {
 
 export type ClusterPlan = OutputPlan | AppendPlan;
 
-const KIND = 'cluster-plan';
 const VERSION = 1;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
-export const PLAN_NAME = 'plan';
+export const PLAN_NAME = PLAN_OF_TASKS.name;
 /** The directory of the data files of pile sets. */
 export const DATA_NAME = 'disk-0';
-export const COMMITTED_NAME = 'committed';
+export const COMMITTED_NAME = MARK_OF_TASKS.name;
 export const COMMITTING_NAME = 'committing';
 export const APPENDING_NAME = 'appending';
 export const ATTEMPTS_NAME = 'attempts';
@@ -151,12 +178,13 @@ export const SLURM_NAME = 'slurm';
 /** For the files of a job directory of tasks. */
 export const CLUSTER_REMEDY: Remedy = {
   ifDamaged: 'remove the job directory and plan the job again',
-  ifOtherVersion: 'run all tasks with the version that planned the job, or plan it again in another job directory',
+  ifOtherVersion:
+    'run all tasks with the version that planned the job, or remove the job directory and plan the job again',
   otherVersionCode: 'ERR_JOB_VERSION',
 };
 
 export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {
-  const bytes = seal(KIND, VERSION, { program: programVersion(), plan: toJsonValue(plan) });
+  const bytes = seal(PLAN_OF_TASKS.kind, VERSION, { program: programVersion(), plan: toJsonValue(plan) });
   if (bytes.byteLength > MOST_BYTES) {
     throw new UsageError(
       `the plan would have ${bytes.byteLength} bytes, more than ${MOST_BYTES}; give fewer inputs, each of them larger`,
@@ -171,9 +199,10 @@ export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan):
  */
 export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
   const path = join(jobDirectory, PLAN_NAME);
+  if (lstatPath(path, 'temp')?.isFile() === false) throw damagedFile(path, 'expected a regular file', CLUSTER_REMEDY);
   const bytes = readSmallFile(path, 'temp', MOST_BYTES);
   if (bytes === undefined) return undefined;
-  const sealed = unseal(bytes, KIND, VERSION, path, CLUSTER_REMEDY);
+  const sealed = unseal(bytes, PLAN_OF_TASKS.kind, VERSION, path, CLUSTER_REMEDY);
   if (!isSealedPlan(sealed)) throw damagedFile(path, 'expected a plan in it', CLUSTER_REMEDY);
   if (sealed.program !== programVersion()) {
     throw new UsageError(

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
 import type { AttemptRecord } from './attempt-log.js';
 import { readAttempts } from './attempt-log.js';
+import type { ClusterOutput } from './commit-job.js';
 import { readCommittedNote } from './committed-job.js';
 import { findPlan } from './open-job.js';
 import { readSlurmNote } from './slurm-note.js';
@@ -53,9 +54,13 @@ export interface ClusterStatus {
   /** Of the tasks that Slurm runs; undefined: it runs none, or the job is committed. */
   readonly logDir: string | undefined;
   /** Undefined until the job is committed. */
-  readonly output:
-    | { readonly records: number; readonly bytes: number; readonly seed: string; readonly checksum: string }
-    | undefined;
+  readonly output: CommittedOutput | undefined;
+}
+
+/** What a committed job has made. */
+export interface CommittedOutput extends Pick<ClusterOutput, 'records' | 'bytes' | 'seed' | 'checksum' | 'duplicates'> {
+  /** The pile store to which an append has added these records. Undefined for other jobs. */
+  readonly store: string | undefined;
 }
 
 const NO_PASSES = { scatter: undefined, measure: undefined, draw: undefined, shuffle: undefined };
@@ -69,13 +74,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     const note = readCommittedNote(directory);
-    const { stagingDirectory: _, ...output } = note ?? {
-      stagingDirectory: '',
-      records: 0,
-      bytes: 0,
-      seed: '',
-      checksum: '',
-    };
+    const { records = 0, bytes = 0, seed = '', checksum = '', duplicates, store } = note ?? {};
     return {
       jobDir: directory,
       state: 'committed',
@@ -83,7 +82,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
       running: [],
       failed: [],
       logDir: undefined,
-      output,
+      output: { records, bytes, seed, checksum, duplicates, store },
     };
   }
   const { directory, plan } = found;

@@ -24,6 +24,7 @@ import { listManifests, readStoreManifest, type StoreCommit } from '../store/sto
 import { layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readAppendingNote, removeAppendingNote, writeAppendingNote } from './appending-note.js';
 import type { AttemptLog } from './attempt-log.js';
+import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
 import type { ClusterOutput } from './commit-job.js';
 import { removeRest, writeCommitted } from './committed-job.js';
@@ -49,10 +50,19 @@ export async function commitAppend(
   const checksum = checksumTextOf(piles.checksum);
   const state = await addToStore(job, piles, checksum, scope);
   const { seed } = plan.request;
-  await writeCommitted(directory, { stagingDirectory: undefined, records, bytes, seed, checksum });
+  await writeCommitted(directory, {
+    stagingDirectory: undefined,
+    records,
+    bytes,
+    seed,
+    checksum,
+    duplicates: undefined,
+    store: plan.append.store.directory,
+  });
+  writeClusterProfile(job, { records, bytes }, scope);
   log.stop();
   removeRest(directory, undefined, scope.warn);
-  return { records, bytes, seed, checksum, shards: [], splits: undefined, state };
+  return { records, bytes, seed, checksum, shards: [], splits: undefined, duplicates: undefined, state };
 }
 
 /** @returns the number of the first state with these piles. */

@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
-import { moveIntoPlace } from '../io/durable.js';
+import { ensurePrivateDirectory } from '../io/directories.js';
+import { appearedDuringJob, moveIntoPlace } from '../io/durable.js';
 import { openStagedOutput, shortenFile, versionOf, withFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
@@ -12,6 +13,7 @@ import type { JobScope } from '../jobs/job.js';
 import type { SplitReport } from '../jobs/options.js';
 import { reportSplits, summarizeSplits } from '../jobs/split-report.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
+import type { DuplicatesFile } from '../output/duplicates-move.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import type { FilesPlace } from '../output/output-place.js';
 import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-target.js';
@@ -20,11 +22,13 @@ import { neighboursAtSeams, neighboursOfOneKey } from '../passes/sample-places.j
 import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { OutputPlan } from './cluster-plan.js';
+import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
-import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { type DecidedOutput, decideOutput, stagedOutputOf } from './decide-output.js';
 import { type ClusterJob, isCommitted, notReady, type OutputJob } from './open-job.js';
-import { readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
+import { readShuffleRecord, type ShuffleRecord, type WrittenShare } from './shuffle-record.js';
+import type { StagedFiles } from './staged-files.js';
 import { requireDone, taskCountOf, unfinished } from './task-arrays.js';
 
 /** The output of a job. */
@@ -38,6 +42,11 @@ export interface ClusterOutput {
   /** Final paths; none for one output. */
   readonly shards: readonly string[];
   readonly splits: readonly SplitReport[] | undefined;
+  /**
+   * The records that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
+   * commit was killed while the outputs got their names.
+   */
+  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   /** Of an append: the number of the store's first state with these records. */
   readonly state: number | undefined;
 }
@@ -61,10 +70,15 @@ export async function commitJob(
   const place = placeNow(plan.output);
   const directories = { stagingDirectory: plan.stagingDirectory, jobDirectory: directory };
   const staged = new StagedOutput(place, directories, gates.gateOf(plan.stagingDirectory, 'output'));
-  const journal = readJournal(directory) ?? (await prepareMoves(job, staged, log, scratchDir, scope));
+  const noted = readJournal(directory);
+  const { journal, duplicates } =
+    noted === undefined
+      ? await prepareMoves(job, staged, log, scratchDir, scope)
+      : { journal: noted, duplicates: undefined };
   const shards = await staged.finish(journal);
-  const output = reportOf(plan, journal, shards);
+  const output = { ...reportOf(plan, journal, shards), duplicates };
   await writeCommitted(directory, { stagingDirectory: plan.stagingDirectory, ...summaryOf(output) });
+  writeClusterProfile(job, output, scope);
   log.stop();
   removeRest(directory, plan.stagingDirectory, scope.warn);
   return output;
@@ -77,18 +91,15 @@ async function prepareMoves(
   log: AttemptLog,
   scratchDir: string,
   scope: JobScope,
-): Promise<CommitJournal> {
+): Promise<Pick<ClusterOutput, 'duplicates'> & { readonly journal: CommitJournal }> {
   const { plan, control } = job;
   const records = readRecords(job);
-  const { work, layout, splits } = await decideOutput(job, log.attempt, scratchDir, scope);
+  const decided = await decideOutput(job, log.attempt, scratchDir, scope);
+  const { work, layout, splits, listed, duplicates } = decided;
   const { piles } = work;
-  requireAllPiles(records, piles.totals, job);
   await requireNoJoins(records, work);
-  await takeShards(job, records);
-  const regions = records.flatMap(({ ranges }) => ranges.flatMap((range) => range.regions));
-  shorten(plan, layout, regions);
-  await staged.complete(layout, regions, control);
-  staged.verify(layout, regions);
+  await completeFiles(job, staged, stagedOutputOf(plan, decided), records);
+  const list = listed && (await completeList(job, listed.staged, records));
   const { shardCount } = layout.cuts;
   const moves = await staged.prepareCommit(
     {
@@ -99,9 +110,44 @@ async function prepareMoves(
       splits: summarizeSplits(splits, layout.cuts),
     },
     control,
+    list,
   );
   await staged.noteMoves(moves);
-  return moves.journal;
+  return { journal: moves.journal, duplicates };
+}
+
+/** Puts together what all tasks wrote, and verifies it. */
+async function completeFiles(
+  job: OutputJob,
+  staged: StagedOutput,
+  { stagingDirectory, layout, piles }: StagedFiles,
+  shares: readonly WrittenShare[],
+): Promise<void> {
+  requireAllPiles(shares, piles.totals, job);
+  await takeShards(job, stagingDirectory, shares);
+  const regions = shares.flatMap(({ ranges }) => ranges.flatMap((range) => range.regions));
+  shorten(stagingDirectory, layout, regions);
+  await staged.complete(layout, regions, job.control);
+  staged.verify(layout, regions);
+}
+
+/** @returns the list of dropped records, which is durable. @throws UsageError ERR_OUTPUT_EXISTS */
+async function completeList(
+  job: OutputJob,
+  files: StagedFiles,
+  records: readonly ShuffleRecord[],
+): Promise<DuplicatesFile> {
+  const { plan, directory: jobDirectory, gates } = job;
+  // The two appear together: one must not be in its place while the other finds its own taken.
+  for (const { kind, mayReplace, path } of [plan.output, files.place])
+    if (kind === 'file' && !mayReplace && nameExists(path, 'output')) throw appearedDuringJob(path);
+  const gate = gates.gateOf(plan.stagingDirectory, 'output');
+  const staged = new StagedOutput(files.place, { stagingDirectory: files.stagingDirectory, jobDirectory }, gate);
+  // The tasks have made it. A client of a network file system that does not know that asks its server.
+  ensurePrivateDirectory(files.stagingDirectory, 'output');
+  const shares = records.flatMap(({ list }) => (list === undefined ? [] : [list]));
+  await completeFiles(job, staged, files, shares);
+  return staged.makeReady();
 }
 
 function readRecords({ directory, plan }: ClusterJob): ShuffleRecord[] {
@@ -119,7 +165,7 @@ function placeNow(place: FilesPlace): FilesPlace {
 
 /** Each task has compared the piles that it wrote with what was scattered. @throws StagedOutputError */
 function requireAllPiles(
-  records: readonly ShuffleRecord[],
+  records: readonly WrittenShare[],
   { recordBytes }: PileTotals,
   { directory }: ClusterJob,
 ): void {
@@ -146,9 +192,12 @@ async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: De
 }
 
 /** Moves the shards of each task's first attempt to where those of a local job are. Another attempt may have begun. */
-async function takeShards({ plan, patience }: OutputJob, records: readonly ShuffleRecord[]): Promise<void> {
-  const { stagingDirectory } = plan;
-  for (const { own, ranges } of records) {
+async function takeShards(
+  { patience }: OutputJob,
+  stagingDirectory: string,
+  shares: readonly WrittenShare[],
+): Promise<void> {
+  for (const { own, ranges } of shares) {
     if (own === null) continue;
     const shards = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
     for (const shard of shards) {
@@ -166,11 +215,7 @@ async function takeShards({ plan, patience }: OutputJob, records: readonly Shuff
  * Cuts off what tasks had added so that no machine writes behind the end of a file. Opens each file, so that this machine
  * asks for its size.
  */
-function shorten(
-  { stagingDirectory }: OutputPlan,
-  { cuts, ends }: OutputLayout,
-  regions: readonly WrittenRegion[],
-): void {
+function shorten(stagingDirectory: string, { cuts, ends }: OutputLayout, regions: readonly WrittenRegion[]): void {
   const ofShard = new Map<number, WrittenRegion[]>();
   for (const region of regions) {
     const others = ofShard.get(region.shard);
@@ -189,7 +234,11 @@ function shorten(
   }
 }
 
-function reportOf(plan: OutputPlan, journal: CommitJournal, shards: readonly string[]): ClusterOutput {
+function reportOf(
+  plan: OutputPlan,
+  journal: CommitJournal,
+  shards: readonly string[],
+): Omit<ClusterOutput, 'duplicates'> {
   const { records, bytes, checksum, splits } = journal;
   return {
     records,
@@ -202,6 +251,6 @@ function reportOf(plan: OutputPlan, journal: CommitJournal, shards: readonly str
   };
 }
 
-function summaryOf({ records, bytes, seed, checksum }: ClusterOutput) {
-  return { records, bytes, seed, checksum };
+function summaryOf({ records, bytes, seed, checksum, duplicates }: ClusterOutput) {
+  return { records, bytes, seed, checksum, duplicates, store: undefined };
 }

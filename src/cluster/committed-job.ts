@@ -7,6 +7,7 @@ import { checksumText, object, optional, text, type ValueOf, wholeNumber } from 
 import { listNames } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, isNameOfAttempt } from '../io/small-file.js';
+import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME } from './cluster-plan.js';
 
 const shape = object({
@@ -16,12 +17,16 @@ const shape = object({
   bytes: wholeNumber(),
   seed: text,
   checksum: checksumText,
+  /** What was dropped because an equal record is kept. Absent: nothing could be, or nobody knows any more. */
+  duplicates: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
+  /** The store to which the job added. Absent: it wrote outputs. */
+  store: optional(text),
 });
 
 export type CommittedNote = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
-  kind: 'cluster-committed',
+  kind: MARK_OF_TASKS.kind,
   version: 1,
   mostBytes: 2 ** 20,
   role: 'temp',

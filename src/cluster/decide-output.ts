@@ -15,14 +15,17 @@ import { cutOutput } from '../passes/cut-output.js';
 import { type FoundSplit, findSplits } from '../passes/find-splits.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
-import { takeHead } from '../passes/take-head.js';
+import { leftOutOf, takeHead } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import type { OutputPlan } from './cluster-plan.js';
 import { gatherCopies } from './draw-part.js';
-import { gatherDistinct } from './measure-part.js';
+import type { ListedLines } from './listed-lines.js';
+import { gatherMeasured } from './measure-part.js';
 import type { OutputJob } from './open-job.js';
 import { openPiles, type PilesToOpen } from './open-piles.js';
 import { gatherScattered, type Scattered } from './scattered.js';
+import type { StagedFiles } from './staged-files.js';
 
 export interface DecidedOutput {
   /** Of the output alone. */
@@ -30,6 +33,10 @@ export interface DecidedOutput {
   readonly layout: OutputLayout;
   /** Undefined: the output is not split. */
   readonly splits: readonly FoundSplit[] | undefined;
+  /** What is dropped because an equal record is kept. Undefined: equal records stay. */
+  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
+  /** The list of dropped records; undefined: there is none. */
+  readonly listed: ListedLines | undefined;
   readonly threads: Threads;
 }
 
@@ -45,8 +52,10 @@ export async function decideOutput(
 ): Promise<DecidedOutput> {
   const { plan, directory, piling, keyOf, inputs, signal } = job;
   const { request, copies } = plan;
-  const { piles: all, found } = await gatherPiles(job);
-  const distinct = await gatherDistinct(job, all);
+  const gathered = await gatherPiles(job);
+  const { piles: all, found } = gathered;
+  const { distinct, listed } = await gatherMeasured(job, gathered);
+  const duplicates = request.unique ? leftOutOf(all, distinct, found?.leftOut) : undefined;
   const asGathered: PilesToOpen = { ...request, piles: distinct, plan, piling };
   const opened = copies === undefined ? asGathered : await gatherCopies(job, copies);
   const { work: toCut, threads } = await openPiles(job, opened, attempt, scratchDir, scope);
@@ -66,7 +75,12 @@ export async function decideOutput(
   const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
   const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
   const { ends, recordBytes, compression } = outputPlan;
-  return { work, layout: { ends, recordBytes, compression, cuts }, splits, threads };
+  return { work, layout: { ends, recordBytes, compression, cuts }, splits, duplicates, listed, threads };
+}
+
+/** The output as the shuffle tasks write it. */
+export function stagedOutputOf({ output, stagingDirectory }: OutputPlan, { layout, work }: DecidedOutput): StagedFiles {
+  return { place: output, stagingDirectory, layout, piles: work.piles };
 }
 
 /** The piles of the tasks before, with what those found of the inputs; or those of a store. */

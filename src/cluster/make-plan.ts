@@ -3,7 +3,8 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    with `unique` alone: an array that finds what stays of each pile       measure-part.ts
+ *     measure    with `unique` alone: an array that finds what stays of each pile, and
+ *                with `duplicates` lists the rest                                       measure-part.ts, listed-lines.ts
  *     draw       with `repeat` alone: an array that copies drawn records to other piles   draw-part.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
@@ -29,6 +30,7 @@ import type { StartedFiles } from '../jobs/earlier-attempt.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
+import { compressionOfName } from '../jobs/plan-lines.js';
 import { prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
 import { MOST_WORKERS, type OutputRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
@@ -37,6 +39,7 @@ import { planShuffle, type ScatterPlan, type ShufflePlan, type WorkPlan } from '
 import type { KeyRule } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
+import { requireOutside } from '../output/output-place.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { planMemory, type Tuning } from '../plan/memory-plan.js';
@@ -49,23 +52,16 @@ import {
   type ClusterSlice,
   type CopyPlan,
   type OutputPlan,
+  type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
+import { placeOfProfile } from './profile-place.js';
 
 /** Those of a shuffle whose output is a file or a directory. */
 export interface ClusterPlanOptions
   extends Omit<
     ShuffleOptions,
-    | 'jobDir'
-    | 'workers'
-    | 'resume'
-    | 'keepTemp'
-    | 'tempDirs'
-    | 'duplicates'
-    | 'onProgress'
-    | 'onProfile'
-    | 'report'
-    | 'output'
+    'jobDir' | 'workers' | 'resume' | 'keepTemp' | 'tempDirs' | 'onProgress' | 'onProfile' | 'report' | 'output'
   > {
   readonly output: string;
   /** New or empty, on storage that all tasks share. Temp data lies in it. */
@@ -76,6 +72,8 @@ export interface ClusterPlanOptions
   readonly cpusPerTask?: number | undefined;
   /** What each task may use for records. Default 1 GiB for each thread. */
   readonly memoryBytes?: number | undefined;
+  /** The commit writes a `ClusterProfile` to this file, as JSON. Default: nobody measures where the time goes. */
+  readonly profile?: string | undefined;
 }
 
 /** How many tasks there are, and what each may use. */
@@ -110,7 +108,6 @@ const {
   resume: _resume,
   keepTemp: _keepTemp,
   tempDirs: _tempDirs,
-  duplicates: _duplicates,
   onProgress: _onProgress,
   onProfile: _onProfile,
   report: _report,
@@ -120,6 +117,7 @@ export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
   ...SHARED_OPTIONS,
   tasks: true,
   cpusPerTask: true,
+  profile: true,
 };
 
 const MIB = 2 ** 20;
@@ -147,16 +145,28 @@ export async function planShuffleTasks(
 }
 
 async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
-  const { tasks: _, cpusPerTask: __, memoryBytes: ___, ...rest } = options;
+  const { tasks: _, cpusPerTask: __, memoryBytes: ___, profile: file, ...rest } = options;
   const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
   refuseUnplannable(options);
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
   const onDisk: Tuning = { ...tuning, keepInRam: false, stripeCount: 1 };
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
-  const prepared = await prepareShuffle(rest, onlySizes, scope, STEPS_OF_TASKS);
+  let profile: ProfilePlace | undefined;
+  const prepared = await prepareShuffle(rest, onlySizes, scope, {
+    ...STEPS_OF_TASKS,
+    checkPlaces(listed, { kind, output, paths }) {
+      // A listing of inputs leaves out the directory of a local job, and not that of tasks.
+      if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
+      if (file === undefined || kind === 'stream') return;
+      const own = { 'the job directory': options.jobDir };
+      profile = placeOfProfile(file, options.force ?? false, { ...listed, output, own });
+    },
+  });
   const { site, inputsToRead, weighing, inputs } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
+  if (profile !== undefined && profile.path === site.duplicates?.path)
+    throw new UsageError(`\`profile\` ${file}: it is the file of duplicates; name another file`);
 
   const { repeat, unique } = prepared.request;
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
@@ -191,12 +201,19 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     request: {
       ...{ ...read, keys, seed, splitBy, unique, uniqueBy, repeat, ioLimits, tempZstdLevel },
       ...{ headCount: asked.headCount, shards, splits, compression },
+      keepsPlaces: asked.duplicates !== undefined,
     },
     inputs: inputsToRead.map(inputOf),
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
     weighing,
     output: site.output,
+    list: site.duplicates && {
+      place: site.duplicates,
+      compression: compressionOfName(asked.duplicates ?? ''),
+      names: inputsToRead.map(({ path }) => path),
+      tuning: onDisk,
+    },
     stagingDirectory: site.paths.stagingDirectory,
     slices: plan.slices.map((parts) => sliceOf(parts, before)),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
@@ -207,6 +224,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     expectedBytes,
     expectedOutputBytes,
     memoryBytes,
+    profile,
     memory: plan.memory,
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
@@ -297,7 +315,7 @@ function mostShards(rule: ShardRule | undefined): number {
 }
 
 /** As many piles as give the threads of all tasks equal work, if their buffers stay large. */
-function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
+export function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
   if (inline || tuning.pileCount !== undefined) return {};
   const wanted = PILES_A_THREAD * threads;
   const most = Math.floor((memory.pileCount * memory.bufferBytes) / SMALLEST_BUFFER_BYTES);

@@ -3,10 +3,11 @@
  * the passes need.
  */
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileInput } from '../inputs/list-inputs.js';
+import type { FileRole } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { type JobControl, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
@@ -18,7 +19,7 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
-import { pileSetDirectoryOf } from '../store/store-files.js';
+import { pileSetDirectoryOf, storeError } from '../store/store-files.js';
 import { layoutOf } from '../store/store-snapshot.js';
 import {
   type AppendPlan,
@@ -29,12 +30,23 @@ import {
   PLAN_NAME,
   readClusterPlan,
 } from './cluster-plan.js';
+import type { TaskTimes } from './task-times.js';
 import type { Patience } from './until-visible.js';
 
 /** How a task talks to its caller. */
 export interface TaskTalk {
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
+  /** Where its time goes. */
+  readonly times: TaskTimes;
+}
+
+/** A task, before its job is opened. */
+export interface TaskInSight {
+  /** The index of a scatter task; undefined: a task that reads piles. */
+  readonly scatterIndex: number | undefined;
+  /** For piles that are too large. */
+  readonly scratchDir: string;
 }
 
 export interface ClusterJob<Plan extends ClusterPlan = ClusterPlan> extends TaskTalk {
@@ -60,11 +72,13 @@ export function isAppend(job: AppendJob | OutputJob): job is AppendJob {
 }
 
 /**
+ * @param task what is to do, which says which devices it meets.
  * @returns undefined if the job is committed.
  * @throws UsageError ERR_OPTION if there is no job; ERR_MEMORY_BUDGET if this machine has less memory than the plan needs.
  */
 export async function openClusterJob(
   jobDir: string,
+  task: TaskInSight,
   patience: Patience,
   talk: TaskTalk,
   { releases }: JobScope,
@@ -75,6 +89,7 @@ export async function openClusterJob(
   requireMemory(plan);
   const gates = new DeviceGates(ioLimitsHere(plan));
   const layout = layoutOfPiles(plan, directory, gates);
+  makeGates(plan, task, gates);
   const control = createControl(plan, gates);
   const stop = new JobStop(control, talk.signal);
   releases.push(() => stop.release());
@@ -92,9 +107,30 @@ export async function openClusterJob(
   return 'append' in plan ? { ...opened, plan } : { ...opened, plan };
 }
 
+/** The control of a job has room for the gates that are known when it is made: so a task knows all of its devices by then. */
+function makeGates(plan: ClusterPlan, { scatterIndex, scratchDir }: TaskInSight, gates: DeviceGates): void {
+  // What is not there is refused where it is opened.
+  const makeGate = (path: string, role: FileRole) => {
+    if (statPath(path, role) !== undefined) gates.gateOf(path, role);
+  };
+  // The directory in it may be made on another machine, and not be visible here yet.
+  if (!('append' in plan)) makeGate(dirname(plan.stagingDirectory), 'output');
+  if (scatterIndex === undefined) makeGate(scratchDir, 'temp');
+  else for (const path of inputPathsOf(plan, scatterIndex)) makeGate(path, 'input');
+}
+
+function inputPathsOf({ scatterTasks, slices, inputs }: ClusterPlan, task: number): ReadonlySet<string> {
+  const parts = (scatterTasks[task] ?? []).flatMap((slice) => slices[slice]?.parts ?? []);
+  return new Set(parts.flatMap(({ inputOrdinal }) => inputs[inputOrdinal]?.path ?? []));
+}
+
 function layoutOfPiles(plan: ClusterPlan, directory: string, gates: DeviceGates): PileSetLayout {
   if ('stored' in plan && plan.stored !== undefined) {
     const pileSets = pileSetDirectoryOf(plan.stored.directory);
+    if (statPath(pileSets, 'store') === undefined)
+      throw storeError(
+        `the pile store ${plan.stored.directory} does not exist on ${hostname()}, and tasks read it until the commit; put it back`,
+      );
     const gate = gates.gateOf(pileSets, 'store');
     return layoutOf(plan.stored, gate, gates.deviceOf(pileSets, 'store').deviceClass === 'rotating');
   }
@@ -165,12 +201,12 @@ function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
  * @param work what they do. Absent: what the job plans for its piles.
  */
 export function startTaskThreads(
-  { plan, control, stop }: ClusterJob,
+  { plan, control, stop, times }: ClusterJob,
   { releases }: JobScope,
   { inline, memory }: WorkPlan = plan,
 ): Promise<Threads> {
   const threadCount = inline ? 0 : memory.workers;
-  return startThreads({ threadCount, startCount: 0 }, { control, stop }, () => {}, releases);
+  return startThreads({ threadCount, startCount: 0 }, { control, stop }, times.add, releases);
 }
 
 /** Inputs without gates, for who reads none of them. */

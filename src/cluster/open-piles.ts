@@ -3,16 +3,16 @@ import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-
 import type { JobScope } from '../jobs/job.js';
 import { type PileStorage, shuffleSettings } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
-import type { UniqueRequest } from '../jobs/unique-options.js';
 import type { WorkPlan } from '../jobs/work-plan.js';
 import { threadsOfPass2 } from '../passes/between-passes.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
+import type { ClusterRequest } from './cluster-plan.js';
 import { type ClusterJob, type OutputJob, startTaskThreads } from './open-job.js';
 
-/** Piles, and how they lie in the job directory. */
-export interface PilesToOpen extends Pick<UniqueRequest, 'unique' | 'uniqueBy'> {
+/** Piles, how they lie in the job directory, and what decides about the order of their records. */
+export interface PilesToOpen extends Pick<ClusterRequest, 'framing' | 'unique' | 'uniqueBy' | 'keepsPlaces'> {
   readonly piles: ScatteredPiles;
   readonly plan: WorkPlan;
   readonly piling: PileStorage;
@@ -29,24 +29,26 @@ export interface OpenedPiles {
  */
 export async function openPiles(
   job: OutputJob,
-  { piles, plan, piling, unique, uniqueBy }: PilesToOpen,
+  { piles, plan, piling, framing, unique, uniqueBy, keepsPlaces }: PilesToOpen,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
 ): Promise<OpenedPiles> {
-  const { gates, onWarning } = job;
+  const { gates, onWarning, times } = job;
   const { request, inputIds, stored } = job.plan;
   const first = await startTaskThreads(job, scope, plan);
-  const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, () => {}, scope.releases);
+  const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, times.add, scope.releases);
+  times.useThreads(threads.pool.threadCount);
   const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
     keyScale: piles.keyScale,
-    framing: request.framing,
+    framing,
     tiesByBytes: request.unique || inputIds !== undefined || stored !== undefined,
     unique,
     uniqueBy,
+    keepsPlaces,
     hashesOutput: true,
     rescatterTo: openScratch(scratchDir, gates, scope),
-    isProfiled: false,
+    isProfiled: job.plan.profile !== undefined,
   });
   return { work: { piles, settings, attempt, onWarning }, threads };
 }

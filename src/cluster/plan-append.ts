@@ -11,6 +11,7 @@ import { listNames } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import { HeldDirectory } from '../job-directory/held-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
+import { requireNoTasks } from '../job-directory/job-paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { APPEND_OPTIONS } from '../jobs/option-names.js';
 import type { AppendOptions } from '../jobs/options.js';
@@ -24,7 +25,7 @@ import { requireOutside } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { makeAttemptsDirectory } from './attempt-log.js';
-import { type AppendPlan, DATA_NAME, PLAN_NAME, writeClusterPlan } from './cluster-plan.js';
+import { type AppendPlan, DATA_NAME, PLAN_NAME, type ProfilePlace, writeClusterPlan } from './cluster-plan.js';
 import {
   type ClusterPlanOptions,
   type ClusterPlanReport,
@@ -38,11 +39,12 @@ import {
   sliceOf,
   storedBytesOf,
 } from './make-plan.js';
+import { placeOfProfile } from './profile-place.js';
 
 /** Those of an append of files to a store. */
 export interface ClusterAppendOptions
   extends Omit<AppendOptions, 'workers' | 'onProgress'>,
-    Pick<ClusterPlanOptions, 'jobDir' | 'tasks' | 'cpusPerTask'> {
+    Pick<ClusterPlanOptions, 'jobDir' | 'tasks' | 'cpusPerTask' | 'profile'> {
   /** The directory of the store; it is made if it does not exist. */
   readonly append: string;
 }
@@ -54,6 +56,7 @@ export const CLUSTER_APPEND_OPTIONS: OptionNames<ClusterAppendOptions & { readon
   jobDir: true,
   tasks: true,
   cpusPerTask: true,
+  profile: true,
 };
 
 /** @throws PileshufError as `appendToStore` does before it starts; UsageError for what tasks cannot do. */
@@ -67,16 +70,29 @@ export async function planAppendTasks(
 }
 
 async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
-  const { append: storeDirectory, jobDir, tasks: _, cpusPerTask: __, memoryBytes: ___, ...rest } = options;
+  const {
+    append: storeDirectory,
+    jobDir,
+    tasks: _,
+    cpusPerTask: __,
+    memoryBytes: ___,
+    profile: file,
+    ...rest
+  } = options;
   const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
   refuseGivenRecords(options.inputs);
   const onDisk: Tuning = { ...tuning, keepInRam: false };
   const directory = new JobPlace(jobDir, scope);
+  let profile: ProfilePlace | undefined;
   const prepared = await prepareAppend(
     storeDirectory,
     rest,
     { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES },
-    (found, place) => directory.open(found, place),
+    (found, place) => {
+      const own = { 'the pile store': storeDirectory, 'the job directory': jobDir };
+      if (file !== undefined) profile = placeOfProfile(file, undefined, { ...found, output: undefined, own });
+      directory.open(found, place);
+    },
   );
   const { request, inputs, inputIds, firstHeader, snapshot, plan: whole } = prepared;
   const { seed, pileCount } = snapshot.settings;
@@ -93,7 +109,7 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, ioLimits } = request;
   const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
-  const allRecords = { splitBy: undefined, unique: false, uniqueBy: undefined, repeat: false };
+  const allRecords = { splitBy: undefined, unique: false, uniqueBy: undefined, repeat: false, keepsPlaces: false };
   const noOutput = { headCount: undefined, shards: undefined, splits: undefined, compression: undefined };
   const made: AppendPlan = {
     request: { ...read, ...allRecords, ...noOutput, keys: 'position', seed, ioLimits, tempZstdLevel: undefined },
@@ -119,6 +135,7 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
     expectedBytes,
     expectedOutputBytes: 0,
     memoryBytes,
+    profile,
     memory: plan.memory,
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
@@ -177,6 +194,7 @@ class JobPlace {
 
   #requireEmpty(): void {
     if (!this.#directory.isHeld) return;
+    requireNoTasks(this.path);
     const name = listNames(this.path, 'temp').find((each) => !looksLikeLock(each));
     if (name === undefined) return;
     throw new UsageError(

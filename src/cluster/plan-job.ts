@@ -3,6 +3,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { type ClusterPlanOptions, type ClusterPlanReport, planShuffleTasks } from './make-plan.js';
 import { type ClusterAppendOptions, planAppendTasks } from './plan-append.js';
 import { type ClusterStoreShuffleOptions, planStoreShuffleTasks } from './plan-store-shuffle.js';
+import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
 import { ARRAY_KINDS, type ArrayKind } from './task-arrays.js';
 
 /** Of a shuffle of inputs, an append of inputs to a store, or a shuffle of a store. */
@@ -12,10 +13,22 @@ export type ClusterJobOptions = ClusterPlanOptions | ClusterAppendOptions | Clus
  * Plans a job as tasks for several machines, and writes the plan to the job directory.
  * @throws PileshufError as the local job does before it starts; UsageError for what tasks cannot do.
  */
-export function planCluster(options: ClusterJobOptions, tuning: Partial<Tuning> = {}): Promise<ClusterPlanReport> {
-  if (isAppend(options)) return planAppendTasks(options, tuning);
-  if (isStoreShuffle(options)) return planStoreShuffleTasks(options, tuning);
-  return planShuffleTasks(options, tuning);
+export async function planCluster(
+  options: ClusterJobOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<ClusterPlanReport> {
+  try {
+    return await planAny(options, tuning);
+  } catch (error) {
+    adviseInError(error, ADVICE_OF_PLANS);
+    throw error;
+  }
+}
+
+function planAny(options: ClusterJobOptions, tuning: Partial<Tuning>): Promise<ClusterPlanReport> {
+  if (isAppend(options)) return planAppendTasks(warningsWith(options, ADVICE_OF_PLANS), tuning);
+  if (isStoreShuffle(options)) return planStoreShuffleTasks(warningsWith(options, ADVICE_OF_PLANS), tuning);
+  return planShuffleTasks(warningsWith(options, ADVICE_OF_PLANS), tuning);
 }
 
 /** Which arrays of tasks such a job has, besides its commit. */

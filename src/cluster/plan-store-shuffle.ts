@@ -21,11 +21,12 @@ import {
   mostShuffleTasks,
   writeAtSite,
 } from './make-plan.js';
+import { placeOfProfile } from './profile-place.js';
 
 /** Those of a shuffle of a store whose output is a file or a directory. */
 export interface ClusterStoreShuffleOptions
   extends Omit<ShuffleStoreOptions, 'output' | 'workers' | 'tempDirs' | 'onProgress' | 'onProfile'>,
-    Pick<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks' | 'cpusPerTask'> {
+    Pick<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks' | 'cpusPerTask' | 'profile'> {
   /** The directory of the store. */
   readonly shuffleStore: string;
 }
@@ -43,6 +44,7 @@ export const CLUSTER_STORE_SHUFFLE_OPTIONS: OptionNames<ClusterStoreShuffleOptio
   jobDir: true,
   tasks: true,
   cpusPerTask: true,
+  profile: true,
 };
 
 /** @throws PileshufError as `shuffleStore` does before it writes; UsageError for what tasks cannot do. */
@@ -66,7 +68,7 @@ async function makePlan(
   tuning: Tuning,
   scope: JobScope,
 ): Promise<ClusterPlanReport> {
-  const { shuffleStore: _, jobDir, tasks: __, cpusPerTask: ___, memoryBytes: ____, ...rest } = options;
+  const { shuffleStore, jobDir, tasks: _, cpusPerTask: __, memoryBytes: ___, profile: file, ...rest } = options;
   const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
   // Callers without types may pass anything.
   if (rest.output === undefined || rest.output === '-')
@@ -76,6 +78,11 @@ async function makePlan(
   const { request, site, layout, control, gates } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
+  const places = {
+    ...{ inputs: [], directories: [], output: site.output },
+    own: { 'the pile store': shuffleStore, 'the job directory': jobDir },
+  };
+  const profile = file === undefined ? undefined : placeOfProfile(file, options.force ?? false, places);
   await warnOfUnowned(snapshot, request);
   const piles = await gatherStoredPiles(snapshot, layout, control);
   const { compression, shards, splits, headCount, tempZstdLevel, ioLimits } = request;
@@ -99,6 +106,7 @@ async function makePlan(
     keys: 'position',
     unique: false,
     uniqueBy: undefined,
+    keepsPlaces: false,
     repeat: false,
   } as const;
   const made: OutputPlan = {
@@ -109,6 +117,7 @@ async function makePlan(
     weighing: undefined,
     stored: snapshot,
     output: site.output,
+    list: undefined,
     stagingDirectory: site.paths.stagingDirectory,
     slices: [],
     scatterTasks: [],
@@ -122,6 +131,7 @@ async function makePlan(
       (headCount ?? Number.POSITIVE_INFINITY) * plan.memoryNeed.meanRecordBytes,
     ),
     memoryBytes,
+    profile,
     memory: plan.memory,
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,

@@ -16,7 +16,10 @@ import { type AppendJob, isAppend, type OutputJob, openClusterJob } from './open
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
+import { ADVICE_OF_APPENDS, ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
+import { leaveProfile } from './task-profile.js';
+import { TaskTimes } from './task-times.js';
 import { Patience } from './until-visible.js';
 
 /** Which task, of which job. */
@@ -70,15 +73,16 @@ const MOST_WAIT_SECONDS = 86_400;
  * Does a task that a scheduler has started. Done again, it finds that it was done.
  * @throws UsageError for a job directory without a plan, or an index beyond it; SystemError ERR_NOT_READY if tasks that
  *   must be done first are not.
+ * @param startSeconds how long the process took to start, if the task is all that it does.
  */
-export async function runClusterTask(options: ClusterTaskOptions): Promise<ClusterTaskReport> {
+export async function runClusterTask(options: ClusterTaskOptions, startSeconds = 0): Promise<ClusterTaskReport> {
   requireKnownOptions('runClusterTask()', options, OPTIONS);
   const began = performance.now();
-  const report = await runTask(options);
+  const report = await runTask(warningsWith(options, ADVICE_OF_TASKS), startSeconds);
   return { ...report, seconds: (performance.now() - began) / 1000 };
 }
 
-async function runTask(options: ClusterTaskOptions): Promise<Omit<ClusterTaskReport, 'seconds'>> {
+async function runTask(options: ClusterTaskOptions, startSeconds: number): Promise<Omit<ClusterTaskReport, 'seconds'>> {
   const { kind, taskIndex: index = 0, stride, waitSeconds = DEFAULT_WAIT_SECONDS, signal } = options;
   requireOptions(options);
   const patience = new Patience(waitSeconds, signal);
@@ -87,7 +91,9 @@ async function runTask(options: ClusterTaskOptions): Promise<Omit<ClusterTaskRep
   let bytes = 0;
   let output: ClusterOutput | undefined;
   for (let task = index; ; task += stride ?? 1) {
-    const { value } = await runJob(options, (scope) => runOne(options, task, patience, scope));
+    // Only the first task of a process had to wait for its start.
+    const times = new TaskTimes(task === index ? startSeconds : 0);
+    const { value } = await runJob(options, (scope) => runOne(options, task, { patience, times }, scope));
     if (value.isCommitted) return { kind, done, wereDone, bytes, wasCommitted: true, output: undefined };
     if (task >= value.count) {
       if (task === index) throw beyondPlan(options, index, value.count);
@@ -115,10 +121,11 @@ interface TaskOutcome {
 async function runOne(
   { kind, jobDir, scratchDir = defaultScratch(), signal, onWarning = () => {} }: ClusterTaskOptions,
   task: number,
-  patience: Patience,
+  { patience, times }: { readonly patience: Patience; readonly times: TaskTimes },
   scope: JobScope,
 ): Promise<TaskOutcome> {
-  const job = await openClusterJob(jobDir, patience, { signal, onWarning }, scope);
+  const inSight = { scatterIndex: kind === 'scatter' ? task : undefined, scratchDir };
+  const job = await openClusterJob(jobDir, inSight, patience, { signal, onWarning, times }, scope);
   if (job === undefined) {
     if (kind === 'commit') removeLeftRest(jobDir, scope);
     return { count: 0, isCommitted: true };
@@ -137,10 +144,14 @@ async function runOne(
       log.stop();
       removeLeftRest(jobDir, scope);
     }
+    const { bytes } = outcome;
+    if (plan.profile !== undefined && kind !== 'commit' && bytes !== undefined)
+      leaveProfile(directory, { kind, index: task, ...times.timed(bytes) });
     log.done();
     return { count, ...outcome };
   } catch (error) {
     const reason = job.stop.reason ?? error;
+    adviseInError(reason, isAppend(job) ? ADVICE_OF_APPENDS : ADVICE_OF_TASKS);
     log.failed(reason);
     throw reason;
   }

@@ -2,12 +2,13 @@
  * A task of the scatter pass: puts the records of its slices on piles, as the local pass does, and commits each slice by
  * a hard link. A slice that another attempt has committed is left alone.
  */
+import { hostname } from 'node:os';
 import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { InputError, VerificationError } from '../errors.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import { linkToNewName, NameTakenError, syncDirectory } from '../io/durable.js';
-import { openForRead, versionOf, withFile } from '../io/files.js';
+import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
@@ -24,6 +25,7 @@ import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
 import { largestKeyWith } from '../plan/head-plan.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { AttemptLog } from './attempt-log.js';
+import { CLUSTER_REMEDY } from './cluster-plan.js';
 import { type ClusterJob, startTaskThreads } from './open-job.js';
 import { readSlice } from './scattered.js';
 
@@ -41,13 +43,14 @@ export async function scatterPart(
   const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
   const { readable, before } = await openInputs(job, left);
   const threads = await startTaskThreads(job, scope);
+  job.times.useThreads(threads.pool.threadCount);
   const settings = scatterSettings(
     threads,
     plan,
     plan.request,
     piling,
     true,
-    false,
+    plan.profile !== undefined,
     keySplitValues(plan.request.splitBy, plan.request.seed),
   );
   const headCount = plan.limitsHead ? plan.request.headCount : undefined;
@@ -166,10 +169,23 @@ async function openInputs({ inputs, gates, plan, signal }: ClusterJob, slices: r
   };
 }
 
+/** @throws InputError */
+function versionHere(path: string): FileVersion {
+  try {
+    return withFile(openForRead(path, 'input'), versionOf);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const { code, message } = error;
+    const isMissing = code === 'ERR_INPUT_MISSING';
+    const advice = `it was there when the job was planned: put it back, or ${CLUSTER_REMEDY.ifDamaged}`;
+    throw isMissing ? new InputError(code, `${message} on ${hostname()}; ${advice}`, { cause: error }) : error;
+  }
+}
+
 /** @returns the input with its version on this machine. */
 function requireUnchanged(input: FileInput): FileInput {
   const { path, version } = input;
-  const now = withFile(openForRead(path, 'input'), versionOf);
+  const now = versionHere(path);
   if (now.byteLength === version.byteLength && now.modifiedNanoseconds === version.modifiedNanoseconds)
     return { ...input, version: now };
   const change =
@@ -178,6 +194,6 @@ function requireUnchanged(input: FileInput): FileInput {
       : `its size was ${version.byteLength} bytes and is ${now.byteLength}`;
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `${path}: the input changed since the job was planned (${change}); plan the job again in another job directory`,
+    `${path}: the input changed since the job was planned (${change}); ${CLUSTER_REMEDY.ifDamaged}`,
   );
 }

@@ -1,5 +1,6 @@
 /**
- * A task of the shuffle pass: writes a part of the output. The part depends on the kind of the output:
+ * A task of the shuffle pass: writes a part of the output, then its part of the list of dropped records, if there is one. What
+ * a part is depends on the kind of the output:
  *
  *     plain        a range of piles. Each record has a known place, so all tasks write to the same staged files, each to
  *                  places of its own. A second attempt writes the same bytes there.
@@ -23,14 +24,17 @@ import { StagedOutput } from '../output/staged-output.js';
 import { pileFinder } from '../passes/crossings.js';
 import { shuffleRanges } from '../passes/shuffle-pass.js';
 import { bytesOfPart, type PilePart } from '../passes/shuffle-work.js';
+import type { Threads } from '../passes/threads.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
 import type { AttemptLog } from './attempt-log.js';
-import { decideOutput } from './decide-output.js';
+import { type DecidedOutput, decideOutput, stagedOutputOf } from './decide-output.js';
+import { openLines } from './listed-lines.js';
 import type { OutputJob } from './open-job.js';
-import { readShuffleRecord, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
+import { readShuffleRecord, type ShuffleRecord, type WrittenShare, writeShuffleRecord } from './shuffle-record.js';
+import type { StagedFiles } from './staged-files.js';
 import { taskCountOf } from './task-arrays.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
@@ -41,44 +45,37 @@ export async function shufflePart(
   scratchDir: string,
   scope: JobScope,
 ): Promise<number | undefined> {
-  const { plan, directory, control, gates } = job;
+  const { plan, directory, control } = job;
   if (readShuffleRecord(directory, index) !== undefined) return undefined;
-  const { work, layout, threads } = await decideOutput(job, log.attempt, scratchDir, scope);
-  const { totals } = work.piles;
-  const gate = gates.gateOf(plan.stagingDirectory, 'output');
-  const taskCount = taskCountOf(plan, 'shuffle');
-  const isPlain = layout.compression === undefined;
-  const own = isPlain ? undefined : `task-${index}-${log.attempt}`;
-  const stagingDirectory = own === undefined ? plan.stagingDirectory : join(plan.stagingDirectory, own);
-  const shards = shareOfShards(layout.cuts, work.piles, index, taskCount);
-  const part = isPlain ? shareOfPiles(totals, index, taskCount) : pilesOfShards(layout, shards, totals);
-  log.count(bytesOfPart(totals, part), () => control.counted('shuffledBytes'));
+  const decided = await decideOutput(job, log.attempt, scratchDir, scope);
+  const { listed } = decided;
+  const output = shareOf(job, stagedOutputOf(plan, decided), index, log.attempt);
+  const list = listed && shareOf(job, listed.staged, index, log.attempt);
+  log.count(output.bytes + (list?.bytes ?? 0), () => control.counted('shuffledBytes'));
+  const pools = [decided.threads.pool];
+  const endThreads = () => Promise.all(pools.map((pool) => pool.destroy()));
+  const writeLines = async (): Promise<WrittenShare | undefined> => {
+    if (listed === undefined || list === undefined) return undefined;
+    // The list gets their memory, and takes turns of its own.
+    await endThreads();
+    control.restartTurns();
+    const lines = await openLines(job, listed, log.attempt, scratchDir, scope);
+    pools.push(lines.threads.pool);
+    return writeShare(job, list, lines.threads, { ...lines.work, samples: undefined });
+  };
   const removeOwn = () => {
-    if (own !== undefined) removeDirectory(stagingDirectory);
+    for (const share of [output, list]) if (share?.own !== undefined) removeDirectory(share.directory);
   };
   let mayBeNoted = false;
   try {
-    if (own !== undefined) ensurePrivateDirectory(stagingDirectory, 'output');
-    const staged = new StagedOutput(plan.output, { stagingDirectory, jobDirectory: directory }, gate);
-    const target = ofTask(staged.begin(layout, []), shards);
-    if (isPlain) lengthenStaged(plan.stagingDirectory, layout, totals, part);
-    const written = await shuffleRanges({ ...work, target, part, deletesStripes: false }, threads);
-    const ranges = isPlain ? written : written.map((range) => withoutOthers(range, shards));
-    const touched = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
-    await severalAtOnce(touched, (shard) => syncPath(stagedPath(stagingDirectory, shard)));
-    await syncPath(stagingDirectory);
-    if (own !== undefined) await syncPath(plan.stagingDirectory);
-    const record: ShuffleRecord = {
-      task: index,
-      own: own ?? null,
-      ranges: ranges.toSorted((a, b) => a.first - b.first),
-    };
+    const written = await writeShare(job, output, decided.threads, decided.work);
+    const record: ShuffleRecord = { task: index, ...written, list: await writeLines() };
     mayBeNoted = true;
     if (!(await noteFirst(directory, record))) removeOwn();
-    return recordBytesOf(ranges.flatMap(({ regions }) => regions));
+    return recordBytesOf(written.ranges.flatMap(({ regions }) => regions));
   } catch (error) {
     // No thread may make a file of this attempt behind the removal.
-    await threads.pool.destroy();
+    await endThreads();
     // A link that fails may have been made all the same: then the commit takes these files.
     if (mayBeNoted) throw error;
     try {
@@ -88,6 +85,51 @@ export async function shufflePart(
     }
     throw error;
   }
+}
+
+/** The part of an output that a task writes. */
+interface Share extends StagedFiles {
+  readonly part: PilePart;
+  readonly shards: ShardRange;
+  /** Its directory in the staging directory; undefined: it writes to the files of all. */
+  readonly own: string | undefined;
+  /** Where it writes. */
+  readonly directory: string;
+  /** Of its records. */
+  readonly bytes: number;
+}
+
+function shareOf({ plan }: OutputJob, staged: StagedFiles, index: number, attempt: string): Share {
+  const { layout, piles, stagingDirectory } = staged;
+  const taskCount = taskCountOf(plan, 'shuffle');
+  const shards = shareOfShards(layout.cuts, piles, index, taskCount);
+  const isPlain = layout.compression === undefined;
+  const part = isPlain ? shareOfPiles(piles.totals, index, taskCount) : pilesOfShards(layout, shards, piles.totals);
+  const own = isPlain ? undefined : `task-${index}-${attempt}`;
+  const directory = own === undefined ? stagingDirectory : join(stagingDirectory, own);
+  return { ...staged, shards, part, own, directory, bytes: bytesOfPart(piles.totals, part) };
+}
+
+/** Writes a share, durably. */
+async function writeShare(
+  { plan, directory: jobDirectory, gates }: OutputJob,
+  { place, stagingDirectory, layout, piles, part, shards, own, directory }: Share,
+  threads: Threads,
+  work: DecidedOutput['work'],
+): Promise<WrittenShare> {
+  const gate = gates.gateOf(plan.stagingDirectory, 'output');
+  // The files of the output lie in the first one, which the plan has made.
+  const [, ...below] = new Set([plan.stagingDirectory, stagingDirectory, directory]);
+  for (const path of below) ensurePrivateDirectory(path, 'output');
+  const staged = new StagedOutput(place, { stagingDirectory: directory, jobDirectory }, gate);
+  const target = ofTask(staged.begin(layout, []), shards);
+  if (own === undefined) lengthenStaged(stagingDirectory, layout, piles.totals, part);
+  const written = await shuffleRanges({ ...work, target, part, deletesStripes: false }, threads);
+  const ranges = own === undefined ? written : written.map((range) => withoutOthers(range, shards));
+  const touched = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
+  await severalAtOnce(touched, (shard) => syncPath(stagedPath(directory, shard)));
+  for (const path of [plan.stagingDirectory, ...below].reverse()) await syncPath(path);
+  return { own: own ?? null, ranges: ranges.toSorted((a, b) => a.first - b.first) };
 }
 
 function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
@@ -104,15 +146,25 @@ async function noteFirst(directory: string, record: ShuffleRecord): Promise<bool
   }
   const first = readShuffleRecord(directory, record.task);
   // It is this very record, or it is not visible yet, and nobody knows.
-  if (first === undefined || (first.own !== null && first.own === record.own)) return true;
+  if (first === undefined || isOfOneAttempt(first, record)) return true;
   if (contentOf(first) === contentOf(record)) return false;
   throw new VerificationError(
     `two attempts at shuffle task ${record.task} of ${directory} wrote different bytes; check the memory of both machines`,
   );
 }
 
-/** What two attempts must agree on. Compressed bytes may differ between two versions of a library, their records not. */
-function contentOf({ own, ranges }: ShuffleRecord): string {
+function isOfOneAttempt(first: ShuffleRecord, own: ShuffleRecord): boolean {
+  const names = ({ own: ofOutput, list }: ShuffleRecord) => [ofOutput, list?.own];
+  return names(first).some((name, i) => typeof name === 'string' && name === names(own)[i]);
+}
+
+/** What two attempts must agree on. */
+function contentOf({ list, ...output }: ShuffleRecord): string {
+  return JSON.stringify([output, list].map((share) => share && contentOfShare(share)));
+}
+
+/** Compressed bytes may differ between two versions of a library, their records not. */
+function contentOfShare({ own, ranges }: WrittenShare): string {
   const regions = ranges.flatMap((range) => range.regions);
   if (own === null)
     return JSON.stringify(regions.map(({ shard, start, end, checksum }) => [shard, start, end, checksum]));

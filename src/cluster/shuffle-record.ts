@@ -1,18 +1,27 @@
 /** The record of a task of the shuffle pass that is done: what it wrote, and where. The first attempt at the task makes it. */
 import { join } from 'node:path';
-import { fileName, list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { fileName, list, nullable, object, optional, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 import { finishedRange } from '../job-directory/finished-ranges.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
 import { recordNameOf } from './task-arrays.js';
 
-const shape = object({
-  task: wholeNumber(),
+const share = {
   /** The directory in the staging directory that holds the shards of this attempt; null: it wrote to those of all. */
   own: nullable(fileName),
   ranges: list(finishedRange),
+} as const;
+
+const shape = object({
+  task: wholeNumber(),
+  ...share,
+  /** The same of the list of dropped records. Absent: there is none. */
+  list: optional(object(share)),
 });
+
+/** What a task wrote of the output, or of the list of dropped records. */
+export type WrittenShare = Pick<ShuffleRecord, 'own' | 'ranges'>;
 
 export type ShuffleRecord = ValueOf<typeof shape>;
 

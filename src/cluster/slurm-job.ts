@@ -3,16 +3,13 @@
  * the commit that depends on the last. Slurm may lose a job, run a task twice at the same time, and give an id again. So what is done is
  * what has its record in the job directory, and a later submission asks for the rest.
  */
-import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { PileshufError, requireWhole, SystemError, UsageError } from '../errors.js';
+import { PileshufError, SystemError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
-import { MOST_WORKERS } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import type { ClusterPlan } from './cluster-plan.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport } from './make-plan.js';
 import { findPlan } from './open-job.js';
 import { CLUSTER_APPEND_OPTIONS, type ClusterAppendOptions } from './plan-append.js';
@@ -33,13 +30,20 @@ import {
   foldTasks,
   quoteForShell,
   requestWords,
-  requireFreeWords,
-  requireLogDirectory,
   type SlurmJob,
   type SlurmPlace,
   submissionWords,
   taskScript,
 } from './slurm-script.js';
+import {
+  asSlurmRequest,
+  logDirectoryOf,
+  plannedNeed,
+  recordMemoryOf,
+  SLURM_TASK_OPTIONS,
+  type SlurmTaskOptions,
+  settle,
+} from './slurm-settings.js';
 import {
   ARRAY_KINDS,
   type ArrayKind,
@@ -49,35 +53,6 @@ import {
   unfinishedTasks,
 } from './task-arrays.js';
 import { Patience } from './until-visible.js';
-
-/** What Slurm is told of each task. */
-export interface SlurmTaskOptions {
-  /** Default: that of Slurm. */
-  readonly partition?: string | undefined;
-  /** As Slurm writes times: `2:00:00`, `1-12`. Default: that of the partition. */
-  readonly time?: string | undefined;
-  /** Default: that of the user. */
-  readonly account?: string | undefined;
-  /** Quality of service. Default: that of Slurm. */
-  readonly qos?: string | undefined;
-  /** Features that a node must have. Default: none. */
-  readonly constraint?: string | undefined;
-  /** Default `pileshuf`; the kind of the tasks is added. */
-  readonly jobName?: string | undefined;
-  /** Further words for sbatch. Default: none. */
-  readonly sbatchArgs?: readonly string[] | undefined;
-  /** Threads of each task. Default 4. */
-  readonly cpusPerTask?: number | undefined;
-  /** Memory of each task, the program included. Default 2 GiB for each thread. */
-  readonly taskMemoryBytes?: number | undefined;
-  /** How many tasks of an array run at once, at most. Default: as many as Slurm allows. */
-  readonly maxParallel?: number | undefined;
-  /** Gets a log of each task. Default `logs` in the job directory, which stays. */
-  readonly logDir?: string | undefined;
-  /** On each node, for piles that are too large. Default $SLURM_TMPDIR, else $TMPDIR, else /tmp. */
-  readonly scratchDir?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 type OnSlurm<Options> = Omit<Options, 'memoryBytes'> & SlurmTaskOptions;
 
@@ -111,21 +86,6 @@ export interface SlurmSubmission {
   readonly plan: ClusterPlanReport | undefined;
 }
 
-const TASK_OPTIONS: OptionNames<SlurmTaskOptions> = {
-  partition: true,
-  time: true,
-  account: true,
-  qos: true,
-  constraint: true,
-  jobName: true,
-  sbatchArgs: true,
-  cpusPerTask: true,
-  taskMemoryBytes: true,
-  maxParallel: true,
-  logDir: true,
-  scratchDir: true,
-  signal: true,
-};
 /** @throws UsageError for an option that jobs of this kind do not have. */
 function requireSlurmOptions(owner: string, options: SlurmOptions): void {
   const { memoryBytes: _, ...names } = isAppend(options)
@@ -133,20 +93,10 @@ function requireSlurmOptions(owner: string, options: SlurmOptions): void {
     : isStoreShuffle(options)
       ? CLUSTER_STORE_SHUFFLE_OPTIONS
       : CLUSTER_PLAN_OPTIONS;
-  requireKnownOptions(owner, options, { ...names, ...TASK_OPTIONS });
+  requireKnownOptions(owner, options, { ...names, ...SLURM_TASK_OPTIONS });
 }
 
-const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...TASK_OPTIONS };
-
-const GIB = 2 ** 30;
-const MIB = 2 ** 20;
-const DEFAULT_CPUS = 4;
-const DEFAULT_JOB_NAME = 'pileshuf';
-const DEFAULT_MEMORY_OF_THREAD = 2 * GIB;
-/** What Node takes beside the records, and what each thread takes beside its own. */
-const PROGRAM_BYTES = 256 * MIB;
-const PROGRAM_BYTES_OF_THREAD = 64 * MIB;
-const LEAST_RECORD_BYTES = 64 * MIB;
+const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none.
@@ -230,75 +180,10 @@ export async function describeSlurm(
     const words = submissionWords(asSlurmRequest(settings), place, job, after, settings.maxParallel);
     return `${words.map(quoteForShell).join(' ')} <<'SCRIPT'\n${taskScript(place, job)}SCRIPT\n`;
   });
-  return described.join('\n');
-}
-
-/** What an array or a commit needs of the plan alone. */
-function plannedNeed({ memory, memoryBytes }: ClusterPlan): Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'> {
-  const cpusPerTask = memory.workers;
-  return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
-}
-
-function settle(
-  asked: SlurmTaskOptions,
-  noted: SlurmNote | undefined,
-  planned: Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'>,
-  jobDirectory: string,
-): SlurmNote {
-  const cpusPerTask = asked.cpusPerTask ?? noted?.cpusPerTask ?? planned.cpusPerTask ?? DEFAULT_CPUS;
-  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
-  const taskMemoryBytes =
-    asked.taskMemoryBytes ??
-    noted?.taskMemoryBytes ??
-    planned.taskMemoryBytes ??
-    cpusPerTask * DEFAULT_MEMORY_OF_THREAD;
-  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 1);
-  const maxParallel = asked.maxParallel ?? noted?.maxParallel;
-  if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
-  const sbatchArgs = asked.sbatchArgs ?? noted?.sbatchArgs ?? [];
-  requireFreeWords(sbatchArgs);
-  const logDirectory =
-    asked.logDir === undefined ? (noted?.logDirectory ?? logDirectoryOf(asked, jobDirectory)) : resolve(asked.logDir);
-  requireLogDirectory(logDirectory);
-  return {
-    token: noted?.token ?? randomBytes(8).toString('hex'),
-    partition: asked.partition ?? noted?.partition,
-    time: asked.time ?? noted?.time,
-    account: asked.account ?? noted?.account,
-    qos: asked.qos ?? noted?.qos,
-    constraint: asked.constraint ?? noted?.constraint,
-    jobName: asked.jobName ?? noted?.jobName ?? DEFAULT_JOB_NAME,
-    sbatchArgs,
-    cpusPerTask,
-    taskMemoryBytes,
-    maxParallel,
-    logDirectory,
-    scratchDir: asked.scratchDir ?? noted?.scratchDir,
-  };
-}
-
-function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {
-  return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
-}
-
-function asSlurmRequest({ partition, time, account, qos, constraint, ...rest }: SlurmNote) {
-  return { ...rest, partition, time, account, qos, constraint };
-}
-
-function programBytes(cpusPerTask: number): number {
-  return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
-}
-
-/** What the memory of a task leaves for records. @throws UsageError */
-function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote): number {
-  const bytes = taskMemoryBytes - programBytes(cpusPerTask);
-  if (bytes >= LEAST_RECORD_BYTES) return bytes;
-  const mib = (size: number) => Math.ceil(size / MIB);
-  const threads = cpusPerTask === 1 ? '1 thread takes' : `${cpusPerTask} threads take`;
-  const beside = programBytes(cpusPerTask);
-  throw new UsageError(
-    `\`taskMemoryBytes\` is ${mib(taskMemoryBytes)} MiB, and ${threads} ${mib(beside)} MiB beside the records; give at least ${mib(beside + LEAST_RECORD_BYTES)} MiB`,
-  );
+  const profile = isNew ? options.profile && resolve(options.profile) : found?.plan.profile?.path;
+  // As JSON, a name is one line.
+  const note = profile === undefined ? [] : [`# The commit writes where the time went to ${JSON.stringify(profile)}\n`];
+  return [...described, ...note].join('\n');
 }
 
 /** The options of the plan, without those for Slurm alone: no others may be there. */

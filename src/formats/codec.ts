@@ -59,6 +59,13 @@ export interface Member {
   readonly decodedBytes: number;
 }
 
+/** What the first bytes of an input decode to. */
+export interface DecodedHead {
+  /** The first of them. */
+  readonly kept: Uint8Array;
+  readonly byteLength: number;
+}
+
 export interface Codec {
   /** Different for each codec. */
   readonly name: string;
@@ -78,8 +85,9 @@ export interface Codec {
   load?(path: string): Promise<void>;
   /**
    * Decodes the first bytes of an input, as far as they go, for estimates; empty when they are corrupt.
+   * @param mostKeptBytes of the decoded bytes; the others are counted.
    */
-  decodeHead(compressed: Uint8Array): Uint8Array;
+  decodeHead(compressed: Uint8Array, mostKeptBytes: number): DecodedHead;
   /** Of the first bytes of an input, those that `decodeHead` decodes. Absent: nearly all. */
   wholeBytes?(head: Uint8Array): number;
   /**

@@ -42,7 +42,7 @@ export function refuseForeignFiles(inputs: readonly Input[], { linesAssumed }: R
 function decodedFormatOf(path: string, { decodeHead }: Codec): ForeignFormat | undefined {
   const bytes = new Uint8Array(PEEKED_BYTES);
   const count = withFile(openForRead(path, 'input'), (file) => readAt(file, bytes, 0, bytes.byteLength, 0));
-  return foreignFormatOf(decodeHead(bytes.subarray(0, count)));
+  return foreignFormatOf(decodeHead(bytes.subarray(0, count), PEEKED_BYTES).kept);
 }
 
 /**

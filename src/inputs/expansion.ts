@@ -17,6 +17,8 @@ const SAMPLE_BYTES = 64 * 1024;
 const MOST_HEAD_BYTES = 8 * SAMPLE_BYTES;
 /** A head that decodes to far more than text does is decoded in part. */
 const SHORT_HEAD_BYTES = 4096;
+/** Of a decoded head, this much tells how long records are. */
+const KEPT_HEAD_BYTES = 4 * SAMPLE_BYTES;
 /** A walk from member to member in one place goes no further. */
 const MOST_WALK_BYTES = 4 * SAMPLE_BYTES;
 const MOST_CLAIMS = 256;
@@ -45,7 +47,7 @@ export interface Expansion {
   /** What they add up to, at least and at most, with a probability of about 95 %. */
   readonly least: number;
   readonly most: number;
-  /** Decoded bytes of beginnings. */
+  /** The first decoded bytes of inputs. */
   readonly heads: readonly Uint8Array[];
 }
 
@@ -110,11 +112,11 @@ function expand(file: OpenFile, input: CompressedInput, positions: readonly numb
   const expanded: Expanded[] = [];
   for (const storedBytes of [head.byteLength, Math.min(SHORT_HEAD_BYTES, head.byteLength)]) {
     // A corrupt input is reported, with its position, by the task that reads it.
-    const decoded = codec.decodeHead(head.subarray(0, storedBytes));
-    if (decoded.byteLength === 0) continue;
-    heads.push(decoded);
+    const { kept, byteLength: decodedBytes } = codec.decodeHead(head.subarray(0, storedBytes), KEPT_HEAD_BYTES);
+    if (decodedBytes === 0) continue;
+    heads.push(kept);
     const wholeBytes = codec.wholeBytes?.(head.subarray(0, storedBytes)) ?? storedBytes;
-    expanded.push({ storedBytes: Math.max(1, wholeBytes), decodedBytes: decoded.byteLength });
+    expanded.push({ storedBytes: Math.max(1, wholeBytes), decodedBytes });
     break;
   }
   if (findMember === undefined) return expanded;

@@ -110,7 +110,7 @@ function readHeaderOf(
   return thenAlwaysAsync(
     async () => {
       if (codec !== undefined) {
-        const decoded = Buffer.from(codec.decodeHead(readPiece(file, 0, HEAD_BYTES)));
+        const decoded = Buffer.from(codec.decodeHead(readPiece(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).kept);
         const header = rule.measure(decoded, false, path);
         if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
       }

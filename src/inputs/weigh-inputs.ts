@@ -5,7 +5,7 @@
 import { UsageError } from '../errors.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import { pathMatcher } from '../io/path-matcher.js';
-import { factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
+import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { Input } from './list-inputs.js';
 
 /** Inputs that a caller has named. */
@@ -27,7 +27,7 @@ export interface WeighedGroup {
   readonly weight: Weight;
   readonly inputCount: number;
   /** What its inputs hold in the unit of shares, where they were counted. */
-  readonly amount?: bigint | undefined;
+  readonly amount?: Fraction | undefined;
 }
 
 /** The weights of all inputs. */

@@ -234,9 +234,12 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
   }
 }
 
+/** How one job writes over an output; tasks have another way. */
+export const REPLACE_ADVICE = 'give `force` to replace it';
+
 export function appearedDuringJob(path: string): UsageError {
   return new UsageError(
-    `the output ${path} appeared during the job and was left alone; give \`force\` to replace it`,
+    `the output ${path} appeared during the job and was left alone; ${REPLACE_ADVICE}`,
     'ERR_OUTPUT_EXISTS',
   );
 }

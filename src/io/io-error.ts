@@ -52,6 +52,11 @@ export function nounOf(role: FileRole): string {
   return role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : '';
 }
 
+/** What helps when a disk is full. */
+export const FULL_DISK_ADVICE = 'free some space';
+/** What helps when a temp disk of a job is full. */
+export const FULL_TEMP_ADVICE = 'free some space, or start anew with other disks (`tempDirs`)';
+
 /**
  * The error for a call that the operating system refused: what was being done, to which file, why, and
  * what to do.
@@ -65,7 +70,7 @@ export function ioError(doing: string, role: FileRole, path: string, error: unkn
     return new InputError(code, message, { cause: error });
   }
   if (isFull(error)) {
-    const advice = role === 'temp' ? 'free some space, or start anew with other disks (`tempDirs`)' : 'free some space';
+    const advice = role === 'temp' ? FULL_TEMP_ADVICE : FULL_DISK_ADVICE;
     return new SystemError('ERR_NO_SPACE', `${message}; ${advice}`, { cause: error });
   }
   return new SystemError('ERR_IO', message, { cause: error });

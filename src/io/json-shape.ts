@@ -62,6 +62,12 @@ export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<nu
   );
 }
 
+/** From 0 on, with any fraction. */
+export const amount = plain(
+  'a number from 0 on',
+  (value): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+);
+
 export const text = plain('a text', (value) => typeof value === 'string');
 
 /** 64 bits as 16 hex digits. */

@@ -2,7 +2,7 @@
  * Questions about paths, the names in a directory and the space in it, with errors that say what failed.
  */
 import { type BigIntStats, constants } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileCalls } from './file-calls.js';
 import { errnoOf, type FileRole, ioError, reasonOf, systemCall } from './io-error.js';
 
@@ -43,6 +43,14 @@ export function isSameEntry(a: string, b: string, role: FileRole): boolean {
 
 function areSame(a: BigIntStats | undefined, b: BigIntStats | undefined): boolean {
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+}
+
+/** What stands where a path needs a directory: the first of its parents, from below, that is there and is none. */
+export function fileAmongParents(path: string, role: FileRole): string | undefined {
+  const parent = dirname(path);
+  const found = statPath(parent, role);
+  if (found === undefined) return parent === path ? undefined : fileAmongParents(parent, role);
+  return found.isDirectory() ? undefined : parent;
 }
 
 /** The path of an existing file without symbolic links. */

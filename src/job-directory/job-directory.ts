@@ -3,7 +3,7 @@
  * and removes them. `job-paths.ts` says which file is where; `end` decides what becomes of all of it.
  */
 import { dirname, join } from 'node:path';
-import { SystemError } from '../errors.js';
+import { START_ANEW_ADVICE, SystemError } from '../errors.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
@@ -137,7 +137,7 @@ export class JobDirectory {
     if (missing === undefined) return;
     throw new SystemError(
       'ERR_TEMP_DIR',
-      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
+      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or ${START_ANEW_ADVICE}`,
     );
   }
 

@@ -8,9 +8,9 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { SystemError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { listNames, lstatPath } from '../io/paths.js';
-import { FIRST_BYTES_OF_SEALED_FILES } from '../io/sealed-file.js';
+import { FIRST_BYTES_OF_SEALED_FILES, kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
 import { isNameOfAttempt, readHead } from '../io/small-file.js';
 import { FIRST_BYTES_OF_INDEXES } from '../pile-sets/pile-set-index.js';
 import { looksLikeLock } from './job-lock.js';
@@ -110,15 +110,38 @@ export function isNameOfDataDirectory(name: string): boolean {
 /**
  * @param isNamed whether the user named the directory. It may have another use then, and a file in it that is called
  *   `manifest`: names alone prove nothing.
- * @throws SystemError ERR_TEMP_DIR when the directory holds something that perhaps no job has put there.
+ * @throws SystemError ERR_TEMP_DIR when the directory holds something that perhaps no job has put there; UsageError when
+ *   tasks of several machines work there, or have worked.
  */
 export function requireNothingForeign(jobDirectory: string, isNamed: boolean): void {
+  requireNoTasks(jobDirectory);
   const foreign = findForeignName(jobDirectory, isNamed);
   if (foreign === undefined) return;
   throw new SystemError(
     'ERR_TEMP_DIR',
     `cannot use the directory ${jobDirectory}: it holds ${foreign}, which is not from a job; name one that is empty or does not exist`,
   );
+}
+
+/** What a job of tasks keeps in its directory, and what of it stays when it is committed: the names, and the kinds. */
+export const PLAN_OF_TASKS = { name: 'plan', kind: 'cluster-plan' } as const;
+export const MARK_OF_TASKS = { name: 'committed', kind: 'cluster-committed' } as const;
+
+/** @throws UsageError */
+export function requireNoTasks(jobDirectory: string): void {
+  const isThere = ({ name, kind }: typeof PLAN_OF_TASKS | typeof MARK_OF_TASKS) => {
+    const path = join(jobDirectory, name);
+    if (lstatPath(path, 'temp')?.isFile() !== true) return false;
+    return kindOfSealed(readHead(path, 'temp', LONGEST_FIRST_LINE_BYTES)) === kind;
+  };
+  if (isThere(MARK_OF_TASKS))
+    throw new UsageError(
+      `the job directory ${jobDirectory} is that of a cluster job which is committed; remove it, or name another with \`jobDir\``,
+    );
+  if (isThere(PLAN_OF_TASKS))
+    throw new UsageError(
+      `the job directory ${jobDirectory} holds the plan of a cluster job; run its tasks (\`clusterStatus\` shows them), or remove the directory, or name another with \`jobDir\``,
+    );
 }
 
 function findForeignName(jobDirectory: string, isNamed: boolean): string | undefined {

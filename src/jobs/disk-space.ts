@@ -96,6 +96,9 @@ export function warnOfMemoryDisks(
   onWarning(`${what} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`${option}\``);
 }
 
+/** What helps where temp data does not fit. */
+export const TEMP_SHORTAGE_ADVICE = 'free some space or name other disks with `tempDirs`';
+
 /** The devices with too little space. */
 export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
   return neededOnDevices(needs, stripeCount, gates).flatMap(({ id, directory, purposes, neededBytes }) => {
@@ -104,9 +107,7 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
     return {
       device: id,
       description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
-      advice: purposes.includes('temp data')
-        ? 'free some space or name other disks with `tempDirs`'
-        : 'free some space',
+      advice: purposes.includes('temp data') ? TEMP_SHORTAGE_ADVICE : 'free some space',
     };
   });
 }

@@ -25,6 +25,8 @@ export function placeOfDuplicates(
   if (place.path === output.path) throw refused('is the output; name another file');
   if (output.kind === 'shards' && place.path.startsWith(`${output.path}/`))
     throw refused('lies among the shards, whose readers would take it for one; name a file elsewhere');
+  if (`${place.path}/`.startsWith(`${site.paths.jobDirectory}/`))
+    throw refused('is the job directory or lies in it, whose files go with the job; name a file elsewhere');
   if (inputs.some(({ path }) => isSameFile(path, place.path, 'output')))
     throw refused('is one of the inputs; name another file');
   if (statPath(dirname(place.path), 'output')?.dev !== statPath(site.outputDirectory, 'output')?.dev)

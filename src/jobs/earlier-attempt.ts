@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { afterFailure } from '../cleanup.js';
-import { nameSome, PileshufError, UsageError, VerificationError } from '../errors.js';
+import { nameSome, PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
@@ -134,6 +134,10 @@ function limitsOf({ layout, shards }: JobManifest): RangeLimits {
   return { pileCount: layout?.pileCount ?? 0, mostShards };
 }
 
+/** What helps where the output has an unfinished job with another job directory. */
+export const OTHER_JOB_ADVICE =
+  'give the `tempDirs` or `jobDir` of that job, and `resume` to resume it or `force` to discard it';
+
 /**
  * The output may be staged by a job with other directories, or with directories on a disk that is not mounted now.
  * @throws UsageError ERR_JOB_UNFINISHED
@@ -154,13 +158,13 @@ function requireWithinReach(
   }
   if (isOther && isThere) {
     throw new UsageError(
-      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the \`tempDirs\` or \`jobDir\` of that job, and \`resume\` to resume it or \`force\` to discard it`,
+      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: ${OTHER_JOB_ADVICE}`,
       'ERR_JOB_UNFINISHED',
     );
   }
   if (isThere || discards || !(isOther || directory.hasStagedOutputs)) return;
   throw new UsageError(
-    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is missing; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
+    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is missing; check that its disk is mounted, or ${START_ANEW_ADVICE}`,
     'ERR_JOB_UNFINISHED',
   );
 }

@@ -3,7 +3,7 @@
  * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
  */
 import type { ValueRule } from '../../workers/settings.js';
-import { InputError, UsageError } from '../errors.js';
+import { InputError, START_ANEW_ADVICE, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { LINES } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
@@ -194,6 +194,6 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
   const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} started (${changed.change}); give \`force\` without \`resume\` to start anew`,
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} started (${changed.change}); ${START_ANEW_ADVICE}`,
   );
 }

@@ -80,7 +80,8 @@ export class ProfileLog {
   }
 }
 
-function passSeconds(tasks: readonly TaskProfile[], threadSeconds: number): PassSeconds {
+/** @param threadSeconds of all threads, at work or not. */
+export function passSeconds(tasks: readonly Pick<TaskProfile, 'seconds'>[], threadSeconds: number): PassSeconds {
   const sums = Object.fromEntries(
     PHASES.map((phase) => [phase, tasks.reduce((sum, { seconds }) => sum + seconds[phase], 0)]),
   ) as Record<Phase, number>;

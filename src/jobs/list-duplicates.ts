@@ -7,14 +7,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Release } from '../cleanup.js';
-import { InputError, StagedOutputError } from '../errors.js';
-import { codecOfName, compressionOf } from '../formats/encoder-table.js';
-import { type SharedInputNames, shareInputNames } from '../inputs/input-names.js';
+import { StagedOutputError } from '../errors.js';
 import type { StagedList } from '../job-directory/distinct-note.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
-import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
-import { cutOutput } from '../passes/cut-output.js';
+import { layoutOfOne, threadsOfPass2 } from '../passes/between-passes.js';
 import { verifyRegions } from '../passes/finished-output.js';
 import { openRamPool } from '../passes/job-memory.js';
 import type { ScatterOutcome } from '../passes/scatter-pass.js';
@@ -24,19 +21,11 @@ import type { PilesWork } from '../passes/shuffle-work.js';
 import { listDropped, notedList, textsOf } from '../passes/take-distinct.js';
 import type { OnProfile } from '../passes/task-pool.js';
 import type { Threads } from '../passes/threads.js';
-import { type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { JobFiles } from './job-files.js';
+import { compressionOfName, ofLongLine, planLines } from './plan-lines.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { shuffleSettings } from './task-settings.js';
-
-/** What a line has besides the record and the names of its inputs, at most. */
-const MOST_AROUND_BYTES = 128;
-/** A control character takes six characters of JSON. */
-const MOST_BYTES_A_BYTE = 6;
-/** The part of the memory for lines that are longer than those that usually wait together. */
-const LONG_LINES_SHARE = 1 / 2;
-/** Of a usual text. */
-const USUAL_BYTES_A_BYTE = 1.1;
 
 export interface ListingJob {
   readonly prepared: PreparedShuffle;
@@ -97,40 +86,29 @@ async function listAnew(job: ListingJob): Promise<ListedDuplicates> {
   const { prepared, site, work, all, threads, tuning, releases } = job;
   const { request, inputs, plan } = prepared;
   const compression = compressionOfName(request.duplicates ?? '');
-  const names = shareInputNames(
-    inputs.map(({ path }) => path),
-    all.recordEnds,
+  const paths = inputs.map(({ path }) => path);
+  const { names, longestLineBytes, memoryNeed, memory, sizes, keyScale } = planLines(
+    plan.memoryNeed,
+    paths,
+    all,
+    compression,
+    (need) => planMemory(need, tuning),
   );
-  const longestLineBytes = longestLineOf(all.longestRecordBytes, names);
-  const need = needOf(plan.memoryNeed, all, names, compression !== undefined);
-  const { budgetBytes, workers } = need;
-  const windowBytes = Math.min(longestLineBytes, Math.floor((budgetBytes * LONG_LINES_SHARE) / workers));
-  const memory = planMemory({ ...need, budgetBytes: budgetBytes - workers * windowBytes }, tuning);
-  const { pileCount, stripeCount, bufferBytes, readBytes } = memory;
+  const { pileCount, stripeCount } = memory;
   const ramPool = await openRamPool(memory.ramPoolBytes, plan.inline, threads.stop, releases);
   const layout = { pileCount, stripeCount, ...site.piles };
-  const inputBytes = all.recordEnds.reduce((sum, end) => sum + end, 0);
-  // A place times this is its part of 2^64.
-  const keyScale = 2n ** 64n / BigInt(Math.max(2, inputBytes));
   const { distinct, lines } = await listDropped(work, threads, {
-    lines: {
-      layout,
-      keyScale,
-      ramPool,
-      bufferBytes,
-      readBytes: readBytes + windowBytes,
-      arenaBytes: memory.pass1ArenaBytes + windowBytes,
-    },
+    lines: { ...sizes, layout, keyScale, ramPool },
     names,
     longestLineBytes,
     linesAttempt: randomBytes(4).toString('hex'),
   });
   const write = async () => {
     const { control } = prepared;
-    const linePlan = { ...plan, memory, memoryNeed: need };
+    const linePlan = { ...plan, memory, memoryNeed };
     const started = threadsOfPass2(threads, linePlan, { ramPool, startsAnew: true }, lines, job.onProfile, releases);
     const second = await started.catch((error: unknown) => {
-      throw isTooLong(error) ? lineTooLong(lines.longestRecordBytes) : error;
+      throw ofLongLine(error, lines.longestRecordBytes);
     });
     const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
     const settings = shuffleSettings(second.threads, linePlan, second.arenaBytes, storage, undefined, {
@@ -142,9 +120,7 @@ async function listAnew(job: ListingJob): Promise<ListedDuplicates> {
     });
     const attempt = randomBytes(4).toString('hex');
     const lineWork = { piles: lines, settings, attempt, onWarning: request.onWarning };
-    const outputPlan = planOutput({ shards: undefined, splits: undefined, compression }, lines, undefined);
-    const cuts = await cutOutput(outputPlan, lineWork, second.threads, undefined);
-    const output = { ...outputPlan, cuts };
+    const output = layoutOfOne(lines, compression);
     const target = job.duplicates.begin(output, []);
     const shuffleWork = { ...lineWork, target, deletesStripes: true, samples: undefined };
     const { regions } = await shufflePiles(shuffleWork, second.threads, undefined);
@@ -175,50 +151,3 @@ const LINES_AS_THEY_COME = {
   uniqueBy: undefined,
   keepsPlaces: false,
 } as const;
-
-function isTooLong(error: unknown): boolean {
-  return error instanceof InputError && error.code === 'ERR_RECORD_TOO_LONG';
-}
-
-function lineTooLong(byteLength: number): InputError {
-  return new InputError(
-    'ERR_RECORD_TOO_LONG',
-    `the longest line of \`duplicates\` has ${byteLength} bytes and does not fit half of the memory budget; give more with \`memoryBytes\``,
-  );
-}
-
-function compressionOfName(path: string) {
-  const codec = codecOfName(path);
-  return codec === undefined ? undefined : compressionOf(codec);
-}
-
-/** Nobody knows how many records will be dropped: the piles are planned as if nearly all were. */
-function needOf(
-  need: MemoryNeed,
-  { records, bytes }: ScatterOutcome,
-  names: SharedInputNames,
-  outputWaits: boolean,
-): MemoryNeed {
-  const nameBytes = names.text.byteLength / Math.max(1, names.ends.byteLength / 8);
-  const recordBytes = Math.max(1, USUAL_BYTES_A_BYTE * bytes + (MOST_AROUND_BYTES + 2 * nameBytes) * records);
-  return {
-    ...need,
-    recordBytes,
-    mostRecordBytes: MOST_BYTES_A_BYTE * recordBytes,
-    mostReadBytes: undefined,
-    meanRecordBytes: recordBytes / Math.max(1, records),
-    exact: false,
-    hasStreams: false,
-    // The note of the written file is all that a later attempt needs.
-    isResumable: false,
-    mayHold: false,
-    mostSlices: Number.POSITIVE_INFINITY,
-    layout: undefined,
-    keepsPlaces: false,
-    outputWaits,
-  };
-}
-
-function longestLineOf(longestRecordBytes: number, { longestBytes }: SharedInputNames): number {
-  return MOST_BYTES_A_BYTE * longestRecordBytes + 2 * longestBytes + MOST_AROUND_BYTES;
-}

@@ -3,7 +3,7 @@
  * weights; a mix of shares becomes weights when the inputs are counted.
  */
 import { createHash } from 'node:crypto';
-import type { NumberField } from '../../workers/tasks/count-records.js';
+import type { NumberField } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import type { InputGroup } from '../inputs/weigh-inputs.js';

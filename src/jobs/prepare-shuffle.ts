@@ -52,12 +52,20 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly reportLog: ReportLog | undefined;
 }
 
+/** The inputs, and the directories that were looked through for them. */
+interface ListedPlaces {
+  readonly inputs: readonly Input[];
+  readonly directories: readonly string[];
+}
+
 /** What a job does while it is prepared, and a preview only looks at. */
 export interface PreparingSteps {
   readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
   /** Whether tasks of several machines do the job. Absent: this process does. */
   readonly isInTasks?: boolean;
+  /** Checks further places that the job writes to, before it reads any input. */
+  readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
 
 const STEPS: PreparingSteps = { findStart, countInputs };
@@ -85,6 +93,7 @@ export async function prepareShuffle(
   // Loaded only for a report.
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
+  steps.checkPlaces?.(listed, chosen);
   if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
@@ -203,12 +212,13 @@ function identitiesOf(inputs: readonly Input[]): FileIdentity[] {
   return inputs.map((input) => ({ path: input.path, identity: identityOf(input) }));
 }
 
+/** What is wrong with a stream as an input of a job that must be resumable. */
+export const READ_ONCE = 'cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`';
+
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {
   const stream = inputs.find((input) => input.kind !== 'file');
   if (stream === undefined || !mustBeResumable) return;
-  throw new UsageError(
-    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out \`resume\` and \`jobDir\``,
-  );
+  throw new UsageError(`${inputName(stream.path)} ${READ_ONCE}`);
 }
 
 function warnOfStream({ output }: JobSite, inputs: readonly Input[], onWarning: (line: string) => void): void {

@@ -42,7 +42,7 @@ const SPEED_MARGIN = 1.5;
 const MODEL_MARGIN = { best: 0.75, worst: 1.4 };
 /** Where nothing was measured. */
 const UNPROBED: Slowness = { alone: 0.5, now: 3 };
-/** The kernel scatters samples that stay in the cache of a core; the records of a job do not. */
+/** The kernel scatters samples that stay in the cache of a core; the records of a job do not, except in the best case. */
 const OUT_OF_CACHE = 1.25;
 /** The part of free memory that temp data may take before the system writes it to its disk. */
 const CACHED_MEMORY_SHARE = 0.3;
@@ -63,7 +63,7 @@ export function expectTime(
   const cachedInputs = devices.reduce((sum, device) => sum + device.inputShare * (device.cachedShare ?? 0), 0);
   const measured = slowness !== undefined;
   const best: Circumstances = {
-    slowness: alone * OUT_OF_CACHE,
+    slowness: alone,
     cachedInputShare: measured ? cachedInputs : 1,
     cachedTempShare: mayStay,
   };

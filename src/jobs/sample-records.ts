@@ -4,7 +4,7 @@
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
-import type { NumberField } from '../../workers/tasks/count-records.js';
+import { type NumberField, sumOfField } from '../../workers/read/field-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { FileInput, Input } from '../inputs/list-inputs.js';
@@ -36,7 +36,7 @@ export interface RecordSample {
   readonly whole: { readonly records: number; readonly bytes: number } | undefined;
   /** Some whole records, each with its delimiter. */
   readonly records: readonly Uint8Array[];
-  /** Of the field, per byte of records; 0 without one. */
+  /** Of the field, in parts of 10^-15, per byte of records; 0 without one. */
   readonly fieldPerByte: number;
 }
 
@@ -120,8 +120,8 @@ function* heads(files: readonly FileInput[], draw: () => number): Generator<Piec
     if (path === undefined || version === undefined || codec === undefined) continue;
     const head = bytesOf(path, 0, Math.min(HEAD_BYTES, version.byteLength));
     // A corrupt input is reported by the job.
-    const decoded = codec.decodeHead(head);
-    yield { bytes: decoded.subarray(header?.byteLength ?? 0), atStart: true, atEnd: false, isHead: true };
+    const { kept } = codec.decodeHead(head, Number.POSITIVE_INFINITY);
+    yield { bytes: kept.subarray(header?.byteLength ?? 0), atStart: true, atEnd: false, isHead: true };
   }
 }
 
@@ -234,8 +234,6 @@ class PieceScanner {
   }
 
   #addUp(fieldAt: number, table: number, count: number): void {
-    const { wasm } = this.#kernel;
-    wasm.seekField(fieldAt);
-    this.#fieldSum += BigInt.asUintN(64, wasm.sumOfField(table, count));
+    this.#fieldSum += sumOfField(this.#kernel, fieldAt, table, count);
   }
 }

@@ -10,7 +10,15 @@
  * member that is shuffled lies in the staging directory with a note of it, and a later attempt need not shuffle it again.
  */
 import { dirname, join } from 'node:path';
-import { AbortError, InputError, nameSome, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
+import {
+  AbortError,
+  InputError,
+  nameSome,
+  PileshufError,
+  START_ANEW_ADVICE,
+  setUnfinishedJob,
+  UsageError,
+} from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
@@ -183,7 +191,7 @@ async function requireSameMembers(
   const path = inputs[changed.ordinal]?.path;
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `${path === undefined ? '' : `${path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); give \`force\` without \`resume\` to start anew`,
+    `${path === undefined ? '' : `${path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); ${START_ANEW_ADVICE}`,
   );
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
-import { realPathOf, statPath } from '../io/paths.js';
+import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
   type FilePlace,
@@ -179,7 +179,12 @@ export function realPathOfJobDir(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {
-    throw new UsageError(`\`jobDir\` ${path}: the directory ${parent} does not exist; make it first`);
+    const file = fileAmongParents(absolute, 'temp');
+    const problem =
+      file === undefined
+        ? `the directory ${parent} does not exist; make it first`
+        : `${file} is not a directory; name another place`;
+    throw new UsageError(`\`jobDir\` ${path}: ${problem}`);
   }
   return join(realPathOf(parent, 'temp'), basename(absolute));
 }

@@ -109,7 +109,7 @@ function findSets(directory: string) {
   const sets = marked.length > 0 ? marked : findUnmarked(names);
   if (sets.length > 0) return sets;
   throw new UsageError(
-    `${directory} has no shards and no completion marker (.PREFIX${MARKER_ENDING}); give the inputs with \`inputs\``,
+    `${directory} has no shards and no completion marker (.PREFIX${MARKER_ENDING}); compare it with its inputs by \`verifyPermutation\``,
   );
 }
 

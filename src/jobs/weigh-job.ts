@@ -1,4 +1,5 @@
 /** Finds the weights of the inputs of a job: given, or by shares of what the inputs hold. */
+import { fractionOfParts } from '../../workers/read/field-sum.js';
 import { UsageError } from '../errors.js';
 import type { Input } from '../inputs/list-inputs.js';
 import {
@@ -12,7 +13,7 @@ import { inputName } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { CountedGroup } from '../passes/count-pass.js';
 import { weightsOfShares } from '../plan/mix-shares.js';
-import { ONCE, type Weight } from '../plan/weights.js';
+import { type Fraction, ONCE, type Weight } from '../plan/weights.js';
 import type { ShareRequest } from './mix-options.js';
 import type { ShuffleRequest } from './request.js';
 
@@ -82,12 +83,16 @@ export function weighByShares(
   const { shares } = shared;
   const { unit } = shares;
   const amounts = counted.map(({ records, bytes, sum }) =>
-    unit === 'records' ? BigInt(records) : unit === 'bytes' ? BigInt(bytes) : sum,
+    unit === 'records' ? wholeFraction(records) : unit === 'bytes' ? wholeFraction(bytes) : fractionOfParts(sum),
   );
   const weights = weightsOfShares(shares, amounts);
   const weighing = weighAs(shared, weights);
   refuseCopiesOfSamples(weighing, framing);
   return { ...weighing, groups: weighing.groups.map((group, i) => ({ ...group, amount: amounts[i] })) };
+}
+
+function wholeFraction(number: number): Fraction {
+  return { numerator: BigInt(number), denominator: 1n };
 }
 
 /** The weights that an earlier attempt at the job found. */

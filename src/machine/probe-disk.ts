@@ -133,7 +133,9 @@ async function measureWrites(file: OpenFile, seconds: number): Promise<number | 
     while (next < MOST_WRITTEN_BYTES && performance.now() - began < 1000 * seconds) {
       const position = next;
       next += CALL_BYTES;
-      done += await fileCalls.writeAsync(file.fd, bytes, offset, CALL_BYTES, position);
+      const count = await fileCalls.writeAsync(file.fd, bytes, offset, CALL_BYTES, position);
+      // Only now: others have added theirs during the call.
+      done += count;
     }
   };
   await atOnce(writer);

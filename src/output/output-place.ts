@@ -8,7 +8,7 @@ import { nameSome, SystemError, UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
 import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
-import { findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isReplaced, requireShortNames, type ShardNaming } from './shard-names.js';
@@ -241,7 +241,12 @@ function realPathOfNew(path: string): string {
 function requireParent(output: string): void {
   const parent = dirname(resolve(output));
   if (statPath(parent, 'output')?.isDirectory() !== true) {
-    throw new UsageError(`the directory ${parent} of the output does not exist; make it first`, 'ERR_OUTPUT_PLACE');
+    const file = fileAmongParents(resolve(output), 'output');
+    const problem =
+      file === undefined
+        ? `the directory ${parent} of the output does not exist; make it first`
+        : `the output ${output} cannot lie there, because ${file} is not a directory; name another place`;
+    throw new UsageError(problem, 'ERR_OUTPUT_PLACE');
   }
 }
 

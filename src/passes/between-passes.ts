@@ -84,6 +84,16 @@ export function planOutput(
   return { parts, isSplit: splits !== undefined, ends: storedEnds(ends, encoder), recordBytes, compression };
 }
 
+/** The layout of one output that has the records alone. */
+export function layoutOfOne(
+  { records, bytes: recordBytes }: ScatteredPiles,
+  compression: Compression | undefined,
+): OutputLayout {
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  const cuts = { by: 'rank', shardCount: 1, totalRecords: records } as const;
+  return { cuts, ends: storedEnds(NO_ENDS, encoder), recordBytes, compression };
+}
+
 function endsOf({ spec, header }: FoundHeaders): ShardEnds {
   const rule = headerRuleOf(spec);
   const headerOf = (recordBytes: number) => rule.headerOf(header, recordBytes);

@@ -18,8 +18,8 @@ import {
   revokePileSet,
   sliceOfPileSet,
 } from '../job-directory/pile-set-commits.js';
-import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
-import { isUnreadable } from '../pile-sets/pile-set-file.js';
+import { dataFilePath, type PileSetLayout, roleOf } from '../pile-sets/pile-layout.js';
+import { damagedPileSet, damageOf, isUnreadable } from '../pile-sets/pile-set-file.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
@@ -80,7 +80,7 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
   const slices = listCommittedSlices(layout.indexDirectory);
   const damage: string[] = [];
   const revoke = async (slice: number, error: Error) => {
-    damage.push(error.message);
+    damage.push(damageOf(error));
     await revokePileSet(layout.indexDirectory, slice);
   };
   for (const slice of slices) {
@@ -143,7 +143,7 @@ export function readPileSet(
     const size = statPath(dataPath, 'temp')?.size;
     if (size === BigInt(byteLength)) continue;
     const found = size === undefined ? 'is missing' : `has ${size} bytes`;
-    throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
+    throw damagedPileSet(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`, undefined, roleOf(layout));
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
   return { pileSet: { name, index, diskBytes, dataFiles }, totals, report };

@@ -2,8 +2,9 @@
  * The pass before the others of a job whose groups of inputs have shares of the output: reads all inputs and counts. It
  * costs one reading of the inputs, and writes nothing.
  */
+import type { NumberField } from '../../workers/read/field-sum.js';
 import type { ReadSettings } from '../../workers/settings.js';
-import type { CountedRecords, NumberField } from '../../workers/tasks/count-records.js';
+import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import { inputPart, readBytesOf } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { Slice } from '../plan/slices.js';
@@ -23,7 +24,7 @@ export interface CountWork extends CutInputs {
 
 /** What a group has. */
 export interface CountedGroup extends Amount {
-  /** Of the field; 0 without one. */
+  /** Of the field, in parts of 10^-15; 0 without one. */
   readonly sum: bigint;
 }
 

@@ -12,12 +12,14 @@ import type {
 import { StagedOutputError, VerificationError } from '../errors.js';
 import type { DistinctNote, DistinctTally, StagedList } from '../job-directory/distinct-note.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
+import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import {
   addTotals,
   checksumTextOf,
   emptyTotals,
   type PileTally,
   type PileTotals,
+  sumTotals,
   tallyOf,
   totalsOf,
   totalsOfRange,
@@ -109,6 +111,15 @@ export type Listing = Omit<ListingSettings, 'pileSetName'> & {
   readonly linesAttempt: string;
 };
 
+/** What stays of a part of the piles, and the lines of what is dropped. */
+export interface ListedPart {
+  /** Of the other piles, nothing. */
+  readonly distinct: PileTotals;
+  readonly pileSets: readonly PileSet[];
+  readonly totals: PileTotals;
+  readonly longestRecordBytes: number;
+}
+
 /**
  * The same with a line for each record that is dropped.
  * @throws VerificationError if a pile is not as it was, or the lines are more or fewer than the records that are dropped.
@@ -118,22 +129,56 @@ export async function listDropped(
   threads: Threads,
   listing: Listing,
 ): Promise<{ readonly distinct: ScatteredPiles; readonly lines: ScatteredPiles }> {
-  const { pileSets, held, keyScale, longestRecordBytes, records } = work.piles;
-  const lineSets: ScatteredPileSet[] = [];
+  const { pileSets, held, keyScale, longestRecordBytes } = work.piles;
+  const listed = await listPart(work, threads, listing);
+  const distinct = { ...scatteredPiles(pileSets, listed.distinct, longestRecordBytes, held), keyScale };
+  return { distinct, lines: pilesOfLines(listed, listing.lines.keyScale) };
+}
+
+/** The piles of the lines of several parts, or of all. */
+export function pilesOfLines(
+  { pileSets, totals, longestRecordBytes }: Omit<ListedPart, 'distinct'>,
+  keyScale: bigint | undefined,
+): ScatteredPiles {
+  const stored = pileSets.map(({ name, index, diskBytes }): ScatteredPileSet => ({ name, index, diskBytes }));
+  return { ...scatteredPiles(stored, totals, longestRecordBytes), keyScale };
+}
+
+/**
+ * For who puts the lines of several such passes together.
+ * @param part absent: all piles.
+ * @param onMeasured called with the bytes of piles that are done.
+ * @throws VerificationError as `listDropped`.
+ */
+export async function listPart(
+  work: PilesWork,
+  threads: Threads,
+  listing: Listing,
+  part?: PilePart,
+  onMeasured?: (bytes: number) => void,
+): Promise<ListedPart> {
+  const lineSets: PileSet[] = [];
   const lineTotals = emptyTotals(listing.lines.layout.pileCount);
   let longestLineBytes = 0;
   const takeLines = ({ pileSet, ...listed }: ListedLines, number: number) => {
-    const { name, index, diskBytes } = pileSet;
-    lineSets[number] = { name, index, diskBytes };
+    lineSets[number] = pileSet;
     addTotals(lineTotals, listed.totals);
     longestLineBytes = Math.max(longestLineBytes, listed.longestRecordBytes);
   };
-  const totals = await measure(work, threads, { listing, takeLines });
-  const distinct = { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale };
-  const lines = { ...scatteredPiles(lineSets, lineTotals, longestLineBytes), keyScale: listing.lines.keyScale };
-  if (distinct.records + lines.records === records) return { distinct, lines };
+  const distinct = await measure(work, threads, {
+    listing,
+    takeLines,
+    ...(part && { part }),
+    ...(onMeasured && { onMeasured }),
+  });
+  const { totals } = work.piles;
+  const records = totals.records.subarray(part?.first, part?.end).reduce((sum, more) => sum + more, 0);
+  const dropped = records - sumTotals(distinct).records;
+  const lines = sumTotals(lineTotals).records;
+  if (lines === dropped)
+    return { distinct, pileSets: lineSets, totals: lineTotals, longestRecordBytes: longestLineBytes };
   throw new VerificationError(
-    `${lines.records} dropped records were listed, expected ${records - distinct.records}; check the memory of this machine`,
+    `${lines} dropped records were listed, expected ${dropped}; check the memory of this machine`,
   );
 }
 

@@ -13,7 +13,8 @@ import { severalAtOnce } from '../several-at-once.js';
 import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
 import type { PileSet } from './pile-set-writer.js';
 
-const ADVICE: Record<OwnRole, string> = {
+/** What helps, where the files lie. */
+export const PILE_SET_ADVICE: Record<OwnRole, string> = {
   temp: 'check the disk; if the job can be resumed, give `resume`',
   store: 'check the disk, and restore the store from a copy, or replace what was written there',
 };
@@ -38,7 +39,12 @@ export function damagedPileSet(
   pileSetName: string | undefined,
   role: OwnRole = 'temp',
 ): VerificationError {
-  return new VerificationError(`${what}; ${ADVICE[role]}`, { pileSetName });
+  return new VerificationError(`${what}; ${PILE_SET_ADVICE[role]}`, { pileSetName });
+}
+
+/** What is wrong with a pile set, for a job that makes it again and needs no advice. */
+export function damageOf({ message }: Error): string {
+  return Object.values(PILE_SET_ADVICE).reduce((text, advice) => text.replace(`; ${advice}`, ''), message);
 }
 
 /**
@@ -68,7 +74,7 @@ export function readingPileSet<T>(path: string, pileSetName: string | undefined,
     return read();
   } catch (error) {
     if (!isUnreadable(error, [dirname(path)])) throw error;
-    throw new SystemError('ERR_IO', `${error.message}; ${ADVICE[role]}`, { cause: error.cause, pileSetName });
+    throw new SystemError('ERR_IO', `${error.message}; ${PILE_SET_ADVICE[role]}`, { cause: error.cause, pileSetName });
   }
 }
 

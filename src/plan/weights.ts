@@ -35,6 +35,12 @@ export function fractionOf(text: string): Fraction | undefined {
     : { numerator: digits, denominator: 10n ** BigInt(-power) };
 }
 
+/** The nearest number, or one beside it. */
+export function numberOf({ numerator, denominator }: Fraction): number {
+  const whole = numerator / denominator;
+  return Number(whole) + Number(numerator - whole * denominator) / Number(denominator);
+}
+
 /** A chance is rounded down to a part of 2^64. */
 export function weightOf({ numerator, denominator }: Fraction): Weight {
   const copies = numerator / denominator;

@@ -107,7 +107,11 @@ describe('a refused call', () => {
     [2, /missing required argument 'outputs'/, ['--against', 'in', 'out']],
     [2, /option '--against <INPUT...>' argument missing/, ['out', '--against']],
     [2, /nothing says what the outputs were made from; give --against /, ['out', 'in']],
-    [2, /in has no shards and no completion marker \(\.PREFIX\.complete\.json\)/, ['in']],
+    [
+      2,
+      /in has no shards and no completion marker \(\.PREFIX\.complete\.json\); .* by pileshuf verify --against$/m,
+      ['in'],
+    ],
     [2, /out is no directory; expected one with shards, /, ['out']],
     [2, /standard input \(-\) is given twice/, ['-', '--against', '-']],
     [2, /--against: expected a path, got an empty string/, ['out', '--against', '']],

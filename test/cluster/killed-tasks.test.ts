@@ -23,6 +23,8 @@ interface Kind {
   readonly former?: boolean;
   /** Whether records come more than once. */
   readonly repeated?: boolean;
+  /** The end of the name of a list of dropped records. Absent: there is none. */
+  readonly list?: string;
 }
 
 const GZIP_SHARDS: Kind = {
@@ -30,12 +32,30 @@ const GZIP_SHARDS: Kind = {
   options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 3 } },
 };
 
+const LISTS: readonly Kind[] = [
+  {
+    name: 'a compressed list in place of another, beside shards in place of others',
+    options: { unique: true, force: true, shards: { by: 'count', shardCount: 2 } },
+    former: true,
+    repeated: true,
+    list: '.gz',
+  },
+  {
+    name: 'a list beside gzip shards',
+    options: { unique: true, compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 2 } },
+    repeated: true,
+    list: '',
+  },
+];
+
 const KINDS: readonly Kind[] = [
   { name: 'one file', options: {} },
   { name: 'shards', options: { shards: { by: 'count', shardCount: 3 } } },
   { name: 'shards in place of others', options: { force: true, shards: { by: 'count', shardCount: 2 } }, former: true },
   GZIP_SHARDS,
   ...(fromCi ? [{ name: 'unique records', options: { unique: true }, repeated: true }] : []),
+  { name: 'a list of equal records', options: { unique: true, headCount: 30 }, repeated: true, list: '' },
+  ...(fromCi ? LISTS : []),
   { name: 'a sample of unique records', options: { unique: true, repeat: true, headCount: 70 }, repeated: true },
 ];
 const FAULTS: readonly (readonly [string, Fault])[] = [
@@ -46,7 +66,9 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['meets an error', { kind: 'fails', errno: 'ESTALE' }],
 ];
 
-async function planJob({ options, former = false, repeated = false }: Kind): Promise<readonly TaskOptions[]> {
+async function planJob({ options, former = false, repeated = false, list }: Kind): Promise<readonly TaskOptions[]> {
+  const lists = ['out', 'local'].map((job) => (list === undefined ? undefined : directory.path(`list-${job}${list}`)));
+  for (const path of former ? lists : []) if (path !== undefined) writeFileSync(path, 'former');
   for (const output of former ? ['out', 'local'] : []) {
     mkdirSync(directory.path(output));
     for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'other'])
@@ -61,9 +83,10 @@ async function planJob({ options, former = false, repeated = false }: Kind): Pro
   }
   const inputs = ['in-0', 'in-1'].map((name) => directory.path(name));
   const job = { inputs, seed: 'kill', ...options };
-  await shuffle({ ...job, output: directory.path('local'), tempDirs: [directory.temp], workers: 1 }, { inline: true });
+  const local = { ...job, output: directory.path('local'), duplicates: lists[1] };
+  await shuffle({ ...local, tempDirs: [directory.temp], workers: 1 }, { inline: true });
   const jobDir = directory.path('job');
-  const asked = { ...job, output: directory.path('out'), jobDir, tasks: 2, cpusPerTask: 1 };
+  const asked = { ...job, output: directory.path('out'), duplicates: lists[0], jobDir, tasks: 2, cpusPerTask: 1 };
   const plan = await planCluster(asked, SMALL_TASKS);
   const arrays = arraysOf(plan);
   expect(arrays.map(([, count]) => count)).toEqual(arrays.map(() => 2));
@@ -75,15 +98,22 @@ async function planJob({ options, former = false, repeated = false }: Kind): Pro
   ];
 }
 
+/** The list of a job; undefined: there is none. */
+function listed(job: string): object | undefined {
+  const name = readdirSync(directory.path('.')).find((each) => each.startsWith(`list-${job}`));
+  return name === undefined ? undefined : contentOf(directory.path(name));
+}
+
 function expectAllIsDone(): void {
   expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
+  expect(listed('out')).toEqual(listed('local'));
   expect(readdirSync(directory.path('job'))).toEqual(['committed']);
   // A killed process leaves its scratch directory, which is empty but for its lock. A later task of the machine removes it.
   const inScratch = readdirSync(directory.path('scratch'), { recursive: true }).map(String);
   expect(inScratch.filter((name) => !/^\.pileshuf-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
 }
 
-const watches = (path: string) => /\/(job|out|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
+const watches = (path: string) => /\/(job|out|list-out[^/]*|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
 
 /** @returns whether the task came to its N-th call. */
 async function strike(task: TaskOptions, fault: Fault, nth: number, watched = watches): Promise<boolean> {

@@ -1,5 +1,14 @@
 /** What a task refuses, each in one clear line, and what status tells. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { planCluster as plan } from '#src/cluster/plan-job.js';
@@ -18,6 +27,11 @@ async function scatterAll(): Promise<void> {
   for (const taskIndex of [0, 1, 2]) await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex });
 }
 
+async function doPasses(): Promise<void> {
+  await scatterAll();
+  for (const taskIndex of [0, 1, 2]) await runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex });
+}
+
 describe('a plan', () => {
   it.each([
     ['a sample without end', { repeat: true }, 'an output without end must be a stream: give `headCount`'],
@@ -27,6 +41,7 @@ describe('a plan', () => {
     ['standard output', { output: '-' }, 'tasks cannot share standard output'],
     ['no tasks', { tasks: 0 }, '`tasks` is 0'],
     ['a missing input', { inputs: ['/nowhere/at/all'] }, '/nowhere/at/all'],
+    ['a stream', { inputs: ['/dev/null'] }, '/dev/null is a stream, which tasks cannot share: name a file'],
   ] as const)('refuses %s', async (_, more, message) => {
     expect(await messageOf(planCluster(more))).toContain(message);
     expect(readdirSync(directory.path('.'))).toEqual(['in', 'temp']);
@@ -40,8 +55,59 @@ describe('a plan', () => {
 
   it('refuses the output of a job that is planned already', async () => {
     await planCluster();
-    expect(await messageOf(planCluster({ jobDir: directory.path('other') }))).toContain('an unfinished job of');
+    expect(await messageOf(planCluster({ jobDir: directory.path('other') }))).toMatch(
+      /^an unfinished job of \S+out exists in \S+job: finish it, or remove that directory and give `force`$/,
+    );
     giveUp();
+  });
+
+  it('refuses the directory of another plan, and of a committed job, and says which it is', async () => {
+    const own = options();
+    const { output: _, ...ofAppend } = own;
+    const { inputs } = own;
+    const others = [
+      () => plan(own),
+      () => plan({ ...own, output: directory.path('other'), force: true }),
+      () => plan({ ...ofAppend, append: directory.path('store') }),
+      () => shuffle({ inputs, jobDir: jobDir(), output: directory.path('local') }),
+    ];
+    await plan(own, THREE_TASKS);
+    for (const other of others)
+      expect(await messageOf(other())).toMatch(/^the job directory \S+job holds the plan of a cluster job; run its/);
+    await doPasses();
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    for (const other of others)
+      expect(await messageOf(other())).toMatch(/^the job directory \S+job is that of a cluster job which is committed/);
+    giveUp();
+  });
+
+  it('refuses what does not fit, and names what such a job has', async () => {
+    const sparse = directory.path('sparse');
+    writeFileSync(sparse, '');
+    truncateSync(sparse, 2 ** 42);
+    const job = plan({ ...options(), inputs: [sparse], records: { by: 'size', recordBytes: 1024 } });
+    expect(await messageOf(job)).toMatch(
+      /^not enough space .*; free some space or name a place on another disk with `jobDir`$/,
+    );
+    rmSync(sparse);
+  });
+
+  it('refuses a job directory that a job with the same inputs would read', async () => {
+    mkdirSync(directory.path('data'));
+    writeFileSync(directory.path('data', 'in'), 'a\n');
+    const place = { inputs: [directory.path('data')], jobDir: directory.path('data', 'job') };
+    expect(await messageOf(planCluster(place))).toMatch(
+      /^the job directory \S+ lies inside the input directory \S+data, so/,
+    );
+    expect(readdirSync(directory.path('data'))).toEqual(['in']);
+    rmSync(directory.path('data'), { recursive: true });
+  });
+
+  it('names the file in the place of a directory', async () => {
+    const inFile = (name: string) => directory.path('in', name);
+    const message = await messageOf(planCluster({ jobDir: inFile('job') }));
+    expect(message).toMatch(/^`jobDir` \S+: \S+\/in is not a directory; name another place$/);
+    expect(await messageOf(planCluster({ output: inFile('a/b') }))).toMatch(/because \S+\/in is not a directory; name/);
   });
 
   it('makes one task of each kind for a tiny job', async () => {
@@ -148,6 +214,72 @@ describe('a task', () => {
     const shorter = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
     expect(await messageOf(shorter)).toMatch(/its size was \d+ bytes and is 7/);
     giveUp();
+  });
+
+  it('tells of an input that is gone since the plan', async () => {
+    await planCluster();
+    rmSync(directory.path('in'));
+    const task = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toMatch(/: put it back, or remove the job directory and plan the job again$/);
+    giveUp();
+  });
+
+  it('says that a record which does not fit needs another plan', async () => {
+    const input = directory.path('long');
+    writeFileSync(input, 'x'.repeat(2 ** 23));
+    await plan({ ...options(), inputs: [input], memoryBytes: 2 ** 22 });
+    const task = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toMatch(/; plan the job again with `memoryBytes` of at least \S+$/);
+    giveUp();
+  });
+
+  it('says that damaged piles, and missing ones, are to be planned again', async () => {
+    await planCluster();
+    await scatterAll();
+    const [name = ''] = readdirSync(directory.path('job', 'disk-0'));
+    const path = directory.path('job', 'disk-0', name);
+    const warnings: string[] = [];
+    const onWarning = (line: string) => void warnings.push(line);
+    const again = () => messageOf(runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0, onWarning }));
+    const advice = /; check the disk, remove the job directory and plan the job again$/;
+    writeFileSync(path, readFileSync(path).fill(0));
+    expect(await again()).toMatch(advice);
+    expect((await clusterStatus(jobDir())).failed[0]?.error).toMatch(advice);
+    expect(warnings.join('\n')).not.toContain('`resume`');
+    rmSync(path);
+    expect(await again()).toMatch(new RegExp(`${name} is missing, expected \\d+ bytes${advice.source}`));
+    giveUp();
+  });
+
+  it('refuses a plan that is no file', async () => {
+    mkdirSync(directory.path('job', 'plan'), { recursive: true });
+    const task = runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    expect(await messageOf(task)).toMatch(/plan is damaged: expected a regular file; remove the job directory and/);
+    giveUp();
+  });
+
+  it('commits when an output that has appeared is out of the way', async () => {
+    await planCluster();
+    await doPasses();
+    writeFileSync(directory.path('out'), 'mine');
+    const commit = () => runNow({ kind: 'commit', jobDir: jobDir() });
+    expect(await messageOf(commit())).toMatch(/was left alone; move it elsewhere and run the commit again$/);
+    renameSync(directory.path('out'), directory.path('mine'));
+    expect((await commit()).output).toMatchObject({ records: 400, duplicates: undefined });
+    rmSync(jobDir(), { recursive: true });
+  });
+
+  it('tells how many records a commit has dropped', async () => {
+    const { inputs } = options();
+    await plan({ ...options(), inputs: [...inputs, ...inputs], unique: true }, { ...THREE_TASKS, sliceBytes: 9000 });
+    await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
+    await runNow({ kind: 'measure', jobDir: jobDir(), taskIndex: 0 });
+    await runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 });
+    const { output } = await runNow({ kind: 'commit', jobDir: jobDir() });
+    const told = { records: 400, duplicates: { records: 400, bytes: 3490 } };
+    expect(output).toMatchObject(told);
+    expect((await clusterStatus(jobDir())).output).toMatchObject(told);
+    rmSync(jobDir(), { recursive: true });
   });
 
   it('refuses damaged records, and those of another version', async () => {

@@ -7,11 +7,13 @@ import { shuffle } from '#src/index.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { contentOf, type LocalCluster, runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
-import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
 import { tarEntry } from '../formats/plain-tar.js';
 import { FORMAT_SAMPLES } from '../laws/format-samples.js';
 
 const directory = useMemoryDirectory();
+/** Mostly on a disk. */
+const elsewhere = useTestDirectory();
 
 type Asked = Partial<Omit<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks'>>;
 
@@ -21,6 +23,8 @@ interface Case {
   /** The contents of the inputs. */
   readonly inputs?: readonly (string | Buffer)[];
   readonly tuning?: LocalCluster['tuning'];
+  /** The end of the name of a list of dropped records. Absent: the job has none. */
+  readonly list?: string;
 }
 
 const lines = (start: number, count: number, ending = '\n') =>
@@ -43,6 +47,7 @@ const EQUAL = [0, 40, 150].map((start, i) =>
 const VALUES = [0, 1].map((file) =>
   Array.from({ length: 150 }, (_, i) => `{"n":${file}${i},"site":"s${(i * 7 + file) % 61}"}\n`).join(''),
 );
+const GZIP = { codec: 'gzip' } as const;
 const inOrder = { by: 'records', recordsPerShard: 30 } as const;
 
 const CASES: readonly Case[] = [
@@ -141,6 +146,20 @@ const CASES: readonly Case[] = [
       },
     },
   },
+  {
+    name: 'shares of a mix by a field of decimals',
+    inputs: [0.1, 12.35, 0].map((n) => Array.from({ length: 90 }, (_, i) => `{"n":${n + i / 8},"i":${i}}\n`).join('')),
+    options: {
+      mix: {
+        unit: '.n',
+        max_epochs: 2,
+        groups: [
+          { name: 'a', inputs: ['**/in-0'], share: 0.5 },
+          { name: 'b', inputs: ['**/in-1', '**/in-2'], share: 0.5 },
+        ],
+      },
+    },
+  },
   { name: 'the first records', options: { headCount: 17 } },
   { name: 'no records, as asked for', options: { headCount: 0 } },
   { name: 'more first records than there are', options: { headCount: 10_000 } },
@@ -191,6 +210,42 @@ const CASES: readonly Case[] = [
       ]),
     ),
     options: { records: { by: 'webdataset' }, uniqueBy: 'key' },
+  },
+  { name: 'a list of equal records', inputs: EQUAL, options: { unique: true }, list: '' },
+  {
+    name: 'a compressed list beside gzip shards, made by threads',
+    inputs: EQUAL.map((text) => gzipSync(text)),
+    options: { unique: true, shards: { by: 'count', shardCount: 3 }, compress: { codec: 'gzip' }, cpusPerTask: 2 },
+    tuning: { ...SMALL_TASKS, inline: false },
+    list: '.jsonl.gz',
+  },
+  {
+    name: 'a compressed list beside a plain output',
+    inputs: VALUES,
+    options: { uniqueBy: '.site', headCount: 20 },
+    list: '.gz',
+  },
+  { name: 'a plain list beside a gzip file', inputs: EQUAL, options: { unique: true, compress: GZIP }, list: '' },
+  { name: 'a list of nothing', inputs: [lines(0, 300)], options: { unique: true, shards: inOrder }, list: '' },
+  { name: 'a list of nothing, compressed', inputs: ['', 'a'], options: { unique: true }, list: '.gz' },
+  {
+    name: 'a list of the bytes 00 and FF',
+    inputs: [Buffer.from([0, 255, 10, 255, 0, 10, 0, 255, 10, 10, 10, 0, 255]), 'a\n'],
+    options: { unique: true },
+    list: '',
+  },
+  {
+    name: 'a list of rows behind a header',
+    inputs: ['id,n\n1,a\n2,b\n1,c\n', 'id,n\n3,d\n2,e\n'],
+    options: { records: { by: 'csv' }, header: { lines: 1 }, uniqueBy: 'csv:id' },
+    list: '',
+  },
+  {
+    name: 'a list of piles that are scattered again',
+    tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 96 * 1024 },
+    inputs: [lines(0, 5000) + lines(2000, 5000)],
+    options: { unique: true, tempCompress: { codec: 'zstd' } },
+    list: '',
   },
   { name: 'unique records of none', inputs: ['', ''], options: { unique: true } },
   {
@@ -249,8 +304,10 @@ async function expectSameBytes(each: Case, how: LocalCluster = {}): Promise<void
   const options = { inputs: writeInputs(each), seed: 'tasks', ...each.options };
   const { cpusPerTask, ...local } = options;
   const { tuning = SMALL_TASKS } = each;
+  const listOf = (job: string) => (each.list === undefined ? undefined : directory.path(`${job}-list${each.list}`));
+  const output = directory.path('local');
   await shuffle(
-    { ...local, output: directory.path('local'), tempDirs: [directory.temp], workers: 1 },
+    { ...local, output, duplicates: listOf('local'), tempDirs: [directory.temp], workers: 1 },
     { inline: true },
   );
   const { commit } = await runClusterLocally(
@@ -258,21 +315,24 @@ async function expectSameBytes(each: Case, how: LocalCluster = {}): Promise<void
       ...options,
       cpusPerTask: cpusPerTask ?? 1,
       output: directory.path('out'),
+      duplicates: listOf('out'),
       jobDir: directory.path('job'),
       tasks: 4,
     },
     { tuning, ...how },
   );
   expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
+  const [list, expected] = [listOf('out'), listOf('local')];
+  if (list !== undefined) expect(contentOf(list)).toEqual(contentOf(expected ?? ''));
   expect(commit.output?.seed).toBe('tasks');
 }
 
 describe('the bytes of the local job', () => {
-  it.each(sampled(CASES, 6))('come out of tasks: $name', async (each) => {
+  it.each(sampled(CASES, 12))('come out of tasks: $name', async (each) => {
     await expectSameBytes(each);
   });
 
-  it.each(sampled(CASES, 50, 1))('come out of tasks in any order, some of them twice: $name', async (each) => {
+  it.each(sampled(CASES, 60, 1))('come out of tasks in any order, some of them twice: $name', async (each) => {
     const draw = drawsFor(`order of tasks: ${each.name}`);
     const order = (tasks: readonly number[]) => {
       const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));
@@ -281,7 +341,7 @@ describe('the bytes of the local job', () => {
     await expectSameBytes(each, { order });
   });
 
-  it.each(sampled(FORMAT_SAMPLES, 10))('come out of tasks: $name', async ({ name, around, bodies }) => {
+  it.each(sampled(FORMAT_SAMPLES, 14))('come out of tasks: $name', async ({ name, around, bodies }) => {
     const inputs = bodies.map((body) => Buffer.concat([around.header(body.byteLength), body, around.trailer]));
     const tuning = { ...SMALL_TASKS, sliceBytes: 60 };
     for (const [i, options] of OUTPUTS.entries()) {
@@ -304,4 +364,18 @@ describe('the bytes of the local job', () => {
     }
     await expectSameBytes({ name: '', options: { force: true, shards: { by: 'count', shardCount: 5 } } });
   });
+});
+
+it('have inputs, job directory and output on several devices', async () => {
+  const places = [directory, elsewhere];
+  const inputs = places.map((place, i) => {
+    writeFileSync(place.path('in'), LINES[i] ?? '');
+    return place.path('in');
+  });
+  await shuffle({ inputs, seed: 's', output: directory.path('local'), tempDirs: [directory.temp] });
+  for (const [i, place] of places.entries()) {
+    const output = (places[1 - i] ?? place).path('out');
+    await runClusterLocally({ inputs, seed: 's', output, jobDir: place.path('job'), tasks: 2, cpusPerTask: 1 });
+    expect(contentOf(output)).toEqual(contentOf(directory.path('local')));
+  }
 });

@@ -17,8 +17,12 @@ const ASKED: readonly AskedOfSlurm[] = [
   {},
   { shards: { by: 'count', shardCount: 4 } },
   { shards: { by: 'count', shardCount: 4 }, compress: { codec: 'gzip' } },
+  { unique: true },
+  { repeat: true, headCount: 600 },
 ];
-const INPUTS = [lines(0, 300), lines(1000, 120, '')];
+/** Some lines are in both. */
+const INPUTS = [lines(0, 300), lines(200, 120, '')];
+const KINDS = ['scatter', 'measure', 'draw', 'shuffle', 'commit'];
 
 interface Site {
   readonly cluster: SlurmCluster;
@@ -84,7 +88,7 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
   it.each(SCHEDULES)('schedule %s of blows ends with the right bytes', async (schedule) => {
     const draw = drawsFor(`blows ${schedule}`);
     const job = new SlurmJob(directory, `blows-${schedule}`, INPUTS, one(ASKED, draw));
-    for (const kind of ['scatter', 'shuffle', 'commit']) {
+    for (const kind of KINDS) {
       for (let index = 0; index < (kind === 'commit' ? 1 : 3); index++)
         job.tellFirst(kind, index, Math.floor(4000 * draw()));
     }

@@ -1,10 +1,10 @@
 /** Jobs on a real Slurm cluster: the bytes of the local job, whatever becomes of tasks, nodes and the controller. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { clusterStatus, followSlurm } from '#src/index.js';
+import { type ClusterProfile, clusterStatus, followSlurm } from '#src/index.js';
 import { sampled } from '../fixtures/scale.js';
 import { begunTasks, hasSlurm, onSlurm, untilBegun, useSlurmCluster } from '../fixtures/slurm-cluster.js';
 import { type AskedOfSlurm, lines, SlurmJob } from '../fixtures/slurm-jobs.js';
@@ -65,7 +65,7 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
   it('jobs side by side write the bytes of local jobs', async () => {
     const jobs = KINDS.map(({ name, asked, inputs }) => jobOf(name, asked, inputs));
     const submissions = [];
-    for (const job of jobs) submissions.push(await job.submit());
+    for (const job of jobs) submissions.push(await job.submit({ profile: job.path('profile') }));
     for (const [i, job] of jobs.entries()) {
       const submission = submissions[i] ?? expect.fail('not submitted');
       const { unique, repeat } = KINDS[i]?.asked ?? {};
@@ -73,6 +73,8 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
       expect(submission.jobs.map(({ kind }) => kind)).toEqual(['scatter', ...between, 'shuffle', 'commit']);
       await followSlurm(submission);
       await job.expectLocalBytes();
+      const { passes }: ClusterProfile = JSON.parse(readFileSync(job.path('profile'), 'utf8'));
+      expect(passes.map(({ kind, missing }) => [kind, missing])).toEqual(submission.jobs.map(({ kind }) => [kind, []]));
     }
   });
 

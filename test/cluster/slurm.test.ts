@@ -281,6 +281,11 @@ describe('pileshuf cluster slurm', () => {
     expect(slurm.calls()).toEqual(['scontrol show config']);
   });
 
+  it('prints where the commit writes the profile, on one line', async () => {
+    const { stdout } = await call(...words(), '--dry-run', '--profile=/a\nb');
+    expect(stdout.toString()).toMatch(/\n# The commit writes where the time went to "\/a\\nb"\n$/);
+  });
+
   it('prints the script of each array that the job may have', async () => {
     const kindsOf = async (...asked: string[]) => {
       const { stdout } = await call(...asked, '--dry-run');
@@ -302,6 +307,11 @@ describe('pileshuf cluster slurm', () => {
       'a seed of a planned job',
       ['--seed=1', '--job-dir', 'j', '--resume'],
       '--seed: the plan in --job-dir has decided it',
+    ],
+    [
+      'a profile of a planned job',
+      ['--profile=p', '--job-dir', 'j', '--resume'],
+      '--profile: the plan in --job-dir has decided it',
     ],
     ['a job that is not there', ['--job-dir', '/nowhere', '--resume'], 'the job directory /nowhere does not exist'],
     [

@@ -158,7 +158,8 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
         'ClusterPlanReport',
       ],
       Tasks: ['runClusterTask', 'TaskKind', 'ClusterTaskOptions', 'ClusterTaskReport', 'ClusterOutput'],
-      Status: ['clusterStatus', 'ClusterStatus', 'PassStatus', 'RunningAttempt', 'FailedTask'],
+      'Where the time went': ['ClusterProfile', 'ClusterPassProfile', 'ClusterTaskProfile', 'TimedTask', 'TaskSteps'],
+      Status: ['clusterStatus', 'ClusterStatus', 'PassStatus', 'RunningAttempt', 'FailedTask', 'CommittedOutput'],
       Slurm: [
         'submitToSlurm',
         'SlurmOptions',
@@ -196,6 +197,8 @@ type Declared =
   | ts.ClassDeclaration
   | ts.VariableDeclaration;
 
+/** Parameters for tests, and for the command itself. */
+const HIDDEN = /^(?:tuning|program|readText|startSeconds)$/;
 const types = readFileSync(new URL('../../dist/bundle/index.d.ts', import.meta.url), 'utf8');
 const source = ts.createSourceFile('index.d.ts', types, ts.ScriptTarget.Latest, true);
 const declared = new Map<string, Declared>();
@@ -312,7 +315,7 @@ function tagsOf(node: ts.Node): string[] {
   return ts.getJSDocTags(node).flatMap((tag) => {
     const text = tidy(ts.getTextOfJSDocComment(tag.comment) ?? '').replaceAll('\n', ' ');
     if (ts.isJSDocThrowsTag(tag)) return [`Throws ${[tag.typeExpression?.getText(), text].filter(Boolean).join(' ')}`];
-    if (ts.isJSDocParameterTag(tag) && tag.name.getText() !== 'tuning') return [`\`${tag.name.getText()}\`: ${text}`];
+    if (ts.isJSDocParameterTag(tag) && !HIDDEN.test(tag.name.getText())) return [`\`${tag.name.getText()}\`: ${text}`];
     return [];
   });
 }
@@ -365,7 +368,7 @@ const code = (text: string) => `\`\`\`ts\n${text}\n\`\`\``;
 const list = (lines: readonly string[]) => lines.map((line) => (line.startsWith('  ') ? line : `- ${line}`)).join('\n');
 
 function signatureOf(node: ts.FunctionDeclaration | ts.MethodDeclaration): string {
-  const parameters = node.parameters.filter((one) => !/^(?:tuning|program|readText)$/.test(one.name.getText()));
+  const parameters = node.parameters.filter((one) => !HIDDEN.test(one.name.getText()));
   const texts = parameters.map((one) => {
     const own = ts.isIdentifier(one.name) ? one.name.text : 'options';
     return `${own}${mark(one)}: ${typeText(one.type)}`;

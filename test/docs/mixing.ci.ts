@@ -1,4 +1,4 @@
-/** docs/MIXING.md: its commands and files, typed into a shell verbatim; the schema of a mix; and examples/mix.py. */
+/** docs/MIXING.md: its commands and files, typed into a shell verbatim; the schema of a mix; and examples/mix.py and shares.py. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -111,8 +111,8 @@ describe.skipIf(!isOnPath('python3'))('examples/mix.py', () => {
     for (const [i, path] of paths.entries()) writeFileSync(path, lines(`line ${i}`, [300, 0, 900][i] ?? 0));
     return paths;
   };
-  const print = (...words: readonly string[]) => {
-    const { stdout, stderr } = spawnSync('python3', [script, ...words], { encoding: 'latin1' });
+  const print = (program: string, ...words: readonly string[]) => {
+    const { stdout, stderr } = spawnSync('python3', [program, ...words], { encoding: 'latin1' });
     expect(stderr).toBe('');
     return stdout;
   };
@@ -123,8 +123,36 @@ describe.skipIf(!isOnPath('python3'))('examples/mix.py', () => {
     const output = directory.path('out');
     const weights = paths.map((glob, i) => ({ glob, factor: factors[i] ?? '' }));
     await shuffle({ inputs: paths, output, seed: 'Ł', weights });
-    const printed = print('Ł', ...paths.map((path, i) => `${path}=${factors[i]}`));
+    const printed = print(script, 'Ł', ...paths.map((path, i) => `${path}=${factors[i]}`));
     expect(readFileSync(output, 'latin1') === printed).toBe(true);
+  });
+
+  it('prints the same with the weights that examples/shares.py finds for a field of decimals', async () => {
+    const paths = ['talks', 'calls'].map((name) => directory.path(`${name}.jsonl`));
+    const numbers = [
+      '0.1',
+      '0.2',
+      '12.35',
+      '1e-7',
+      '-0.0',
+      '1.5e1',
+      '3',
+      '0.30000000000000004',
+      '7.123456789012345678',
+    ];
+    for (const [i, path] of paths.entries()) {
+      const record = (_: unknown, j: number) =>
+        `{"m":{"s":${numbers[(i + j * (i + 1)) % numbers.length]}},"id":${j}}\n`;
+      writeFileSync(path, Array.from({ length: 300 * (i + 1) }, record).join(''));
+    }
+    const output = directory.path('out');
+    const groups = paths.map((path, i) => ({ name: `${i}`, inputs: path, share: i === 0 ? '0.7' : '.3' }));
+    await shuffle({ inputs: paths, output, seed: '7', mix: { groups, unit: '.m.s' } });
+    const words = paths.map((path, i) => `${path}=${i === 0 ? '0.7' : '.3'}`);
+    const found = print(fileURLToPath(new URL('examples/shares.py', root)), '.m.s', ...words);
+    const printed = print(script, '7', ...found.trim().split('\n'));
+    expect(readFileSync(output, 'latin1') === printed).toBe(true);
+    expect(printed.length).toBeGreaterThan(1000);
   });
 
   it('prints the same with the fractions that follow from shares', async () => {
@@ -140,7 +168,7 @@ describe.skipIf(!isOnPath('python3'))('examples/mix.py', () => {
       seed: '7',
       mix: { groups, unit: 'records', total: 700, max_epochs: 2 },
     });
-    const printed = print('7', `${wiki}=490/300`, `${web}=210/900`);
+    const printed = print(script, '7', `${wiki}=490/300`, `${web}=210/900`);
     expect(readFileSync(output, 'latin1') === printed).toBe(true);
     expect(printed.length).toBeGreaterThan(1000);
   });

@@ -27,5 +27,6 @@ it('a row says what took how long, and what cannot', () => {
     '| 2 GB of lines in 512 MB of memory | **3.3 s** | **cannot** | 17 s, 5.0 x | **cannot** | not measured |';
   expect(peerRows([{ ...result, case: { name: 'other' } }, result])).toEqual([row]);
   expect(withRows('a\n| 1 GB of lines | x |\n| 1 GB of lines in y | z |\nb\n', [row])).toBe(`a\n${row}\nb\n`);
+  expect(withRows('| a   | b |\n| 1 GB of lines | x |\n', ['| c | d |'])).toBe('| a   | b |\n| c   | d |\n');
   expect(() => withRows('a\n', [row])).toThrow(/no rows/);
 });

@@ -67,6 +67,7 @@ type SoakJob = typeof anyJob extends fc.Arbitrary<infer Job> ? Job : never;
 
 /** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
 const MEASUREMENTS = 12;
+const MOST_ROUNDS = 4;
 
 const jobCount = isSlow ? 1000 : 30;
 /** Bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
@@ -179,15 +180,32 @@ async function growthOver(jobs: readonly SoakJob[]): Promise<number> {
   return slopeOf(resident);
 }
 
+/**
+ * Few jobs do not tell a leak from a step of the allocator. So they are done again and again: a leak shows in every round.
+ * @returns the bytes that memory grows by with a job, in the round in which it grows least.
+ */
+async function growthOfRounds(jobs: readonly SoakJob[]): Promise<number> {
+  await growthOver(jobs);
+  let [growth, before] = [Number.POSITIVE_INFINITY, measureResidentBytes()];
+  for (let round = 0; growth >= mostGrowth && round < MOST_ROUNDS; round++) {
+    await growthOver(jobs);
+    const now = measureResidentBytes();
+    growth = Math.min(growth, (now - before) / jobs.length);
+    before = now;
+  }
+  return growth;
+}
+
 it(`${jobCount} jobs end well, and leave the process as it was`, { timeout: 3_600_000 }, async () => {
   const jobs = fc.sample(anyJob, { numRuns: jobCount });
   const [first] = jobs;
   if (first === undefined) throw new RangeError('there is no job');
   await runJob(first);
   const openBefore = countOpenFiles();
-  let growth = await growthOver(jobs);
+  const grownBy = isSlow ? growthOver : growthOfRounds;
+  let growth = await grownBy(jobs);
   // A step of the allocator does not come again with the same jobs; a leak does.
-  if (growth >= mostGrowth) growth = await growthOver(jobs);
+  if (growth >= mostGrowth) growth = await grownBy(jobs);
   expect(countOpenFiles()).toBe(openBefore);
   if (jobCount > 100) console.info(`${jobCount} jobs, memory grew by ${Math.round(growth / 1024)} KiB a job`);
   expect(growth).toBeLessThan(mostGrowth);

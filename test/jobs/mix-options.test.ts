@@ -130,7 +130,7 @@ describe('a mix', () => {
     [{ ...both({ share: 1 }, { share: 1 }), groups: [{ name: 'x', inputs: 'a', share: 1 }] }, /b is in no group/],
     [
       both({ share: 1 }, { share: 1 }, { unit: 'records', total: 5 }),
-      /the group second has 2 records, and its share of the total is 2, 1.25 times as many; expected at most its max_epochs, 1/,
+      /the group second has 2 records, and its share of the total is 2.5, 1.25 times as many; expected at most its max_epochs, 1/,
     ],
   ])('%j is refused', (mix, message) => expectRefusal({ mix }, message));
 
@@ -165,23 +165,24 @@ describe('a mix', () => {
   });
 
   it.each([
-    ['{"n":1}\n{"m":1}\n', 8],
-    ['{"n":1}\n{"n":1.5}\n', 8],
-    ['{"n":"1"}\n', 0],
-    ['{"n":-1}\n', 0],
-    ['{"n":1e3}\n', 0],
-    ['{"n":1234567890123456}\n', 0],
-    ['{"n":null}\n', 0],
-    ['{"n":}\n', 0],
-    ['\xff\0\n', 0],
-  ])('by a field that is no number in %j is refused', async (text, byte) => {
+    ['{"n":1}\n{"m":1}\n', 8, 'no field .n'],
+    ['{"n":1}\n{"n":-1}\n', 8, '-1 in the field .n'],
+    ['{"n":1.5}\n{"n":"12.35"}\n', 10, '"12.35" in the field .n'],
+    ['{"n":1234567890123456}\n', 0, '1234567890123456 in the field .n'],
+    ['{"n":NaN}\n', 0, 'NaN in the field .n'],
+    ['{"n":null}\n', 0, 'null in the field .n'],
+    ['{"n":\x7f\xff}\n', 0, '\ufffd\ufffd in the field .n'],
+    [`{"n":"${'x'.repeat(99)}"}\n`, 0, `"${'x'.repeat(39)}... in the field .n`],
+    ['{"n":}\n', 0, 'no field .n'],
+    ['\xff\0\n', 0, 'no field .n'],
+  ])('by a field that is no number in %j is refused', async (text, byte, lack) => {
     writeFileSync(directory.path('a'), text, 'latin1');
     writeFileSync(directory.path('b'), '{"n":3}\n');
     const job = run({ mix: both({ share: 1 }, { share: 1 }, { unit: '.n' }) as Mix });
     await expect(job).rejects.toMatchObject({
       code: 'ERR_FIELD_MISSING',
       message: expect.stringContaining(
-        `/a: the record at byte ${byte} has no whole number of 1 to 15 digits in the field .n;`,
+        `/a: the record at byte ${byte} has ${lack}; expected a JSON object with a number there, from 0 to less than 10^15,`,
       ),
     });
   });
@@ -195,6 +196,26 @@ describe('a mix', () => {
       { factor: 0.75, unit: { read: 40, expected: 30 } },
       { factor: 0.5, unit: { read: 20, expected: 10 } },
     ]);
+  });
+
+  it('by a field of decimals has their exact sums in the report', async () => {
+    writeFileSync(directory.path('a'), '{"n":0.1}\n{"n":0.2}\n{"n":1e-7}\n{"n":-0.0}\n');
+    writeFileSync(directory.path('b'), '{"n":12.35}\n{"n":1.5e3}\n');
+    const mix = both({ share: 1 }, { share: 1 }, { unit: '.n', max_epochs: 2.5 }) as Mix;
+    const { groups } = await run({ mix });
+    const expected = 2.5 * 0.3000001;
+    expect(groups).toMatchObject([
+      { factor: 2.5, unit: { read: 0.3000001, expected } },
+      { unit: { read: 1512.35, expected } },
+    ]);
+  });
+
+  it('by a field of decimals that are too few is refused with their sum', async () => {
+    writeFileSync(directory.path('a'), '{"n":0.1}\n{"n":0.2}\n');
+    writeFileSync(directory.path('b'), '{"n":12.35}\n');
+    const mix = both({ share: 1 }, { share: 2 }, { unit: '.n', total: 1 });
+    const line = /the group first has 0.3 .n, and its share of the total is 0.333333, 1.11 times as many; expected at/;
+    await expectRefusal({ mix }, line);
   });
 
   it('of shares cannot have streams', async () => {

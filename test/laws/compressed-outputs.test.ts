@@ -169,7 +169,7 @@ describe('a compressed output', () => {
     }
   });
 
-  it.each(WRITABLE_CODECS)('goes to standard output: %s', async (codec) => {
+  it.each(sampled(WRITABLE_CODECS, 2))('goes to standard output: %s', async (codec) => {
     const inputs = makeLargeInputs({ lines: 9000, longest: 30, factor: 5 });
     const paths = inputs.map((bytes, i) => {
       const path = directory.path(`${i}`);
@@ -185,13 +185,16 @@ describe('a compressed output', () => {
     expect(decodeWithTool(codec, stdout).equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
   });
 
-  it.each(WRITABLE_CODECS)('of no records is an empty file of its codec, in each place: %s', async (codec) => {
-    const nothing = openEncoder(compressionOf(codec)).encode(new Uint8Array());
-    const job = { inputs: [Buffer.alloc(0)], seed: 's', settings: threads(2 ** 24), compress: { codec } };
-    expect((await shuffleToFile(directory, job)).bytes).toEqual(Buffer.from(nothing));
-    const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
-    expect(shards).toEqual([nothing, nothing, nothing].map((bytes) => Buffer.from(bytes)));
-    const { stdout } = await runCommand(['-q', '-T', directory.temp, '--compress', codec], { stdin: '' });
-    expect(stdout).toEqual(Buffer.from(nothing));
-  });
+  it.each(sampled(WRITABLE_CODECS, 2, 1))(
+    'of no records is an empty file of its codec, in each place: %s',
+    async (codec) => {
+      const nothing = openEncoder(compressionOf(codec)).encode(new Uint8Array());
+      const job = { inputs: [Buffer.alloc(0)], seed: 's', settings: threads(2 ** 24), compress: { codec } };
+      expect((await shuffleToFile(directory, job)).bytes).toEqual(Buffer.from(nothing));
+      const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
+      expect(shards).toEqual([nothing, nothing, nothing].map((bytes) => Buffer.from(bytes)));
+      const { stdout } = await runCommand(['-q', '-T', directory.temp, '--compress', codec], { stdin: '' });
+      expect(stdout).toEqual(Buffer.from(nothing));
+    },
+  );
 });

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { anyInputs } from './any-inputs.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
@@ -106,29 +106,32 @@ describe('duplicates', () => {
     await fc.assert(fc.asyncProperty(job, expectListed), { numRuns: atScale(5, 100, 3000) });
   });
 
-  it('of a field are listed where piles are too large, with very many of one value, and on worker threads', async () => {
-    const settings = fc.tuple(tightSettings, fc.boolean()).map(([each, inline]) => {
-      // Lines are many times as long as records, and would be as many segments of a byte.
-      const bufferBytes = 64 + (each.tuning.bufferBytes ?? 0);
-      return { ...each, tuning: { ...each.tuning, bufferBytes, inline } };
-    });
-    const skewed = fc.record({
-      lines: fc.integer({ min: 3000, max: 9000 }),
-      values: fc.integer({ min: 1, max: 9000 }),
-      often: fc.double({ min: 0, max: 1, noNaN: true }),
-    });
-    await fc.assert(
-      fc.asyncProperty(skewed, settings, ({ lines, values, often }, ofJob) =>
-        expectListed({
-          inputs: makeSkewed(lines, values, often),
-          settings: ofJob,
-          options: { uniqueBy: '.u' },
-          identityOf: fieldOf,
-        }),
-      ),
-      { numRuns: atScale(1, 20, 600) },
-    );
-  });
+  it.runIf(fromCi)(
+    'of a field are listed where piles are too large, with very many of one value, and on worker threads',
+    async () => {
+      const settings = fc.tuple(tightSettings, fc.boolean()).map(([each, inline]) => {
+        // Lines are many times as long as records, and would be as many segments of a byte.
+        const bufferBytes = 64 + (each.tuning.bufferBytes ?? 0);
+        return { ...each, tuning: { ...each.tuning, bufferBytes, inline } };
+      });
+      const skewed = fc.record({
+        lines: fc.integer({ min: 3000, max: 9000 }),
+        values: fc.integer({ min: 1, max: 9000 }),
+        often: fc.double({ min: 0, max: 1, noNaN: true }),
+      });
+      await fc.assert(
+        fc.asyncProperty(skewed, settings, ({ lines, values, often }, ofJob) =>
+          expectListed({
+            inputs: makeSkewed(lines, values, often),
+            settings: ofJob,
+            options: { uniqueBy: '.u' },
+            identityOf: fieldOf,
+          }),
+        ),
+        { numRuns: atScale(1, 20, 600) },
+      );
+    },
+  );
 
   it.each<[string, Partial<ShuffleOptions>]>([
     ['shards', { shards: { by: 'count', shardCount: 3 } }],
@@ -271,6 +274,16 @@ describe('duplicates are refused', () => {
       kind: 'usage',
       message: `the file of duplicates ${duplicates} ${reason}`,
     });
+  });
+
+  it('in the job directory, whose files go', async () => {
+    mkdirSync(directory.path('job'));
+    const [jobDir, duplicates] = [directory.path('job'), directory.path('job', 'cuts')];
+    await expect(shuffle({ ...job(), jobDir, tempDirs: [], duplicates })).rejects.toMatchObject({
+      kind: 'usage',
+      message: `the file of duplicates ${duplicates} is the job directory or lies in it, whose files go with the job; name a file elsewhere`,
+    });
+    expect(readdirSync(jobDir)).toEqual([]);
   });
 
   it('where a file is, unless it may be replaced', async () => {

@@ -26,6 +26,19 @@ const anyMix = fc.record({
   total: fc.option(fc.integer({ min: 1, max: 3000 }), { nil: undefined }),
 });
 
+/** A number as docs/ORDER.md counts it: in parts of 10^-15, cut off. */
+function partsOf(text: string): bigint {
+  const [, digits = '', part = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(text) ?? expect.fail(text);
+  const power = Number(exponent) - part.length + 15;
+  return power >= 0 ? BigInt(digits + part) * 10n ** BigInt(power) : BigInt(digits + part) / 10n ** BigInt(-power);
+}
+
+/** To all digits that a number has. */
+function numberOfParts(parts: bigint): unknown {
+  const digits = parts.toString().padStart(16, '0');
+  return expect.closeTo(Number(`${digits.slice(0, -15)}.${digits.slice(-15)}`), 9);
+}
+
 describe('shares', () => {
   it('give the weights that follow from the inputs, whatever the settings', async () => {
     let refused = 0;
@@ -75,16 +88,22 @@ describe('shares', () => {
   });
 
   it('of a field follow from its sums', async () => {
-    const number = fc.oneof(fc.nat({ max: 9 }), fc.integer({ min: 1, max: 10 ** 15 - 1 }));
+    const number = fc.oneof(
+      fc.nat({ max: 9 }).map(String),
+      fc.integer({ min: 1, max: 10 ** 15 - 1 }).map(String),
+      fc.integer({ min: 0, max: 99_999 }).map((cents) => (cents / 100).toFixed(2)),
+      fc.double({ min: 0, max: 1, noNaN: true }).map(String),
+      fc.constantFrom('0.1', '0.2', '-0', '-0.0', '1e-7', '1.5e3', '12.3456789012345678'),
+    );
     const record = fc.tuple(number, fc.string(), fc.boolean()).map(([n, text, blanks]) => {
-      const json = JSON.stringify({ text, other: { n: 5 }, n, rest: [text] });
+      const json = JSON.stringify({ text, other: { n: 5 }, n: 0, rest: [text] }).replace('"n":0', () => `"n":${n}`);
       return `${blanks ? json.replace('"n":', '"n" : ').replace(',"rest"', ' , "rest"') : json}\n`;
     });
     const input = fc.array(record, { minLength: 1, maxLength: 30 }).map((lines) => Buffer.from(lines.join('')));
     const inputs = fc.array(input, { minLength: 1, maxLength: 4 });
     const property = fc.asyncProperty(inputs, anySettings, async (texts, settings) => {
       const records = texts.map((text) => recordsOf(text, 0x0a));
-      const numberOf = (line: Buffer) => BigInt((JSON.parse(line.toString()) as { readonly n: number }).n);
+      const numberOf = (line: Buffer) => partsOf(/^.*"n" ?: ?([-+.\de]+) ?, ?"rest"/s.exec(line.toString())?.[1] ?? '');
       const plain = {
         shares: records.map((_, i) => BigInt(i + 1)),
         maxEpochs: records.map(() => 3n),
@@ -94,7 +113,8 @@ describe('shares', () => {
       fc.pre(!plain.amounts.includes(0n));
       const groups = records.map((_, i) => ({ name: `group ${i}`, inputs: `in-${i}`, share: i + 1 }));
       const mix = { unit: '.n', max_epochs: 3, groups };
-      const { bytes } = await shuffleToFile(directory, { inputs: texts, seed: 'n', settings, mix });
+      const { bytes, report } = await shuffleToFile(directory, { inputs: texts, seed: 'n', settings, mix });
+      expect(report.groups?.map(({ unit }) => unit?.read)).toEqual(plain.amounts.map(numberOfParts));
       const ordered = orderCopies(records, weightsOfPlainShares(plain) ?? [], 'n');
       expect(bytes.equals(Buffer.concat(ordered))).toBe(true);
     });

@@ -60,7 +60,9 @@ describe('resolveOutput for one output', () => {
         refusal('ERR_OUTPUT_PLACE', /is a directory; expected a file, or `shards` to write/),
       );
       expect(() => one('none/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/none of the output does not exist/));
-      expect(() => one('file/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/file of the output does not exist/));
+      expect(() => one('file/new', force)).toThrow(
+        refusal('ERR_OUTPUT_PLACE', /because \S+\/file is not a directory; name another place$/),
+      );
       expect(() => one('dangling', force)).toThrow(
         refusal('ERR_OUTPUT_PLACE', /is a symbolic link that leads nowhere/),
       );

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { buildSync, stop } from 'esbuild';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeStore } from '../fixtures/make-store.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -27,6 +27,9 @@ work.then(
   (error) => console.log(error instanceof SystemError, error.code, error.message),
 );
 `;
+
+// Its process would live on, a child of this one.
+afterAll(() => stop());
 
 beforeEach(() => {
   mkdirSync(directory.path('node_modules'));

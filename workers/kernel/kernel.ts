@@ -89,7 +89,10 @@ export interface KernelFunctions extends FramingFunctions {
   keyOfRecord(mark: number, position: bigint, inputKey: bigint): bigint;
   takeKeptCount(): number;
   sumOfField(table: number, count: number): bigint;
+  partsOfSum(): bigint;
   recordWithoutNumber(): number;
+  valueWithoutNumber(): number;
+  endOfOtherValue(): number;
   seekField(path: number): void;
   fieldHash(start: number, end: number): bigint;
   hasField(): number;

@@ -11,18 +11,12 @@ import { JobControl } from '../../src/job-control.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { type NumberField, recordWithoutNumber, sumOfField } from '../read/field-sum.js';
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
-
-/** A field of JSON records that holds a number. */
-export interface NumberField {
-  readonly name: string;
-  /** The path in the form that the kernel takes. */
-  readonly path: Uint8Array;
-}
 
 export interface CountRecordsTask {
   readonly job: ReadSettings;
@@ -37,11 +31,11 @@ export interface CountedRecords {
   readonly records: number;
   /** Of each part. */
   readonly coverage: readonly Coverage[];
-  /** Of the field, in each part; 0 without one. */
+  /** Of the field, in each part, in parts of 10^-15; 0 without one. */
   readonly sums: readonly bigint[];
 }
 
-/** @throws InputError ERR_FIELD_MISSING for a record without a whole number in the field. */
+/** @throws InputError ERR_FIELD_MISSING for a record without a number in the field. */
 export async function countRecords({ job, parts, field, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
   const state = readStateOf(job);
   const thread = isPreparation ? { ...state, control: new UncountedControl(job.control) } : state;
@@ -100,15 +94,16 @@ class RecordCounter implements RecordTaker {
 
   /** @param offset from an address in the window to its position. */
   #addUp({ name, path }: NumberField, count: number, offset: number): void {
-    const { wasm, bytes } = this.kernel;
-    bytes.set(path, this.#fieldPath);
-    wasm.seekField(this.#fieldPath);
-    this.sum += BigInt.asUintN(64, wasm.sumOfField(this.table, count));
-    const without = wasm.recordWithoutNumber() >>> 0;
-    if (without === 0) return;
+    const { kernel } = this;
+    kernel.bytes.set(path, this.#fieldPath);
+    this.sum += sumOfField(kernel, this.#fieldPath, this.table, count);
+    const without = recordWithoutNumber(kernel);
+    if (without === undefined) return;
+    const { address, value } = without;
+    const lack = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#inputPath)}: the record at byte ${without + offset} has no whole number of 1 to 15 digits in the field ${name}; expected a JSON object that has one`,
+      `${inputName(this.#inputPath)}: the record at byte ${address + offset} has ${lack}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`,
     );
   }
 }

@@ -1,6 +1,7 @@
 /** `pileshuf cluster plan`: plans a shuffle, or an append to a pile store, as tasks for several machines. */
 import type { ClusterPlanReport } from '../../cluster/make-plan.js';
 import { planCluster } from '../../cluster/plan-job.js';
+import { SystemError } from '../../errors.js';
 import type { CommandDefinition } from '../command.js';
 import { readJob } from '../planned-job.js';
 import { formatBytes, formatPlural } from '../quantity.js';
@@ -39,9 +40,23 @@ export const command: CommandDefinition<'cluster plan'> = {
     const report = await planCluster(options, tuning);
     reporter.close();
     const lines = json === true ? [jsonLine(report)] : describePlan(report).map(oneLine);
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    await printPlan(lines, report);
   },
 };
+
+/** The plan is there, whether it can be printed or not. @throws SystemError that says so */
+async function printPlan(lines: readonly string[], { jobDir }: ClusterPlanReport): Promise<void> {
+  try {
+    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new SystemError(
+      'ERR_IO',
+      `${error.message}; the job is planned in ${jobDir} all the same, and \`clusterStatus\` shows its tasks`,
+      { cause: error },
+    );
+  }
+}
 
 function describePlan(report: ClusterPlanReport): string[] {
   const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;

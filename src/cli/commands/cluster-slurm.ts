@@ -81,7 +81,8 @@ const MAY_CHANGE = new Set(['Slurm', 'Progress']);
 function resumeOptionsOf(call: Call) {
   const { operands, values, given, signal } = call;
   const decided = given.find(
-    ({ group, sets }) => !MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets),
+    ({ group, sets }) =>
+      sets === 'profile' || (!MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets)),
   );
   if (decided !== undefined || operands.length > 0) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;

@@ -1,12 +1,14 @@
 /** `pileshuf cluster status`: shows how far a planned shuffle is. */
 import {
   type ClusterStatus,
+  type CommittedOutput,
   clusterStatus,
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
 import type { CommandDefinition } from '../command.js';
-import { formatBytes, formatCount, formatSeconds } from '../quantity.js';
+import { nameFlags } from '../option-table.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
@@ -20,21 +22,21 @@ export const command: CommandDefinition<'cluster status'> = {
   operands: [],
   notes,
   async run({ values: { jobDir = '', json }, reporter }) {
-    const status = await clusterStatus(jobDir);
+    const status = withFlags(await clusterStatus(jobDir));
     reporter.close();
     const lines = json === true ? [jsonLine(status)] : describeStatus(status).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
 
+/** Attempts tell their errors in the words of the library. */
+function withFlags(status: ClusterStatus): ClusterStatus {
+  return { ...status, failed: status.failed.map((each) => ({ ...each, error: nameFlags(each.error) })) };
+}
+
 function describeStatus(status: ClusterStatus): string[] {
   const { jobDir, state, running, failed, logDir, output } = status;
-  if (output !== undefined) {
-    return [
-      `job      ${jobDir}: committed`,
-      `output   ${formatCount(output.records)} records, ${formatBytes(output.bytes)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`,
-    ];
-  }
+  if (output !== undefined) return [`job      ${jobDir}: committed`, ...describeOutput(output)];
   return [
     `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
     ...PASSES.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
@@ -44,6 +46,12 @@ function describeStatus(status: ClusterStatus): string[] {
     ),
     ...(logDir === undefined ? [] : [`logs     ${logDir}`]),
   ];
+}
+
+function describeOutput({ store, records, bytes, duplicates, seed, checksum }: CommittedOutput): string[] {
+  const dropped = duplicates === undefined ? '' : `, ${formatPlural(duplicates.records, 'duplicate')} dropped`;
+  const what = `${formatCount(records)} records, ${formatBytes(bytes)}${dropped}, seed ${JSON.stringify(seed)}, checksum ${checksum}`;
+  return store === undefined ? [`output   ${what}`] : [`store    ${store}`, `added    ${what}`];
 }
 
 const PASSES = ['scatter', 'measure', 'draw', 'shuffle'] as const;

@@ -31,7 +31,7 @@ export const command: CommandDefinition<'cluster task'> = {
     const kind = KINDS.find((each) => each === typed);
     if (kind === undefined)
       throw new UsageError(`a task is of the kind scatter, measure, draw, shuffle or commit, not ${typed}`);
-    const report = await runClusterTask({
+    const task = {
       kind,
       jobDir,
       taskIndex: taskIndex ?? (kind === 'commit' ? undefined : indexFromScheduler()),
@@ -40,7 +40,8 @@ export const command: CommandDefinition<'cluster task'> = {
       scratchDir,
       signal,
       onWarning: reporter.warning,
-    });
+    };
+    const report = await runClusterTask(task, performance.now() / 1000);
     if (json === true) {
       reporter.close();
       await printToStandardOutput(`${jsonLine(report)}\n`);
@@ -69,7 +70,9 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
     const { state } = output;
     if (state !== undefined)
       return `added ${size} in ${formatSeconds(seconds)} as state ${state} of the store, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
-    return `committed ${size} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
+    const dropped =
+      output.duplicates === undefined ? '' : `, ${formatPlural(output.duplicates.records, 'duplicate')} dropped`;
+    return `committed ${size}${dropped} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
   }
   const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;
   return [

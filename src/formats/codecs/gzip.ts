@@ -8,7 +8,7 @@ import { types } from 'node:util';
 import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
 import { corruptInput } from '../../errors.js';
 import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
-import type { Codec, CompressedSource, MemberEncoder } from '../codec.js';
+import type { Codec, CompressedSource, DecodedHead, MemberEncoder } from '../codec.js';
 import { findBgzfMember, isBgzfHeader, listGzipMembers, refuseSwallowedMember } from './gzip-members.js';
 import { decodeByIgzip, suitsIgzip } from './igzip.js';
 
@@ -57,11 +57,13 @@ function claimedBytes(_first: Uint8Array, last: Uint8Array, guess: number): numb
   return size + Math.max(0, Math.round((guess - size) / 2 ** 32)) * 2 ** 32;
 }
 
-function decodeHead(compressed: Uint8Array): Uint8Array {
+function decodeHead(compressed: Uint8Array, mostKeptBytes: number): DecodedHead {
   try {
-    return gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_HEAD_BYTES });
+    const whole = gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_HEAD_BYTES });
+    const kept = whole.byteLength > mostKeptBytes ? Uint8Array.from(whole.subarray(0, mostKeptBytes)) : whole;
+    return { kept, byteLength: whole.byteLength };
   } catch {
-    return new Uint8Array();
+    return { kept: new Uint8Array(), byteLength: 0 };
   }
 }
 

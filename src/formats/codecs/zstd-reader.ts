@@ -5,7 +5,7 @@
 import { types } from 'node:util';
 import { corruptInput, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
 import { freeBytes } from '../../machine/free-bytes.js';
-import type { CompressedSource, DecoderMemory } from '../codec.js';
+import type { CompressedSource, DecodedHead, DecoderMemory } from '../codec.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoders.js';
 import { requireEnd, walkZstd, type ZstdField, type ZstdFrameHeader } from './zstd-frames.js';
 
@@ -67,21 +67,26 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
 }
 
 /** What the first bytes of an input decode to, as far as they go and up to about `mostBytes`; empty when they are corrupt. */
-export function decodeZstdHead(decoder: SynchronousZstdDecoder, compressed: Uint8Array, mostBytes: number): Uint8Array {
+export function decodeZstdHead(
+  decoder: SynchronousZstdDecoder,
+  compressed: Uint8Array,
+  { mostBytes, mostKeptBytes }: { readonly mostBytes: number; readonly mostKeptBytes: number },
+): DecodedHead {
   const frameDecoder = decoder.open();
-  const decoded: Uint8Array[] = [];
-  let decodedBytes = 0;
+  const kept: Uint8Array[] = [];
+  let byteLength = 0;
+  const head = () => ({ kept: Buffer.concat(kept), byteLength });
   try {
     for (const { bytes, endsFrame } of new ZstdFrameCutter('', 0).cut(compressed)) {
       for (const piece of frameDecoder.decode(bytes, endsFrame)) {
-        decoded.push(piece.slice());
-        decodedBytes += piece.byteLength;
-        if (decodedBytes >= mostBytes) return Buffer.concat(decoded);
+        if (byteLength < mostKeptBytes) kept.push(piece.slice(0, mostKeptBytes - byteLength));
+        byteLength += piece.byteLength;
+        if (byteLength >= mostBytes) return head();
       }
     }
-    return Buffer.concat(decoded);
+    return head();
   } catch {
-    return new Uint8Array();
+    return { kept: new Uint8Array(), byteLength: 0 };
   } finally {
     frameDecoder.close();
   }

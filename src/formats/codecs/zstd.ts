@@ -34,9 +34,9 @@ export const zstd: Codec = {
   load: async () => {
     await load();
   },
-  decodeHead: (compressed) => {
+  decodeHead: (compressed, mostKeptBytes) => {
     if (loaded === undefined) throw new Error('zstd: decodeHead before load');
-    return decodeZstdHead(loaded.headDecoder, compressed, MOST_HEAD_BYTES);
+    return decodeZstdHead(loaded.headDecoder, compressed, { mostBytes: MOST_HEAD_BYTES, mostKeptBytes });
   },
   wholeBytes: wholeBlockBytes,
   claimedBytes: zstdClaimedBytes,

@@ -1,12 +1,13 @@
 /** A file that tells of a job beside its output: refuses a bad place for it before the job, and writes it whole. */
 import { randomBytes } from 'node:crypto';
 import { fstatSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../../errors.js';
 import { type Input, identityOf } from '../../inputs/list-inputs.js';
 import { addName, moveIntoPlace } from '../../io/durable.js';
 import { systemCall } from '../../io/io-error.js';
-import { findObstacle, nameExists, statPath } from '../../io/paths.js';
+import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
+import type { FilesPlace } from '../../output/output-place.js';
 
 const STANDARD_OUTPUT_FD = 1;
 
@@ -25,6 +26,15 @@ export function requireDirectory(file: string, refuse: Refuse): string {
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle !== undefined) refuse(`cannot write to ${directory}: ${obstacle}`);
   return directory;
+}
+
+/** @returns the real path of the file. @throws UsageError if that is the output, or lies among its shards. */
+export function requireBesideOutput(file: string, refuse: Refuse, output: FilesPlace | undefined): string {
+  const place = join(realPathOf(dirname(file), 'output'), basename(file));
+  if (place === output?.path) refuse('it is the output; name another file');
+  if (output?.kind === 'shards' && place.startsWith(output.path + sep))
+    refuse('it lies in the directory of the shards, where their readers would find it; name a file elsewhere');
+  return place;
 }
 
 /** @throws UsageError if the file is there and must not be replaced. */

@@ -2,17 +2,15 @@
  * The report of a job: refuses a bad place for it before the job begins, and writes it when the output is there. A report
  * that fails is a warning: the output is complete by then. Only a job with a report loads this file.
  */
-import { basename, join, sep } from 'node:path';
 import { UsageError } from '../../errors.js';
 import type { Input } from '../../inputs/list-inputs.js';
-import { realPathOf } from '../../io/paths.js';
 import { requireOutside } from '../../output/output-place.js';
 import { ignoreThrown } from '../job.js';
 import type { JobProfile, JobReport, ReportFile, ShuffleOptions, ShuffleReport } from '../options.js';
 import { completeShuffle, type ShuffleRequest } from '../request.js';
 import type { JobSite } from '../site.js';
 import { reportData } from './report-data.js';
-import { refusalOf, requireDirectory, requireReplaceable, writeWhole } from './report-file.js';
+import { refusalOf, requireBesideOutput, requireDirectory, requireReplaceable, writeWhole } from './report-file.js';
 import { type ReportedJob, ReportLog } from './report-log.js';
 
 export function openReportLog(job: ReportedJob): ReportLog {
@@ -39,14 +37,9 @@ export function requireReportPlace(
   if (typeof file !== 'string') throw new UsageError('`report`: expected the path of a file, or a function');
   const refuse = refusalOf('report', file);
   if (!/\.(html|json)$/.test(file)) refuse('expected a name that ends in .html or .json');
-  const directory = requireDirectory(file, refuse);
+  requireDirectory(file, refuse);
   requireOutside(file, 'the report', directories);
-  if (site.kind === 'files') {
-    const [place, output] = [join(realPathOf(directory, 'output'), basename(file)), site.output.path];
-    if (place === output) refuse('it is the output; name another file');
-    if (site.output.kind === 'shards' && place.startsWith(output + sep))
-      refuse('it lies in the directory of the shards, where their readers would find it; name a file elsewhere');
-  }
+  requireBesideOutput(file, refuse, site.kind === 'files' ? site.output : undefined);
   requireReplaceable(file, refuse, { force, inputs });
 }
 

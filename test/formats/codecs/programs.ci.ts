@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortError, InputError, UsageError } from '#src/errors.js';
 import type { Codec, CompressedSource } from '#src/formats/codec.js';
 import { bzip2, lz4, namedProgram, xz } from '#src/formats/codecs/programs.js';
@@ -47,10 +47,17 @@ async function refusal(codec: Codec, source: CompressedSource): Promise<string> 
   return error instanceof Error ? error.message : '';
 }
 
-/** Children of this process, zombies too. */
+/** What other tests in this process leave is none of this one's. */
+let strangers: readonly string[] = [];
+beforeEach(() => {
+  strangers = [];
+  strangers = children();
+});
+
+/** Children of this process since the test began, zombies too. */
 function children(): string[] {
   return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/stat`)) return false;
+    if (strangers.includes(pid) || !/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/stat`)) return false;
     try {
       const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
       return parent === String(process.pid);

@@ -113,27 +113,36 @@ describe('decodeZstd', () => {
 const declaredEmpty = windowed(0, 0);
 
 describe('decodeZstdHead', () => {
+  const headOf = (bytes: Uint8Array, mostBytes: number, mostKeptBytes = Number.POSITIVE_INFINITY) => {
+    const { kept, byteLength } = decodeZstdHead(wasm, bytes, { mostBytes, mostKeptBytes });
+    return { kept: new Uint8Array(kept), byteLength };
+  };
+
   it('decodes as far as the head goes', () => {
     const bytes = Buffer.concat([skippable, declared.stored, undeclared.stored]);
     const content = Buffer.concat([declared.content, undeclared.content]);
     for (let end = 0; end <= bytes.byteLength; end++) {
-      const head = decodeZstdHead(wasm, bytes.subarray(0, end), MIB);
-      expect(content.subarray(0, head.byteLength).equals(head)).toBe(true);
+      const head = headOf(bytes.subarray(0, end), MIB);
+      expect(content.subarray(0, head.byteLength).equals(head.kept)).toBe(true);
       if (end >= skippable.byteLength + declared.stored.byteLength)
         expect(head.byteLength).toBeGreaterThanOrEqual(declared.content.byteLength);
     }
-    expect(decodeZstdHead(wasm, bytes, MIB)).toHaveLength(content.byteLength);
+    expect(headOf(bytes, MIB).byteLength).toBe(content.byteLength);
+    expect(headOf(bytes, MIB, 1000)).toEqual({
+      kept: new Uint8Array(content.subarray(0, 1000)),
+      byteLength: content.byteLength,
+    });
   });
 
   it('is empty for corrupt data', () => {
     const damaged = Buffer.from(declared.stored);
     damaged[damaged.byteLength - 1] = (damaged[damaged.byteLength - 1] ?? 0) ^ 1;
-    expect(decodeZstdHead(wasm, damaged, MIB)).toHaveLength(0);
-    expect(decodeZstdHead(wasm, Buffer.from('no zstd'), MIB)).toHaveLength(0);
+    for (const bytes of [damaged, Buffer.from('no zstd')])
+      expect(headOf(bytes, MIB)).toEqual({ kept: new Uint8Array(), byteLength: 0 });
   });
 
   it('ends after so much, and a piece', () => {
-    const head = decodeZstdHead(wasm, repeatedByte(100), 3 * MIB);
+    const head = headOf(repeatedByte(100), 3 * MIB);
     expect(head.byteLength).toBeGreaterThanOrEqual(3 * MIB);
     expect(head.byteLength).toBeLessThanOrEqual(4 * MIB);
   });

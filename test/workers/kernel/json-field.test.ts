@@ -7,12 +7,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeFieldPath } from '#src/formats/selector.js';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
+import { recordWithoutNumber, sumOfField } from '#workers/read/field-sum.js';
 import { atScale } from '../../fixtures/scale.js';
 import { recordHash } from './kernel-twin.js';
 
 const kernel = new Kernel();
 kernel.ensureArena(256 * 1024);
 const PATH = ARENA_START;
+const TABLE = ARENA_START + 32_768;
 const RECORD = ARENA_START + 65_536;
 
 /** The hash of the field's value; undefined: the record has no such field. @param behind the bytes behind the record. */
@@ -52,6 +54,34 @@ const asOthersWrite = (text: string, blanks: boolean) =>
   text
     .replace(/[\u0080-\uffff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replace(/^/, blanks ? ' \t' : '');
+
+/** The sum of the field `n`: all digits before the point, and 15 behind it; or the record without a number. */
+function sumOf(...texts: readonly string[]): string {
+  kernel.bytes.set(encodeFieldPath(['n']), PATH);
+  let end = RECORD;
+  for (const [i, text] of texts.entries()) {
+    const bytes = Buffer.from(text);
+    kernel.bytes.set(bytes, end);
+    kernel.view.setUint32(TABLE + 8 * i, end, true);
+    end += bytes.byteLength;
+    kernel.view.setUint32(TABLE + 8 * i + 4, end, true);
+  }
+  kernel.bytes.set(Buffer.from('0'.repeat(64)), end);
+  const parts = sumOfField(kernel, PATH, TABLE, texts.length);
+  const without = recordWithoutNumber(kernel);
+  if (without !== undefined) return without.value ?? 'missing';
+  const digits = parts.toString().padStart(16, '0');
+  return `${digits.slice(0, -15)}.${digits.slice(-15)}`;
+}
+
+/** The same of one number, by a computation with all digits. */
+function cutOff(text: string): string {
+  const [, digits = '', part = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(text) ?? [];
+  const power = Number(exponent) - part.length + 15;
+  const all = BigInt(digits + part);
+  const parts = power >= 0 ? all * 10n ** BigInt(power) : all / 10n ** BigInt(-power);
+  return `${parts / 10n ** 15n}.${String(parts % 10n ** 15n).padStart(15, '0')}`;
+}
 
 describe('the field of a record', () => {
   it('is the one that a parser finds, at the top and inside', () => {
@@ -134,5 +164,88 @@ describe('the field of a record', () => {
         for (const behind of ['"', '}', '\\', ']', '\0']) expect(fieldOf(cut, path, behind)).toBe(alone);
       }
     }
+  });
+});
+
+describe('the number in a field', () => {
+  const number = fc
+    .tuple(
+      fc.oneof(fc.constant('0'), fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }).map(String)),
+      fc.stringMatching(/^(\.[0-9]{1,20})?$/),
+      fc.oneof(fc.constant(''), fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'e-00'), fc.nat({ max: 40 }))),
+    )
+    .map(([whole, part, exponent]) => whole + part + (exponent === '' ? '' : exponent.join('')))
+    .filter((text) => cutOff(text).length <= 31);
+
+  it('is read with all digits before the point and 15 behind it', () => {
+    const check = (text: string, before: string, behind: string) => {
+      expect(sumOf(`{"m":1,"n":${before}${text}${behind}}\n`)).toBe(cutOff(text));
+    };
+    const blank = fc.constantFrom('', ' ', '\t');
+    fc.assert(fc.property(number, blank, blank, check), { numRuns: atScale(400, 3000, 100_000) });
+  });
+
+  it('gives the same sum in every order', () => {
+    const check = (numbers: readonly string[]) => {
+      const records = numbers.map((text) => `{"n":${text}}\n`);
+      expect(sumOf(...records.toReversed())).toBe(sumOf(...records));
+    };
+    fc.assert(fc.property(fc.array(number, { maxLength: 50 }), check), { numRuns: atScale(50, 300, 10_000) });
+  });
+
+  it.each([
+    ['0', '0.000000000000000'],
+    ['-0', '0.000000000000000'],
+    ['-0.00E5', '0.000000000000000'],
+    ['12.35', '12.350000000000000'],
+    ['1.5e3', '1500.000000000000000'],
+    ['1e-7', '0.000000100000000'],
+    ['1e-15', '0.000000000000001'],
+    ['9.99e-16', '0.000000000000000'],
+    ['0.30000000000000004', '0.300000000000000'],
+    ['0.9999999999999999', '0.999999999999999'],
+    ['999999999999999.999999999999999', '999999999999999.999999999999999'],
+    ['99999999999999999999e-5', '999999999999999.999990000000000'],
+    ['0.00000000000000000001e20', '1.000000000000000'],
+    ['0e999999999999999999', '0.000000000000000'],
+    ['5e-99999999999999999999', '0.000000000000000'],
+    [`${'1'.repeat(300)}e-300`, '0.111111111111111'],
+  ])('%s is %s', (text, sum) => {
+    expect(sumOf(`{"n":${text}}\n`)).toBe(sum);
+  });
+
+  it('of full tables does not overflow', () => {
+    const records = Array.from({ length: 1024 }, () => '{"n":999999999999999.999999999999999}\n');
+    expect(sumOf(...records)).toBe('1023999999999999999.999999999998976');
+  });
+
+  it.each([
+    ...[
+      '1e15',
+      '1000000000000000',
+      '0.1e16',
+      '1e99999999999999999999',
+      '-1',
+      '-0.1',
+      '-1e-20',
+      '+1',
+      '007',
+      '00',
+      '01.5',
+    ],
+    ...['1.', '.5', '1.e3', '1e', '1e+', '1e1.5', '1.5.5', '1x', '0x1', 'NaN', 'Infinity'],
+    ...['-Infinity', '-', 'e5', '1_000', 'true', 'null', '"12.35"', '"1"', '""', '1e5e5', '--1', '-01'],
+  ])('is not %s', (text) => {
+    expect(sumOf('{"n":1}\n', `{"n":${text}}\n`, '{"n":2}\n')).toBe(text);
+  });
+
+  it('must be there', () => {
+    expect(sumOf('{"n":1}\n', '{"m":1}\n')).toBe('missing');
+    expect(sumOf('{"n":{"n":1}}\n')).toBe('{"n":1}');
+  });
+
+  it('is not read beyond the end of the record', () => {
+    for (const text of ['{"n":1', '{"n":1.5', '{"n":1.5e1']) expect(sumOf(text)).toBe(cutOff(text.slice(5)));
+    for (const text of ['1.', '1e', '1e-', '-']) expect(sumOf(`{"n":${text}`)).toBe(text);
   });
 });

@@ -32,7 +32,16 @@ export {
   takeHeld,
 } from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
-export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
+export {
+  endOfOtherValue,
+  fieldHash,
+  hasField,
+  partsOfSum,
+  recordWithoutNumber,
+  seekField,
+  sumOfField,
+  valueWithoutNumber,
+} from './json-field';
 export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
 export { missingRecord, splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {

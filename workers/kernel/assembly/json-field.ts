@@ -4,10 +4,12 @@
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
+import { MOST_DIGITS, partsOfNumber, readNumber, wholeOfNumber } from './json-number';
 import { compareDecoded, decodedPlace, decodeEscape, endOfEscape } from './json-text';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
 const QUOTE: u32 = 0x22;
+const ZERO: u32 = 0x30;
 const BACKSLASH: u32 = 0x5c;
 const COLON: u32 = 0x3a;
 const COMMA: u32 = 0x2c;
@@ -196,38 +198,65 @@ function addDecoded(p: usize, end: usize): void {
   if (plain < end) addToHash(LANE, plain, end);
 }
 
-/** More digits may not fit a sum, and are no count of anything. */
-const MOST_DIGITS: usize = 15;
-
 let withoutNumber: usize = 0;
+/** What the record without a number has in its place, up to `valueEnd`; 0: it has no field. */
+let otherValue: usize = 0;
+let sumOfParts: u64 = 0;
 
 /**
- * The sum of the values of the path, whole numbers of at most 15 digits, in the `count` records of the boundary table. Stops
- * at a record that has none: `recordWithoutNumber` tells where it is.
+ * Adds up the values of the path, numbers from 0 to below 10^15, in the `count` records of the boundary table. Returns the sum
+ * of their whole parts; `partsOfSum` has the rest. Stops at a record that has none: `recordWithoutNumber` tells where it is.
  */
 export function sumOfField(table: usize, count: u32): u64 {
   const tableEnd = table + ((count as usize) << 3);
   let sum: u64 = 0;
+  sumOfParts = 0;
   withoutNumber = 0;
-  for (let mark = table; mark < tableEnd && withoutNumber == 0; mark += 8) {
+  for (let mark = table; mark < tableEnd; mark += 8) {
     const start = load<u32>(mark) as usize;
     const value = findValue(start, load<u32>(mark, 4) as usize);
-    if (value == 0 || valueEnd - value > MOST_DIGITS) {
-      withoutNumber = start;
-      break;
+    if (value != 0) {
+      // Most numbers are whole.
+      let number: u64 = 0;
+      let p = value;
+      for (; p < valueEnd; p++) {
+        const digit = (load<u8>(p) as u32) - ZERO;
+        if (digit > 9) break;
+        number = number * 10 + (digit as u64);
+      }
+      const isWhole = p == valueEnd && p - value <= (MOST_DIGITS as usize);
+      if (isWhole && (p == value + 1 || load<u8>(value) != ZERO)) {
+        sum += number;
+        continue;
+      }
+      if (readNumber(value, valueEnd)) {
+        sum += wholeOfNumber();
+        sumOfParts += partsOfNumber();
+        continue;
+      }
     }
-    let number: u64 = 0;
-    for (let p = value; p < valueEnd; p++) {
-      const digit = (load<u8>(p) as u32) - 0x30;
-      if (digit > 9) withoutNumber = start;
-      number = number * 10 + (digit as u64);
-    }
-    sum += number;
+    withoutNumber = start;
+    otherValue = value;
+    break;
   }
   return sum;
+}
+
+/** What the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
+export function partsOfSum(): u64 {
+  return sumOfParts;
 }
 
 /** The address of the record at which the last `sumOfField` stopped; 0: all had a number. */
 export function recordWithoutNumber(): usize {
   return withoutNumber;
+}
+
+/** The address of what that record has in place of a number, which ends at `endOfOtherValue`; 0: it has no such field. */
+export function valueWithoutNumber(): usize {
+  return otherValue;
+}
+
+export function endOfOtherValue(): usize {
+  return valueEnd;
 }

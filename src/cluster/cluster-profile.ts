@@ -1,0 +1,99 @@
+/** Where the time of a whole job went: the commit puts together what its tasks have left. */
+
+import type { JobScope } from '../jobs/job.js';
+import type { PassSeconds } from '../jobs/options.js';
+import { writeWhole } from '../jobs/report/report-file.js';
+import { PHASES } from '../phase-clock.js';
+import type { ClusterJob } from './open-job.js';
+import { ARRAY_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
+import { type ClusterTaskProfile, readProfile } from './task-profile.js';
+import type { TaskSteps } from './task-times.js';
+
+/** The tasks of one kind; sums leave out those that are missing. */
+export interface ClusterPassProfile {
+  readonly kind: TaskKind;
+  readonly tasks: number;
+  /** The indexes of those that are done, and left no profile. */
+  readonly missing: readonly number[];
+  readonly bytes: number;
+  /** From the start of the first task to the end of the last, by the clocks of their hosts. */
+  readonly elapsedSeconds: number;
+  /** Sums over the tasks. */
+  readonly seconds: TaskSteps;
+  readonly phases: PassSeconds;
+}
+
+/** How a job of tasks spent its time. */
+export interface ClusterProfile {
+  readonly jobDir: string;
+  /** Of the output, or of what a store got. */
+  readonly records: number;
+  readonly bytes: number;
+  /** As those of a pass, of all tasks. */
+  readonly elapsedSeconds: number;
+  /** In their order; the last one is the commit, until the output was complete. */
+  readonly passes: readonly ClusterPassProfile[];
+  /** In the order of passes and indexes. */
+  readonly tasks: readonly ClusterTaskProfile[];
+}
+
+/** Writes the profile of a job whose output is complete; a failure is a warning. Does nothing if the job has none. */
+export function writeClusterProfile(
+  { directory, plan, times }: ClusterJob,
+  { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,
+  { warn }: JobScope,
+): void {
+  if (plan.profile === undefined) return;
+  const { path, mayReplace } = plan.profile;
+  const arrays = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => {
+    const found = Array.from({ length: taskCountOf(plan, kind) }, (_, task) => readProfile(directory, kind, task));
+    return { kind, found };
+  });
+  const commit: ClusterTaskProfile = { kind: 'commit', index: 0, ...times.timed(bytes) };
+  const all = [...arrays, { kind: 'commit' as const, found: [commit] }];
+  const tasks = all.flatMap(({ found }) => found.flatMap((task) => task ?? []));
+  const profile: ClusterProfile = {
+    jobDir: directory,
+    records,
+    bytes,
+    elapsedSeconds: elapsedOf(tasks),
+    passes: all.map(({ kind, found }) => passOf(kind, found)),
+    tasks,
+  };
+  try {
+    writeWhole(path, `${JSON.stringify(profile, undefined, 1)}\n`, mayReplace);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    warn(new Error(`\`profile\` ${path}: cannot write it: ${reason}; the output is complete`));
+  }
+}
+
+function passOf(kind: TaskKind, found: readonly (ClusterTaskProfile | undefined)[]): ClusterPassProfile {
+  const tasks = found.flatMap((task) => task ?? []);
+  const sumOf = (value: (task: ClusterTaskProfile) => number) => tasks.reduce((sum, task) => sum + value(task), 0);
+  const phases = [...PHASES, 'idle' as const].map((phase) => [phase, sumOf((task) => task.phases[phase])]);
+  return {
+    kind,
+    tasks: found.length,
+    missing: [...found.keys()].filter((index) => found[index] === undefined),
+    bytes: sumOf(({ bytes }) => bytes),
+    elapsedSeconds: elapsedOf(tasks),
+    seconds: {
+      start: sumOf(({ seconds }) => seconds.start),
+      prepare: sumOf(({ seconds }) => seconds.prepare),
+      work: sumOf(({ seconds }) => seconds.work),
+      finish: sumOf(({ seconds }) => seconds.finish),
+    },
+    phases: Object.fromEntries(phases) as PassSeconds,
+  };
+}
+
+function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
+  const begins = tasks.map(({ beganMilliseconds }) => beganMilliseconds);
+  const ends = tasks.map(({ beganMilliseconds, seconds: { prepare, work, finish } }) => {
+    return beganMilliseconds + 1000 * (prepare + work + finish);
+  });
+  const least = begins.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const most = ends.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return tasks.length === 0 ? 0 : (most - least) / 1000;
+}

@@ -1,0 +1,74 @@
+/**
+ * The profile of a task: the first attempt that has done the task leaves it beside the records of attempts, and the commit
+ * puts all of them together (cluster-profile.ts). Nothing depends on it: an attempt that cannot leave it has done its work
+ * all the same.
+ */
+import { join } from 'node:path';
+import { linkToNewName } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
+import { amount, object, oneOf, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createWhole, nameOfAttempt } from '../io/small-file.js';
+import { PHASES } from '../phase-clock.js';
+import { ATTEMPTS_NAME, CLUSTER_REMEDY } from './cluster-plan.js';
+import { TASK_KINDS, type TaskKind } from './task-arrays.js';
+import type { TimedTask } from './task-times.js';
+
+/** How one task spent its time: the first attempt that has done it. */
+export interface ClusterTaskProfile extends TimedTask {
+  readonly kind: TaskKind;
+  readonly index: number;
+}
+
+const amounts = <Name extends string>(...names: readonly Name[]) =>
+  object(Object.fromEntries(names.map((name) => [name, amount]))) as Shape<Readonly<Record<Name, number>>>;
+
+const shape: Shape<ClusterTaskProfile> = object({
+  kind: oneOf(...TASK_KINDS),
+  index: wholeNumber(),
+  host: text,
+  threads: wholeNumber(1),
+  beganMilliseconds: amount,
+  bytes: amount,
+  seconds: amounts('start', 'prepare', 'work', 'finish'),
+  phases: amounts(...PHASES, 'idle'),
+});
+
+const format = new SealedFormat({
+  kind: 'task-profile',
+  version: 1,
+  mostBytes: 2 ** 14,
+  role: 'temp',
+  shape,
+  remedy: CLUSTER_REMEDY,
+});
+
+function placeIn(jobDirectory: string, kind: TaskKind, index: number): string {
+  return join(jobDirectory, ATTEMPTS_NAME, `${kind}-${String(index).padStart(6, '0')}.profile`);
+}
+
+/** Leaves the profile of a task for the commit, unless another attempt has done so. */
+export function leaveProfile(jobDirectory: string, profile: ClusterTaskProfile): void {
+  const place = placeIn(jobDirectory, profile.kind, profile.index);
+  const whole = nameOfAttempt(place);
+  try {
+    createWhole(whole, format.seal(profile), 'temp');
+    linkToNewName(whole, place);
+  } catch {
+    // Another attempt was first, or the disk is full: the commit says whose profile is missing.
+    try {
+      removeFile(whole, 'temp');
+    } catch {
+      // The commit removes it.
+    }
+  }
+}
+
+/** @returns undefined if the task left none that can be read. */
+export function readProfile(jobDirectory: string, kind: TaskKind, index: number): ClusterTaskProfile | undefined {
+  try {
+    return format.read(placeIn(jobDirectory, kind, index));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+/** Where the time of an attempt at a task goes, in a job that measures it. */
+import { hostname } from 'node:os';
+import type { TaskProfile } from '../../workers/tasks.js';
+import { passSeconds } from '../jobs/job-profile.js';
+import type { PassSeconds } from '../jobs/options.js';
+import { PHASES } from '../phase-clock.js';
+
+/** The elapsed seconds of a task, step by step. */
+export interface TaskSteps {
+  /** To load Node and the command. 0 for a further task of the same process, and for a task of a program. */
+  readonly start: number;
+  /** Until its threads begin: to read the plan, and what other tasks made. */
+  readonly prepare: number;
+  /** From the start of the first thread to the end of the last. */
+  readonly work: number;
+  /** Until the task is done: its files are durable. */
+  readonly finish: number;
+}
+
+/** How one task spent its time. */
+export interface TimedTask {
+  readonly host: string;
+  /** The most threads that it had for one kind of work. */
+  readonly threads: number;
+  /** Milliseconds since 1970, by the clock of the host. */
+  readonly beganMilliseconds: number;
+  /** As in `ClusterTaskReport`. */
+  readonly bytes: number;
+  readonly seconds: TaskSteps;
+  /** Of all threads together. */
+  readonly phases: PassSeconds;
+}
+
+/** Measures one attempt at a task, from now on. */
+export class TaskTimes {
+  readonly #startSeconds: number;
+  readonly #began = now();
+  #threads = 1;
+  readonly #tasks: Pick<TaskProfile, 'beganMilliseconds' | 'seconds'>[] = [];
+
+  /** @param startSeconds what the process did before. */
+  constructor(startSeconds: number) {
+    this.#startSeconds = startSeconds;
+  }
+
+  /** @param count of threads for the work that follows; 0: the calling thread does it. */
+  useThreads(count: number): void {
+    this.#threads = Math.max(this.#threads, count);
+  }
+
+  /** Takes what a thread has done. */
+  readonly add = ({ beganMilliseconds, seconds }: TaskProfile): void => {
+    this.#tasks.push({ beganMilliseconds, seconds });
+  };
+
+  /** Of the task, which is done now. */
+  timed(bytes: number): TimedTask {
+    const threads = this.#threads;
+    const end = now();
+    // A task without work for threads only prepared.
+    const firstBegan = this.#tasks.reduce((first, task) => Math.min(first, task.beganMilliseconds), end);
+    const lastEnded = this.#tasks.reduce((last, task) => Math.max(last, endOf(task)), firstBegan);
+    const work = (lastEnded - firstBegan) / 1000;
+    return {
+      host: hostname(),
+      threads,
+      beganMilliseconds: this.#began,
+      bytes,
+      seconds: {
+        start: this.#startSeconds,
+        prepare: Math.max(0, firstBegan - this.#began) / 1000,
+        work,
+        finish: Math.max(0, end - lastEnded) / 1000,
+      },
+      phases: passSeconds(this.#tasks, threads * work),
+    };
+  }
+}
+
+/** Milliseconds since 1970, as threads tell them. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function endOf({ beganMilliseconds, seconds }: Pick<TaskProfile, 'beganMilliseconds' | 'seconds'>): number {
+  return beganMilliseconds + 1000 * PHASES.reduce((sum, phase) => sum + seconds[phase], 0);
+}

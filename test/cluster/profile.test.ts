@@ -1,0 +1,179 @@
+/** The profile of a job of tasks: what its tasks leave, what the commit makes of it, and where it may not be written. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { planCluster as plan } from '#src/cluster/plan-job.js';
+import { runClusterTask } from '#src/cluster/run-cluster-task.js';
+import type { ClusterPlanOptions, ClusterPlanReport, ClusterProfile, TaskKind } from '#src/index.js';
+import { arraysOf, runClusterLocally, runNow } from '../fixtures/run-cluster.js';
+import { fromCi } from '../fixtures/scale.js';
+import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useMemoryDirectory();
+const { jobDir, options, giveUp } = smallClusterJob(directory);
+const file = () => directory.path('profile');
+const planCluster = (more: Partial<ClusterPlanOptions> = {}) => plan({ ...options(), ...more }, THREE_TASKS);
+
+async function runTasks(report: ClusterPlanReport): Promise<void> {
+  for (const [kind, count] of arraysOf(report))
+    for (let taskIndex = 0; taskIndex < count; taskIndex++) await runNow({ kind, jobDir: jobDir(), taskIndex });
+}
+
+const attempts = () => readdirSync(directory.path('job', 'attempts'));
+const readProfile = (): ClusterProfile => JSON.parse(readFileSync(file(), 'utf8'));
+const passOf = (kind: TaskKind) =>
+  readProfile().passes.find((pass) => pass.kind === kind) ?? expect.fail(`no ${kind} pass`);
+
+describe('the profile of a job of tasks', () => {
+  it('has each task, and the sums of each pass', async () => {
+    const report = await planCluster({ profile: file(), unique: true, repeat: true, headCount: 900 });
+    await runTasks(report);
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    const { records, bytes, elapsedSeconds, passes, tasks } = readProfile();
+    expect(readdirSync(jobDir())).toEqual(['committed']);
+    expect([records, bytes > 0, elapsedSeconds > 0]).toEqual([900, true, true]);
+    const kinds = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+    expect(passes.map(({ kind, tasks: count, missing }) => [kind, count, missing])).toEqual([
+      ...kinds.map((kind) => [kind, 3, []]),
+      ['commit', 1, []],
+    ]);
+    const indexes = kinds.flatMap((kind) => [0, 1, 2].map((index) => [kind, index]));
+    expect(tasks.map(({ kind, index }) => [kind, index])).toEqual([...indexes, ['commit', 0]]);
+    for (const task of tasks) {
+      expect(task).toMatchObject({ threads: 1, host: expect.stringMatching(/./) });
+      const { work } = task.seconds;
+      const busy = Object.values(task.phases).reduce((sum, seconds) => sum + seconds, 0);
+      expect(busy).toBeCloseTo(work, 6);
+      if (task.kind !== 'commit') expect(work).toBeGreaterThan(0);
+    }
+    for (const { kind, bytes: sum, seconds, phases } of passes) {
+      const own = tasks.filter((task) => task.kind === kind);
+      expect(sum).toBe(own.reduce((total, task) => total + task.bytes, 0));
+      expect(seconds.work).toBeCloseTo(own.reduce((total, task) => total + task.seconds.work, 0));
+      expect(phases.sort).toBeCloseTo(own.reduce((total, task) => total + task.phases.sort, 0));
+    }
+    expect(passOf('scatter').phases.scan).toBeGreaterThan(0);
+    for (const kind of ['measure', 'draw', 'shuffle'] as const) expect(passOf(kind).phases.load).toBeGreaterThan(0);
+  });
+
+  it('names the tasks that left none, and takes the first attempt at a task', async () => {
+    const report = await planCluster({ profile: file() });
+    await runTasks(report);
+    rmSync(directory.path('job', 'attempts', 'scatter-000001.profile'));
+    writeFileSync(directory.path('job', 'attempts', 'shuffle-000002.profile'), 'damaged');
+    const first = readFileSync(directory.path('job', 'attempts', 'shuffle-000000.profile'), 'utf8');
+    // An attempt that does not see that another one is done.
+    rmSync(directory.path('job', 'shuffle-000000'));
+    expect((await runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 })).done).toEqual([0]);
+    expect(attempts().filter((name) => name.endsWith('.attempt'))).toEqual([]);
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    expect([passOf('scatter').missing, passOf('shuffle').missing]).toEqual([[1], [2]]);
+    const counted = readProfile().tasks.find(({ kind }) => kind === 'shuffle');
+    expect(first).toContain(`"beganMilliseconds":${counted?.beganMilliseconds},`);
+  });
+
+  it('is no need of tasks: without a place for theirs, all are missing', async () => {
+    const report = await planCluster({ profile: file() });
+    rmSync(directory.path('job', 'attempts'), { recursive: true });
+    await runTasks(report);
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    expect(passOf('scatter')).toMatchObject({ tasks: 3, missing: [0, 1, 2], elapsedSeconds: 0 });
+    expect(readProfile().tasks.map(({ kind }) => kind)).toEqual(['commit']);
+  });
+
+  it('is not measured where nobody asks for it', async () => {
+    const report = await planCluster();
+    await runTasks(report);
+    expect(attempts().filter((name) => name.endsWith('.profile'))).toEqual([]);
+    expect(readFileSync(directory.path('job', 'plan'), 'latin1')).not.toContain('profile');
+    giveUp();
+  });
+
+  it('never costs the output: a file that appeared meanwhile stays', async () => {
+    const report = await planCluster({ profile: file() });
+    await runTasks(report);
+    writeFileSync(file(), 'mine');
+    const warnings: string[] = [];
+    const onWarning = (line: string) => warnings.push(line);
+    const { output } = await runNow({ kind: 'commit', jobDir: jobDir(), onWarning });
+    expect(output?.records).toBe(400);
+    expect(warnings).toEqual([expect.stringMatching(/^`profile` \S+profile: cannot write it: .*; the output is/)]);
+    expect(readFileSync(file(), 'utf8')).toBe('mine');
+  });
+
+  it('has an append, and a shuffle of a store', async () => {
+    const store = directory.path('store');
+    const { inputs, tasks } = options();
+    const ofAppend = { append: store, inputs, jobDir: jobDir(), tasks, cpusPerTask: 1, profile: file() };
+    await runClusterLocally(ofAppend, { tuning: THREE_TASKS });
+    expect(readProfile()).toMatchObject({ records: 400, passes: [{ kind: 'scatter' }, { kind: 'commit' }] });
+    const again = { ...ofAppend, jobDir: directory.path('again'), replace: true };
+    expect(await messageOf(plan(again, THREE_TASKS))).toBe(
+      `\`profile\` ${file()}: the file exists already; name another one`,
+    );
+    expect(existsSync(again.jobDir)).toBe(false);
+    rmSync(jobDir(), { recursive: true });
+    const { output } = options();
+    // `force` replaces the profile of the append, too.
+    const ofShuffle = { shuffleStore: store, output, jobDir: jobDir(), tasks, cpusPerTask: 1, force: true };
+    await runClusterLocally({ ...ofShuffle, profile: file() }, { tuning: THREE_TASKS });
+    expect(readProfile()).toMatchObject({ records: 400, passes: [{ kind: 'shuffle' }, { kind: 'commit' }] });
+    for (const job of [{ ...ofAppend, replace: true }, ofShuffle]) {
+      const inStore = { ...job, jobDir: directory.path('third'), profile: directory.path('store', 'profile') };
+      expect(await messageOf(plan(inStore, THREE_TASKS))).toContain('it lies in the pile store; name a file elsewhere');
+    }
+  });
+
+  it('refuses the file of duplicates', async () => {
+    const duplicates = directory.path('dropped');
+    const asked = { unique: true, duplicates, profile: duplicates };
+    expect(await messageOf(planCluster(asked))).toMatch(/it is the file of duplicates; name another file$/);
+    expect(existsSync(jobDir())).toBe(false);
+  });
+
+  it.runIf(fromCi)('has the threads that a task used', async () => {
+    await runTasks(await plan({ ...options(), cpusPerTask: 2, profile: file() }, { ...THREE_TASKS, inline: false }));
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    expect(readProfile().tasks.map(({ kind, threads }) => [kind, threads])).toEqual([
+      ...[0, 1, 2].map(() => ['scatter', 2]),
+      ...[0, 1, 2].map(() => ['shuffle', 2]),
+      ['commit', expect.any(Number)],
+    ]);
+  });
+
+  it('counts the start of a process for its first task alone', async () => {
+    await planCluster({ profile: file() });
+    await runClusterTask({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0, stride: 2 }, 1.5);
+    const startOf = (name: string): unknown =>
+      /"start":([0-9.]+)/.exec(readFileSync(directory.path('job', 'attempts', name), 'utf8'))?.[1];
+    expect(['scatter-000000.profile', 'scatter-000002.profile'].map(startOf)).toEqual(['1.5', '0']);
+    giveUp();
+  });
+
+  it.each([
+    ['a missing directory', 'none/profile', {}, /none is no directory; name a file in one$/],
+    ['a directory', 'temp', {}, /it is no regular file/],
+    ['a file that is there', 'there', {}, /the file exists already; give `force` to replace it$/],
+    ['the input', 'in', { force: true }, /it is one of the inputs; name another file$/],
+    ['the output', 'out', { force: true }, /it is the output; name another file$/],
+    ['a file in an input directory', 'folder/profile', { isFolder: true }, /lies inside the input directory/],
+    ['the job directory', 'job', {}, /it is the job directory; name a file elsewhere$/],
+    ['a file in the job directory', 'job/plan', {}, /it lies in the job directory; name a file elsewhere$/],
+    ['a file among shards', 'out/x', { isSharded: true }, /it lies in the directory of the shards/],
+  ] as const)('refuses %s', async (_, name, more, message) => {
+    const { force, isFolder, isSharded } = { force: false, isFolder: false, isSharded: false, ...more };
+    writeFileSync(directory.path('there'), '');
+    mkdirSync(directory.path('folder'));
+    writeFileSync(directory.path('folder', 'data'), 'a\n');
+    if (name.startsWith('job/')) mkdirSync(jobDir());
+    if (isSharded) mkdirSync(directory.path('out'));
+    const asked = {
+      ...{ profile: directory.path(name), force },
+      ...(isFolder && { inputs: [directory.path('folder')] }),
+      ...(isSharded && { shards: { by: 'count', shardCount: 2 } as const }),
+    };
+    const before = readdirSync(directory.path('.'));
+    expect(await messageOf(planCluster(asked))).toMatch(message);
+    expect(readdirSync(directory.path('.'))).toEqual(['in', ...before.filter((each) => each !== 'in')].toSorted());
+  });
+});

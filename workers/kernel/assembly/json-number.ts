@@ -1,0 +1,79 @@
+// Reads a JSON number from 0 to below 10^15 exactly: as a whole number, and as a number of parts of 10^-15. Digits behind the
+// 15th place after the point are left out, so a sum of such numbers does not depend on their order.
+
+const MINUS: u32 = 0x2d;
+const PLUS: u32 = 0x2b;
+const POINT: u32 = 0x2e;
+const ZERO: u32 = 0x30;
+const EXPONENT: u32 = 0x65;
+/** Of an ASCII letter: its lower case. */
+const LOWER: u32 = 0x20;
+
+/** Before the point and behind it: more would not fit a sum. */
+export const MOST_DIGITS: i64 = 15;
+/** More than any record has digits. */
+const MOST_EXPONENT: i64 = 1_000_000_000_000;
+
+let whole: u64 = 0;
+let parts: u64 = 0;
+let exponent: i64 = 0;
+
+/** The number that was read last, without what is behind the point. */
+export function wholeOfNumber(): u64 {
+  return whole;
+}
+
+/** What is behind the point of the number that was read last, in parts of 10^-15. */
+export function partsOfNumber(): u64 {
+  return parts;
+}
+
+/** Whether the bytes [start, end) are a JSON number from 0 to below 10^15. -0 is 0. */
+export function readNumber(start: usize, end: usize): bool {
+  whole = 0;
+  parts = 0;
+  const isNegative = start < end && load<u8>(start) == MINUS;
+  const first = isNegative ? start + 1 : start;
+  const wholeEnd = passDigits(first, end);
+  // JSON has no digit behind a leading 0.
+  if (wholeEnd == first || (load<u8>(first) == ZERO && wholeEnd > first + 1)) return false;
+  let digitsEnd = wholeEnd;
+  if (wholeEnd < end && load<u8>(wholeEnd) == POINT) {
+    digitsEnd = passDigits(wholeEnd + 1, end);
+    if (digitsEnd == wholeEnd + 1) return false;
+  }
+  if (!readExponent(digitsEnd, end)) return false;
+  /** The power of ten of the next digit. */
+  let place: i64 = ((wholeEnd - first) as i64) - 1 + exponent;
+  for (let at = first; at < digitsEnd; at++) {
+    if (at == wholeEnd) continue;
+    const digit = (load<u8>(at) as u32) - ZERO;
+    if (digit != 0 && (isNegative || place >= MOST_DIGITS)) return false;
+    if (place >= 0) whole = whole * 10 + (digit as u64);
+    else if (place >= -MOST_DIGITS) parts = parts * 10 + (digit as u64);
+    place -= 1;
+  }
+  // Zeros stand for the digits that are not written.
+  if (whole != 0) for (; place >= 0; place--) whole *= 10;
+  if (parts != 0) for (; place >= -MOST_DIGITS; place--) parts *= 10;
+  return true;
+}
+
+function passDigits(p: usize, end: usize): usize {
+  while (p < end && (load<u8>(p) as u32) - ZERO <= 9) p += 1;
+  return p;
+}
+
+/** Whether [p, end) is empty or an exponent, which is then `exponent`. */
+function readExponent(p: usize, end: usize): bool {
+  exponent = 0;
+  if (p == end) return true;
+  if (((load<u8>(p) as u32) | LOWER) != EXPONENT) return false;
+  p += 1;
+  const sign: u32 = p < end ? load<u8>(p) : 0;
+  if (sign == MINUS || sign == PLUS) p += 1;
+  if (p == end || passDigits(p, end) != end) return false;
+  for (; p < end && exponent < MOST_EXPONENT; p++) exponent = exponent * 10 + (((load<u8>(p) as u32) - ZERO) as i64);
+  if (sign == MINUS) exponent = -exponent;
+  return true;
+}

@@ -1,0 +1,50 @@
+/** Adds up a number field of JSON records, exactly: in parts of 10^-15, so the sum does not depend on the order. */
+import type { Fraction } from '../../src/plan/weights.js';
+import type { Kernel } from '../kernel/kernel.js';
+
+/** A field of JSON records that holds a number. */
+export interface NumberField {
+  readonly name: string;
+  /** The path in the form that the kernel takes. */
+  readonly path: Uint8Array;
+}
+
+/** As many digits behind the point count; the kernel leaves out the others. */
+const PARTS_OF_ONE = 10n ** 15n;
+/** Of a value that is no number. */
+const MOST_SHOWN_BYTES = 40;
+
+/** A record without a number in the field. */
+export interface RecordWithoutNumber {
+  readonly address: number;
+  /** What it has there, as text; undefined: it has no such field. */
+  readonly value: string | undefined;
+}
+
+/**
+ * The sum over the first records of a boundary table, in parts of 10^-15. It ends before the first record without a number.
+ * @param pathAt the address of the path of the field.
+ */
+export function sumOfField({ wasm }: Kernel, pathAt: number, table: number, count: number): bigint {
+  wasm.seekField(pathAt);
+  const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
+  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum());
+}
+
+/** @returns undefined: all records of the last sum had a number. */
+export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumber | undefined {
+  const address = wasm.recordWithoutNumber() >>> 0;
+  if (address === 0) return undefined;
+  const value = wasm.valueWithoutNumber() >>> 0;
+  return { address, value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.endOfOtherValue() >>> 0)) };
+}
+
+export function fractionOfParts(parts: bigint): Fraction {
+  return { numerator: parts, denominator: PARTS_OF_ONE };
+}
+
+/** One line, whatever the bytes are. */
+function textOf(value: Uint8Array): string {
+  const text = Buffer.from(value.subarray(0, MOST_SHOWN_BYTES)).toString().replace(/\p{C}/gu, '\ufffd');
+  return value.byteLength > MOST_SHOWN_BYTES ? `${text}...` : text;
+}
