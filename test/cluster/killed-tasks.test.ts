@@ -132,7 +132,7 @@ async function strike(task: TaskOptions, fault: Fault, nth: number, watched = wa
 }
 
 describe.each(KINDS)('a task of $name', (kind) => {
-  it.each(sampled(FAULTS, 2))('is run again when it %s', async (name, fault) => {
+  it.each(sampled(FAULTS, 3))('is run again when it %s', async (name, fault) => {
     const draw = drawsFor(`calls: ${name}`);
     const step = atScale(500, 20, 2);
     for (const task of await planJob(kind)) {

@@ -1,13 +1,16 @@
 /** Jobs on a real Slurm cluster: the bytes of the local job, whatever becomes of tasks, nodes and the controller. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ClusterProfile, clusterStatus, followSlurm } from '#src/index.js';
+import { SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
 import { begunTasks, hasSlurm, onSlurm, untilBegun, useSlurmCluster } from '../fixtures/slurm-cluster.js';
 import { type AskedOfSlurm, lines, SlurmJob } from '../fixtures/slurm-jobs.js';
+import { contentOf as storeContentOf } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { tarEntry } from '../formats/plain-tar.js';
@@ -76,6 +79,30 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES
       const { passes }: ClusterProfile = JSON.parse(readFileSync(job.path('profile'), 'utf8'));
       expect(passes.map(({ kind, missing }) => [kind, missing])).toEqual(submission.jobs.map(({ kind }) => [kind, []]));
     }
+  });
+
+  it.each(['append', 'shuffle-store'] as const)('tasks of %s make what the local job makes', async (kind) => {
+    const job = jobOf(kind);
+    const [store, local] = [job.path('store'), job.path('local')];
+    const [out, expected] = [job.path('out'), job.path('expected')];
+    const [first = '', ...others] = LINES.map((_, i) => job.path(`in-${i}`));
+    const done = async (argv: readonly string[], env: Record<string, string> = {}) => {
+      const { exitCode, stderr } = await runCommand([...argv, '--quiet'], { env });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    };
+    await done(['append', store, first, '--seed', 'slurm', '--piles', '13']);
+    cpSync(store, local, { recursive: true });
+    const asked = kind === 'append' ? ['--append', store, ...others] : ['--shuffle-store', store, '-o', out];
+    await done(kind === 'append' ? ['append', local, ...others] : ['shuffle-store', local, '-o', expected]);
+    const size = ['--tasks', '3', '--cpus-per-task', '1', '--mem', '1G', '--scratch', directory.temp];
+    const tuning = { PILESHUF_TEST_TUNING: JSON.stringify(SMALL_TASKS) };
+    await done(
+      ['cluster', 'slurm', ...asked, ...size, '--job-dir', job.jobDir, '--log-dir', job.logDir, '--wait'],
+      tuning,
+    );
+    expect(readdirSync(job.jobDir)).toEqual(['committed']);
+    if (kind === 'append') expect(storeContentOf(store)).toEqual(storeContentOf(local));
+    else expect(readFileSync(out)).toEqual(readFileSync(expected));
   });
 
   it('a task that fails is tried once more', async () => {

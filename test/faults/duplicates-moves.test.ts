@@ -101,7 +101,7 @@ describe.each(KINDS)('$name and its duplicates', (kind) => {
     expect(first).toBeGreaterThan(0);
     const moves = calls.slice(first).map((_, i) => first + i + 1);
     const problems: string[] = [];
-    for (const nth of sampled(moves, 15, 0, 2)) {
+    for (const nth of sampled(moves, 30, 0, 2)) {
       await prepare(kind);
       await killBefore(nth, watches, () => run(kind).catch(() => {}));
       const seen = visible();
@@ -116,7 +116,7 @@ describe.each(KINDS)('$name and its duplicates', (kind) => {
         problems.push(`killed before ${nth}, and done again: ${JSON.stringify(visible())}`);
       expect(readdirSync(root()).sort()).toEqual(['lists', 'result', 't']);
     }
-    for (const nth of sampled(moves, 15, 7, 2)) {
+    for (const nth of sampled(moves, 30, 15, 2)) {
       await prepare(kind);
       const faulty = new FaultyFileCalls({ kind: 'fails', errno: 'EIO' }, nth, watches);
       const calledBefore = replaceFileCalls(faulty.calls);

@@ -151,7 +151,7 @@ describe('SIGTERM', () => {
 });
 
 describe('a resumable job', () => {
-  it('is stopped again and again, and resumes each time from there', async () => {
+  it.runIf(fromCi)('is stopped again and again, and resumes each time from there', async () => {
     let taken = -1;
     for (const nth of [120, 100, 60]) {
       const stopped = await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } });

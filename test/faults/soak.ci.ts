@@ -168,6 +168,14 @@ async function throughPipe(run: (pipe: string) => Promise<unknown>, output: stri
 async function growthOver(jobs: readonly SoakJob[]): Promise<number> {
   const resident: [jobs: number, bytes: number][] = [];
   const interval = Math.max(1, Math.floor(jobs.length / 2 / MEASUREMENTS));
+  await runInTurn(jobs, (i) => {
+    if (i >= jobs.length / 2 && i % interval === 0) resident.push([i, measureResidentBytes()]);
+  });
+  return slopeOf(resident);
+}
+
+/** @param onDone gets the index of each job after it. */
+async function runInTurn(jobs: readonly SoakJob[], onDone: (i: number) => void = () => {}): Promise<void> {
   for (const [i, job] of jobs.entries()) {
     await runJob(job).catch((error: unknown) => {
       const { inputs, ...options } = job;
@@ -175,9 +183,8 @@ async function growthOver(jobs: readonly SoakJob[]): Promise<number> {
         cause: error,
       });
     });
-    if (i >= jobs.length / 2 && i % interval === 0) resident.push([i, measureResidentBytes()]);
+    onDone(i);
   }
-  return slopeOf(resident);
 }
 
 /**
@@ -185,10 +192,10 @@ async function growthOver(jobs: readonly SoakJob[]): Promise<number> {
  * @returns the bytes that memory grows by with a job, in the round in which it grows least.
  */
 async function growthOfRounds(jobs: readonly SoakJob[]): Promise<number> {
-  await growthOver(jobs);
+  await runInTurn(jobs);
   let [growth, before] = [Number.POSITIVE_INFINITY, measureResidentBytes()];
   for (let round = 0; growth >= mostGrowth && round < MOST_ROUNDS; round++) {
-    await growthOver(jobs);
+    await runInTurn(jobs);
     const now = measureResidentBytes();
     growth = Math.min(growth, (now - before) / jobs.length);
     before = now;

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { HeadFilter } from '#workers/piles/head-filter.js';
 import { HeadLimit, LARGEST_KEY, SLOT_COUNT } from '#workers/piles/head-limit.js';
+import { atScale } from '../../fixtures/scale.js';
 import { recordKey } from '../kernel/kernel-twin.js';
 
 const TABLE = ARENA_START;
@@ -66,7 +67,7 @@ describe('the limit of the head', () => {
         expect(sum('leftOutBytes')).toBe(sum('leftOut'));
         expect(sum('kept')).toBeGreaterThanOrEqual(keys.filter((key) => key <= last).length);
       }),
-      { numRuns: 40 },
+      { numRuns: atScale(10, 40) },
     );
   });
 

@@ -5,7 +5,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../fixtures/run-command.js';
-import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -14,18 +13,13 @@ const { path } = directory;
 const RUNNING_MILLISECONDS = 1000;
 
 describe('a runaway expression', () => {
-  it.each(
-    sampled<[string, readonly string[], Record<string, string>]>(
-      [
-        ['one thread', ['--workers', '1'], {}],
-        ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"hold":false,"keepInRam":false}' }],
-        ['a job that can be resumed', ['--workers', '2', '--resume'], {}],
-        ['several inputs', ['more', '--workers', '2'], {}],
-        ['values that tell which records are equal', ['--unique-by', '/(a+)+$/'], {}],
-      ],
-      5,
-    ),
-  )('is ended by SIGINT: %s', async (_, words, env) => {
+  it.each<[string, readonly string[], Record<string, string>]>([
+    ['one thread', ['--workers', '1'], {}],
+    ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"hold":false,"keepInRam":false}' }],
+    ['a job that can be resumed', ['--workers', '2', '--resume'], {}],
+    ['several inputs', ['more', '--workers', '2'], {}],
+    ['values that tell which records are equal', ['--unique-by', '/(a+)+$/'], {}],
+  ])('is ended by SIGINT: %s', async (_, words, env) => {
     writeFileSync(path('records'), `b\naaa\n${'a'.repeat(80)}!\nb\n`);
     writeFileSync(path('more'), 'aa\n'.repeat(1000));
     const split = ['--split', 'x=0.5,y=rest', '--split-by', '/(a+)+$/'];
