@@ -65,7 +65,8 @@ class PileStream:
 
     def __iter__(self):
         command = self._command + ['--epochs', str(self._epochs), '--start', json.dumps(self.state()), '--lengths']
-        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        # Ctrl-C is for this program alone: pileshuf ends when nobody reads.
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
         try:
             while header := process.stdout.read(4):
                 (length,) = struct.unpack('<I', header)
@@ -77,7 +78,7 @@ class PileStream:
             if process.wait() != 0:
                 raise OSError(f'pileshuf stream ended with exit code {process.returncode}')
         finally:
-            # The caller left the loop: pileshuf ends when nobody reads.
+            # The caller left the loop.
             process.stdout.close()
             process.wait()
 
@@ -110,21 +111,34 @@ def main():
             start = json.load(file)
     stream = PileStream(asked.store, asked.epochs, start, rank=asked.rank, world_size=asked.world_size)
     written = stream.state()
+    stops = stops_asked_for()
     try:
         for record in itertools.islice(stream, asked.limit):
             sys.stdout.buffer.write(record)
             written = stream.state()
+            if stops:
+                break
     finally:
         try:
             sys.stdout.buffer.flush()
         finally:
             if asked.state:
                 replace_state(asked.state, written)
+    if stops:
+        sys.exit(128 + stops[0])
 
 
-def stop(number, _):
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
+def stops_asked_for():
+    """A list that gets the signals to stop. The record under way is written before; a second signal kills."""
+    stops = []
+
+    def stop(number, _):
+        stops.append(number)
+        signal.signal(number, signal.SIG_DFL)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    return stops
 
 
 def replace_state(path, state):
@@ -137,11 +151,8 @@ def replace_state(path, state):
 
 
 if __name__ == '__main__':
-    signal.signal(signal.SIGTERM, stop)
     try:
         main()
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
         # Nobody reads any more. Without this, Python would report the error again when it flushes its buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

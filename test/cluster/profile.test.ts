@@ -24,6 +24,13 @@ const readProfile = (): ClusterProfile => JSON.parse(readFileSync(file(), 'utf8'
 const passOf = (kind: TaskKind) =>
   readProfile().passes.find((pass) => pass.kind === kind) ?? expect.fail(`no ${kind} pass`);
 
+function secondsFromFirstToLast(tasks: ClusterProfile['tasks']): number {
+  const begun = tasks.map((task) => task.beganMilliseconds / 1000);
+  // The start of the process comes before.
+  const ended = tasks.map(({ seconds: { prepare, work, finish } }, i) => (begun[i] ?? 0) + prepare + work + finish);
+  return Math.max(...ended) - Math.min(...begun);
+}
+
 describe('the profile of a job of tasks', () => {
   it('has each task, and the sums of each pass', async () => {
     const report = await planCluster({ profile: file(), unique: true, repeat: true, headCount: 900 });
@@ -46,12 +53,14 @@ describe('the profile of a job of tasks', () => {
       expect(busy).toBeCloseTo(work, 6);
       if (task.kind !== 'commit') expect(work).toBeGreaterThan(0);
     }
-    for (const { kind, bytes: sum, seconds, phases } of passes) {
+    for (const { kind, bytes: sum, elapsedSeconds: ofPass, seconds, phases } of passes) {
       const own = tasks.filter((task) => task.kind === kind);
+      expect(ofPass).toBeCloseTo(secondsFromFirstToLast(own), 6);
       expect(sum).toBe(own.reduce((total, task) => total + task.bytes, 0));
       expect(seconds.work).toBeCloseTo(own.reduce((total, task) => total + task.seconds.work, 0));
       expect(phases.sort).toBeCloseTo(own.reduce((total, task) => total + task.phases.sort, 0));
     }
+    expect(elapsedSeconds).toBeCloseTo(secondsFromFirstToLast(tasks), 6);
     expect(passOf('scatter').phases.scan).toBeGreaterThan(0);
     for (const kind of ['measure', 'draw', 'shuffle'] as const) expect(passOf(kind).phases.load).toBeGreaterThan(0);
   });
