@@ -149,7 +149,7 @@ describe('what Slurm refuses', () => {
 
 describe('a later submission', () => {
   it('has only what has no record', async () => {
-    await submit({ partition: 'cpu', sbatchArgs: ['--nice'] });
+    await submit({ partition: 'cpu', sbatchArgs: ['--nice'], maxParallel: 2 });
     for (const taskIndex of [0, 2]) await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex });
     const { jobs } = await resumeOnSlurm({ jobDir: jobDir(), time: '1:00', taskMemoryBytes: 2 ** 32 });
     const ofScatter = slurm.wordsOf(jobs[0]?.id ?? '');
@@ -159,7 +159,9 @@ describe('a later submission', () => {
     await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 1 });
     const later = await resumeOnSlurm({ jobDir: jobDir() });
     expect(later.jobs.map(({ kind }) => kind)).toEqual(['shuffle', 'commit']);
-    expect(slurm.wordsOf(later.jobs[0]?.id ?? '').join(' ')).not.toContain('--dependency');
+    const ofShuffle = slurm.wordsOf(later.jobs[0]?.id ?? '');
+    expect(ofShuffle).toContain('--array=0-2%2');
+    expect(ofShuffle.join(' ')).not.toContain('--dependency');
     giveUp();
   });
 
