@@ -154,7 +154,7 @@ describe('a later submission', () => {
     const { jobs } = await resumeOnSlurm({ jobDir: jobDir(), time: '1:00', taskMemoryBytes: 2 ** 32 });
     const ofScatter = slurm.wordsOf(jobs[0]?.id ?? '');
     expect(ofScatter).toEqual(
-      expect.arrayContaining(['--array=1', '--partition=cpu', '--time=1:00', '--nice', '--mem=4096M']),
+      expect.arrayContaining(['--array=1%2', '--partition=cpu', '--time=1:00', '--nice', '--mem=4096M']),
     );
     await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 1 });
     const later = await resumeOnSlurm({ jobDir: jobDir() });
