@@ -8,7 +8,6 @@ import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AbortError, InputError, UsageError } from '../errors.js';
-import { reasonOf } from '../io/io-error.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { readsFromTerminal } from './standard-streams.js';
 
@@ -145,7 +144,7 @@ export async function readNamedFile(what: string, path: string, signal: AbortSig
   } catch (cause) {
     if (signal.aborted) throw new AbortError(signal.reason);
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const reason = isMissing ? 'no such file; check the path' : reasonOf(cause);
+    const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
     const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
     throw new InputError(code, `cannot read ${what}: ${reason}`, { cause });
   }

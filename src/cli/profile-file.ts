@@ -5,7 +5,6 @@
 import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import { reasonOf } from '../io/io-error.js';
 import type { JobProfile, ShuffleOptions } from '../jobs/options.js';
 import { isStandardOutput } from './standard-streams.js';
 
@@ -81,4 +80,8 @@ export function writeProfile(
   } catch (error) {
     onWarning(`--profile ${path}: cannot write it: ${reasonOf(error)}`);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,6 @@
 /** Reads the seed of `--random-source`. */
 import { open } from 'node:fs/promises';
 import { InputError, UsageError } from '../errors.js';
-import { reasonOf } from '../io/io-error.js';
 import { seedOfSource } from './shuf/random-source.js';
 import { isStandardInput } from './standard-streams.js';
 
@@ -15,7 +14,7 @@ export async function readSeedFrom(path: string, readsStandardInput: boolean): P
   }
   const seed = await seedIn(path).catch((cause: unknown) => {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const reason = isMissing ? 'no such file; check the path' : reasonOf(cause);
+    const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
     const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
     throw new InputError(code, `cannot read the random source ${path}: ${reason}`, { cause });
   });

@@ -7,7 +7,6 @@
 import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { ClosedPipeError, SystemError } from '../errors.js';
-import { reasonOf } from '../io/io-error.js';
 
 /** Standard error, or its stand-in. */
 export type MessageStream = NodeJS.WritableStream & {
@@ -69,7 +68,7 @@ export async function printToStandardOutput(text: string): Promise<void> {
   }
   throw 'code' in error && error.code === 'EPIPE'
     ? new ClosedPipeError()
-    : new SystemError('ERR_IO', `cannot write to standard output: ${reasonOf(error)}`, { cause: error });
+    : new SystemError('ERR_IO', `cannot write to standard output: ${error.message}`, { cause: error });
 }
 
 /** Whether reading a file takes bytes away from standard input: both are one pipe or terminal. */

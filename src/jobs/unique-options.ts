@@ -87,9 +87,7 @@ function requireUniqueWith(
       `\`inputIds\` does not go with \`${option}\`: the order then follows from ${source}, wherever they come from`,
     );
   if (keys === 'ordinal')
-    throw new UsageError(
-      `\`keys\` from ordinals does not go with \`${option}\`: then the order follows from ${source}`,
-    );
+    throw new UsageError(`\`keys\` from ordinals do not go with \`${option}\`: then the order follows from ${source}`);
   if (weights !== undefined || mix !== undefined)
     throw new UsageError(
       `\`${weights === undefined ? 'mix' : 'weights'}\` does not go with \`${option}\`: of the copies that it makes, one would be kept`,
