@@ -13,7 +13,7 @@ const MUCH = 'a line\n'.repeat(300_000);
 
 /** Sends two signals to a command that waits for the end of its input, then ends it. */
 async function askTwice(argv: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...argv], { stdio: 'pipe', timeout: 20_000, killSignal: 'SIGKILL' });
+  const child = spawn(process.execPath, [main, ...argv], { stdio: 'pipe', timeout: 300_000, killSignal: 'SIGKILL' });
   const closed = once(child, 'close');
   let stderr = '';
   let heard = () => {};

@@ -48,7 +48,7 @@ async function stoppedWhileNobodyReads(argv: readonly string[]): Promise<{ exitC
 async function interrupted(argv: readonly string[], afterSeconds = 1): Promise<{ exitCode: unknown; stderr: string }> {
   const child = spawn(process.execPath, [command, ...argv], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 25_000,
+    timeout: 300_000,
     killSignal: 'SIGKILL',
   });
   const stderr: Buffer[] = [];

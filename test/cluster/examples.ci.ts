@@ -13,7 +13,7 @@ const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.m
 describe.skipIf(!isOnPath('python3')).each([
   ['cluster-ray.py', ['1']],
   ['cluster-spark.py', []],
-] as const)('examples/%s', { timeout: 300_000 }, (name, more) => {
+] as const)('examples/%s', (name, more) => {
   const directory = useTestDirectory();
   const call = (jobDir: string) =>
     spawnSync('python3', [pathOf(`examples/${name}`), jobDir, ...more], {

@@ -15,7 +15,6 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { tarEntry } from '../formats/plain-tar.js';
 
-const MINUTES = 60_000;
 const ORPHAN_MILLISECONDS = 30_000;
 const PASSES = ['scatter', 'shuffle'] as const;
 const LINES = [lines(0, 300), lines(1000, 5), lines(2000, 120, '')];
@@ -59,7 +58,7 @@ const KINDS: readonly {
   },
 ];
 
-describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), { timeout: 5 * MINUTES }, () => {
+describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
   const cluster = useSlurmCluster();
   const directory = useMemoryDirectory();
   const jobOf = (name: string, asked: AskedOfSlurm = {}, inputs: readonly (string | Buffer)[] = LINES) =>

@@ -214,8 +214,13 @@ describe.runIf(fromCi)('who waits', () => {
       queueOf(submission, (kind) => (kind === 'scatter' ? '2 PENDING  JobHeldAdmin' : '0-2 PENDING  Dependency')),
     );
     const warnings: string[] = [];
-    const leaving = AbortSignal.timeout(2500);
-    await messageOf(followSlurm(submission, { signal: leaving, onWarning: (line) => warnings.push(line) }));
+    const leaving = new AbortController();
+    const onWarning = (line: string) => {
+      warnings.push(line);
+      // Time to hear it again, which he must not.
+      setTimeout(() => leaving.abort(), 1500);
+    };
+    await messageOf(followSlurm(submission, { signal: leaving.signal, onWarning }));
     expect(warnings).toEqual(['Slurm holds scatter task 2 (JobHeldAdmin); scontrol release 11_2 lets it run']);
     giveUp();
   });

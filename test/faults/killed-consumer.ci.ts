@@ -20,7 +20,7 @@ const SIGN_BYTES = 4096;
 
 /** @param records after which it is killed; undefined: it is let be. @returns how it ended. */
 async function consume(argv: readonly string[], records?: number): Promise<unknown> {
-  const child = spawn(process.execPath, [program, ...argv], { stdio: ['ignore', 'pipe', 'inherit'], timeout: 40_000 });
+  const child = spawn(process.execPath, [program, ...argv], { stdio: ['ignore', 'pipe', 'inherit'], timeout: 300_000 });
   let taken = 0;
   child.stdout.on('data', (piece: Buffer) => {
     taken += piece.byteLength / SIGN_BYTES;

@@ -123,7 +123,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`a job with a small output disk 
       await file.write('a line of nineteen\n'.repeat(200_000));
       // The job looks once a second.
       const isTold = () => warnings.some((line) => line.includes('there will not be'));
-      await vi.waitUntil(isTold, { timeout: 20_000 }).finally(() => file.close());
+      await vi.waitUntil(isTold, { timeout: 300_000 }).finally(() => file.close());
     });
     const onWarning = (line: string) => warnings.push(line);
     const job = shuffle({ inputs: [pipe], output, tempDirs: [directory.temp], onWarning });

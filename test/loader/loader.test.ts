@@ -496,7 +496,7 @@ describe('reading', () => {
       for await (const record of openStore(process.argv[1]).epoch(0)) { count += 1; if (count === 2) break; }
       console.log(count);`;
     const argv = ['--input-type=module', '-e', script, path];
-    const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8', timeout: 40_000 });
+    const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8', timeout: 300_000 });
     expect({ status, stdout }).toEqual({ status: 0, stdout: '2\n' });
   });
 });
