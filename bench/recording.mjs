@@ -11,7 +11,7 @@ import { filmOf, framesOf } from './film.mjs';
 
 const columns = 84;
 const line = 'pileshuf corpus/ -o train/ --shards 64 --compress zstd -S 256M --seed 42';
-const sizeBytes = 1e9;
+const sizeBytes = 4e9;
 /** A longer job is played faster, and the title says so. */
 const longestSeconds = 20;
 const shortestSeconds = 0.2;
@@ -66,7 +66,7 @@ const frames = framesOf(played, { columns, shortestSeconds });
 const pace = faster === 1 ? 'as it was' : `${faster} times as fast as it was`;
 const svg = filmOf(frames, {
   columns,
-  title: `The progress of a job of 1 GB on a terminal, ${pace}`,
+  title: `The progress of a job of 4 GB on a terminal, ${pace}`,
   still: Math.floor(frames.length / 2),
 });
 if (svg.length > mostBytes) throw new Error(`${svg.length} bytes are too many; expected ${mostBytes} or fewer`);
