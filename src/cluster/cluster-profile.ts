@@ -13,7 +13,7 @@ import type { TaskSteps } from './task-times.js';
 export interface ClusterPassProfile {
   readonly kind: TaskKind;
   readonly tasks: number;
-  /** The indexes of those that are done, and left no profile. */
+  /** The indexes of tasks that are done and left no profile. */
   readonly missing: readonly number[];
   readonly bytes: number;
   /** From the start of the first task to the end of the last, by the clocks of their hosts. */
@@ -29,7 +29,7 @@ export interface ClusterProfile {
   /** Of the output, or of what a store got. */
   readonly records: number;
   readonly bytes: number;
-  /** As those of a pass, of all tasks. */
+  /** From the start of the first task to the end of the last, by the clocks of their hosts. */
   readonly elapsedSeconds: number;
   /** In their order; the last one is the commit, until the output was complete. */
   readonly passes: readonly ClusterPassProfile[];

@@ -1,4 +1,6 @@
-/** How far a planned job is, as far as this machine sees: which tasks are done, and what attempts tell of themselves. */
+/**
+ * How far a planned job is, as far as this machine sees: which tasks are done, and what attempts tell of themselves.
+ */
 
 import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
@@ -15,19 +17,19 @@ import { Patience } from './until-visible.js';
 export interface PassStatus {
   readonly tasks: number;
   readonly done: number;
-  /** The indexes of the others. */
+  /** The indexes of the tasks that are not done. */
   readonly unfinished: readonly number[];
-  /** Of all attempts that run now; undefined: none has told yet. */
+  /** Of all attempts that run now; undefined: none has reported yet. */
   readonly bytesPerSecond: number | undefined;
   readonly secondsLeft: number | undefined;
 }
 
-/** An attempt that has not ended, as far as it has told. */
+/** An attempt that has not ended, as it last reported. */
 export interface RunningAttempt
   extends Pick<AttemptRecord, 'kind' | 'index' | 'host' | 'pid' | 'bytesDone' | 'bytesTotal'> {
   /** By the clock of its host, as ISO 8601. */
   readonly startedAt: string;
-  /** When it was last heard of. One that was killed is not heard of any more. */
+  /** When the attempt last reported. A killed attempt reports no more. */
   readonly toldAt: string;
 }
 
@@ -40,7 +42,7 @@ export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host
 /** How far a job is. */
 export interface ClusterStatus {
   readonly jobDir: string;
-  /** The kind of tasks that are to do. */
+  /** The kind of tasks to be done now. */
   readonly state: TaskKind | 'committed';
   /** Undefined when the job is committed, or has no such tasks. */
   readonly scatter: PassStatus | undefined;

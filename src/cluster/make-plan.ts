@@ -9,13 +9,13 @@
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
  *
- * The scheduler decides where tasks run, and when, and how often. A task may be killed at any moment, run again, and run
- * twice at the same time. So an attempt writes under names of its own, and is done when a hard link gives its record the
- * one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a directory to
- * find out, compares clocks, or takes a lock.
+ * The scheduler decides where tasks run, and when, and how often. A task may be killed at any moment, run again, and
+ * run twice at the same time. So an attempt writes under names of its own, and is done when a hard link gives its
+ * record the one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a
+ * directory to find out, compares clocks, or takes a lock.
  *
- * An append to a store has scatter tasks and a commit alone (plan-append.ts, commit-append.ts), a shuffle of a store has
- * shuffle tasks and a commit (plan-store-shuffle.ts).
+ * An append to a store has scatter tasks and a commit alone (plan-append.ts, commit-append.ts), a shuffle of a store
+ * has shuffle tasks and a commit (plan-store-shuffle.ts).
  *
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
@@ -57,7 +57,7 @@ import {
 } from './cluster-plan.js';
 import { placeOfProfile } from './profile-place.js';
 
-/** Those of a shuffle whose output is a file or a directory. */
+/** The options of a shuffle whose output is a file or a directory. */
 export interface ClusterPlanOptions
   extends Omit<
     ShuffleOptions,
@@ -72,7 +72,7 @@ export interface ClusterPlanOptions
   readonly cpusPerTask?: number | undefined;
   /** What each task may use for records. Default 1 GiB for each thread. */
   readonly memoryBytes?: number | undefined;
-  /** The commit writes a `ClusterProfile` to this file, as JSON. Default: nobody measures where the time goes. */
+  /** The commit writes a `ClusterProfile` to this file, as JSON. Default: no profile. */
   readonly profile?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface TaskAmounts {
   readonly memoryBytes: number;
 }
 
-/** What there is to do. */
+/** The tasks of a planned job. */
 export interface ClusterPlanReport {
   readonly jobDir: string;
   readonly seed: string;
@@ -325,7 +325,9 @@ export function morePiles({ memory, inline }: WorkPlan, threads: number, tuning:
   return { pileCount, bufferBytes: tuning.bufferBytes ?? Math.max(SMALLEST_BUFFER_BYTES, bufferBytes) };
 }
 
-/** The piles of copies, as if the records had the expected size. Longer ones make piles that are scattered once more. */
+/**
+ * The piles of copies, as if the records had the expected size. Longer ones make piles that are scattered once more.
+ */
 function planCopies(
   { memoryNeed, inline }: ShufflePlan,
   { headCount = 0, memoryBytes }: { readonly headCount: number | undefined; readonly memoryBytes: number },

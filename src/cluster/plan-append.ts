@@ -1,4 +1,6 @@
-/** Plans an append to a pile store as tasks: scatter tasks make pile sets in the job directory, the commit adds them. */
+/**
+ * Plans an append to a pile store as tasks: scatter tasks make pile sets in the job directory, the commit adds them.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
@@ -41,7 +43,7 @@ import {
 } from './make-plan.js';
 import { placeOfProfile } from './profile-place.js';
 
-/** Those of an append of files to a store. */
+/** The options of an append of files to a store. */
 export interface ClusterAppendOptions
   extends Omit<AppendOptions, 'workers' | 'onProgress'>,
     Pick<ClusterPlanOptions, 'jobDir' | 'tasks' | 'cpusPerTask' | 'profile'> {

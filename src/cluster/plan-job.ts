@@ -6,7 +6,7 @@ import { type ClusterStoreShuffleOptions, planStoreShuffleTasks } from './plan-s
 import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
 import { ARRAY_KINDS, type ArrayKind } from './task-arrays.js';
 
-/** Of a shuffle of inputs, an append of inputs to a store, or a shuffle of a store. */
+/** The options of a shuffle of inputs, of an append of inputs to a store, or of a shuffle of a store. */
 export type ClusterJobOptions = ClusterPlanOptions | ClusterAppendOptions | ClusterStoreShuffleOptions;
 
 /**

@@ -1,4 +1,7 @@
-/** Plans a shuffle of a pile store as tasks: shuffle tasks read the piles of the store, the commit puts the output into place. */
+/**
+ * Plans a shuffle of a pile store as tasks: shuffle tasks read the piles of the store, the commit puts the output into
+ * place.
+ */
 import { UsageError } from '../errors.js';
 import { needsAtSite, requireSpace } from '../jobs/disk-space.js';
 import { gatherStoredPiles } from '../jobs/gather-stored-piles.js';
@@ -23,7 +26,7 @@ import {
 } from './make-plan.js';
 import { placeOfProfile } from './profile-place.js';
 
-/** Those of a shuffle of a store whose output is a file or a directory. */
+/** The options of a shuffle of a store whose output is a file or a directory. */
 export interface ClusterStoreShuffleOptions
   extends Omit<ShuffleStoreOptions, 'output' | 'workers' | 'tempDirs' | 'onProgress' | 'onProfile'>,
     Pick<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks' | 'cpusPerTask' | 'profile'> {

@@ -34,7 +34,7 @@ export interface ClusterTaskOptions {
   readonly stride?: number | undefined;
   /** How long to wait for files of other machines to become visible. Default 60. */
   readonly waitSeconds?: number | undefined;
-  /** For piles that are too large, on this machine alone. Default $TMPDIR or /tmp. */
+  /** A directory on this machine for piles that are too large for the memory. Default $TMPDIR or /tmp. */
   readonly scratchDir?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onWarning?: ((line: string) => void) | undefined;
@@ -46,7 +46,10 @@ export interface ClusterTaskReport {
   readonly done: readonly number[];
   /** The tasks that were done before. */
   readonly wereDone: readonly number[];
-  /** In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. Else: of records in the output. */
+  /**
+   * In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. Else: of records in
+   * the output.
+   */
   readonly bytes: number;
   readonly seconds: number;
   /** Whether the whole job was committed before. */
@@ -70,7 +73,7 @@ const DEFAULT_WAIT_SECONDS = 60;
 const MOST_WAIT_SECONDS = 86_400;
 
 /**
- * Does a task that a scheduler has started. Done again, it finds that it was done.
+ * Does a task that a scheduler has started. A task that was done before is not done again.
  * @throws UsageError for a job directory without a plan, or an index beyond it; SystemError ERR_NOT_READY if tasks that
  *   must be done first are not.
  * @param startSeconds how long the process took to start, if the task is all that it does.

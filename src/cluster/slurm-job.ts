@@ -1,7 +1,7 @@
 /**
- * Runs a planned job on Slurm: an array of scatter tasks, arrays of other tasks each of which depends on the one before, and
- * the commit that depends on the last. Slurm may lose a job, run a task twice at the same time, and give an id again. So what is done is
- * what has its record in the job directory, and a later submission asks for the rest.
+ * Runs a planned job on Slurm: an array of scatter tasks, arrays of other tasks each of which depends on the one
+ * before, and the commit that depends on the last. Slurm may lose a job, run a task twice at the same time, and give an
+ * id again. So what is done is what has its record in the job directory, and a later submission asks for the rest.
  */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -101,7 +101,8 @@ const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM
 /**
  * Plans a job and submits its tasks: all of them, or none.
  * @param program what a task calls: Node and its script.
- * @throws SystemError ERR_SLURM with Slurm's own words. What Slurm can refuse at once it refuses before anything is planned.
+ * @throws SystemError ERR_SLURM with Slurm's own words. What Slurm can refuse at once it refuses before anything is
+ *   planned.
  */
 export async function submitToSlurm(
   options: SlurmOptions,
@@ -156,7 +157,7 @@ export async function resumeOnSlurm(
 }
 
 /**
- * The calls of sbatch and the scripts that a submission would have, as text. Nothing is submitted, planned or written. A
+ * Describes a submission as text: the calls of sbatch and the scripts. Nothing is submitted, planned or written. A
  * new job has as many tasks of each pass as were asked for; a plan may make fewer.
  */
 export async function describeSlurm(

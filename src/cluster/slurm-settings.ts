@@ -1,4 +1,6 @@
-/** What Slurm is told of the tasks of a job: what was asked for, what an earlier submission noted, else the defaults. */
+/**
+ * What Slurm is told of the tasks of a job: what was asked for, what an earlier submission noted, else the defaults.
+ */
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
@@ -32,7 +34,10 @@ export interface SlurmTaskOptions {
   readonly maxParallel?: number | undefined;
   /** Gets a log of each task. Default `logs` in the job directory, which stays. */
   readonly logDir?: string | undefined;
-  /** On each node, for piles that are too large. Default $SLURM_TMPDIR, else $TMPDIR, else /tmp. */
+  /**
+   * A directory on each node for piles that are too large for the memory. Default $SLURM_TMPDIR, else $TMPDIR, else
+   * /tmp.
+   */
   readonly scratchDir?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * The profile of a task: the first attempt that has done the task leaves it beside the records of attempts, and the commit
- * puts all of them together (cluster-profile.ts). Nothing depends on it: an attempt that cannot leave it has done its work
- * all the same.
+ * The profile of a task: the first attempt that has done the task leaves it beside the records of attempts, and the
+ * commit puts all of them together (cluster-profile.ts). Nothing depends on it: an attempt that cannot leave it has
+ * done its work all the same.
  */
 import { join } from 'node:path';
 import { linkToNewName } from '../io/durable.js';
@@ -14,7 +14,7 @@ import { ATTEMPTS_NAME, CLUSTER_REMEDY } from './cluster-plan.js';
 import { TASK_KINDS, type TaskKind } from './task-arrays.js';
 import type { TimedTask } from './task-times.js';
 
-/** How one task spent its time: the first attempt that has done it. */
+/** How one task spent its time, in the first attempt that did it. */
 export interface ClusterTaskProfile extends TimedTask {
   readonly kind: TaskKind;
   readonly index: number;

@@ -1,8 +1,8 @@
 /**
- * What a job writes down about itself. In its job directory, the manifest: the options and inputs that decide which temp
- * data exists and which bytes come out, and how the work was divided. It is written once, before the first byte of temp
- * data. In the staging directory, the note of the owner: jobs of one output meet there, wherever their job directories
- * are, and the note says which job directory belongs to the staged output.
+ * What a job writes down about itself. In its job directory, the manifest: the options and inputs that decide which
+ * temp data exists and which bytes come out, and how the work was divided. It is written once, before the first byte of
+ * temp data. In the staging directory, the note of the owner: jobs of one output meet there, wherever their job
+ * directories are, and the note says which job directory belongs to the staged output.
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
@@ -45,7 +45,7 @@ const shape = object({
   framing: text,
   /** The program that decompresses all inputs; null: none, or the first bytes of each input tell its codec. */
   decompressProgram: nullable(list(text)),
-  /** The output has only so many records, the first ones of the order. Absent: all. */
+  /** The output has only this many records, the first ones of the order. Absent: all. */
   headCount: optional(wholeNumber()),
   /** The weights of inputs as `GLOB=FACTOR`, or the digest of the mix. Absent: each record comes once. */
   weights: optional(list(text)),

@@ -1,6 +1,6 @@
 /**
- * Checks whether the records of files look as if they were in random order. Reads windows of neighbouring records from all
- * over the data, and tests whether windows differ and whether neighbours are alike.
+ * Checks whether the records of files look as if they were in random order. Reads windows of neighbouring records from
+ * all over the data, and tests whether windows differ and whether neighbours are alike.
  *
  *     sample   windows of records                        ../plan/sample-windows.ts, sample-records.ts of workers/tasks
  *     rows     each record as numbers                    ../plan/record-sample.ts
@@ -34,11 +34,14 @@ export interface CheckOptions extends ReadOptions {
   readonly inputs: readonly NamedInput[];
   /** A field of JSON records whose values should not drift, such as `.source`. Default: none. */
   readonly field?: string | undefined;
-  /** The field of JSON records with a number that tells where a record was before, such as `.id`. Default: the first number in the text. */
+  /**
+   * The field of JSON records with a number that tells where a record was before, such as `.id`. Default: the first
+   * number in the text.
+   */
   readonly id?: string | undefined;
   /** Path of a picture of what was tested, `.svg`. Default: none. */
   readonly plot?: string | undefined;
-  /** Whether to replace an existing file of that name. Default false. */
+  /** Replaces an existing picture. Default false. */
   readonly force?: boolean | undefined;
 }
 
@@ -68,7 +71,7 @@ const WINDOWS = 128;
 const READ_BYTES = 256 * 1024;
 
 /**
- * Whether the order of the records is seen not to be random. Reads a sample; the result is always the same for the same files.
+ * Tests whether the records are in random order. Reads a sample; the same files always give the same result.
  *
  * @param tuning sizes for tests; they do not change the result.
  * @throws PileshufError: one of its subclasses.

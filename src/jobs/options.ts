@@ -47,21 +47,27 @@ export type HeaderKind =
 
 /** How far a job has come. */
 export interface ShuffleProgress {
-  /** `count` comes first if a `mix` has shares. `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
+  /**
+   * `count` comes first if a `mix` has shares. `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output
+   * durable and visible.
+   */
   readonly phase: JobPhase;
-  /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. In `verify`: of the store on disk. */
+  /**
+   * Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. In
+   * `verify`: of the store on disk.
+   */
   readonly bytesDone: number;
-  /** The part of `bytesDone` that an earlier attempt did, whose work this job took over in a moment. */
+  /** The part of `bytesDone` that an earlier attempt did. This job does not do it again. */
   readonly bytesResumed: number;
   /** Undefined when the total is unknown: in pass 1 if an input is a stream, and in `commit`. */
   readonly bytesTotal: number | undefined;
   /** Seconds since this phase started. */
   readonly phaseSeconds: number;
-  /** The member that is being shuffled, where aligned files are; all else tells of its shuffle alone. */
+  /** The member that is being shuffled, if the files are aligned. The other fields tell of its shuffle alone. */
   readonly member?: { readonly number: number; readonly of: number } | undefined;
   /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
   readonly phases: readonly PhaseCost[];
-  /** The disks and network file systems that the job works on; none that lies in memory. */
+  /** The disks and network file systems that the job works on. File systems in memory are left out. */
   readonly disks: readonly DiskProgress[];
   readonly memory: {
     /** Of the whole process, as the system counts it. */
@@ -71,7 +77,10 @@ export interface ShuffleProgress {
   };
 }
 
-/** What a job does on a disk. Bytes count from its start, or from that of its member; the page cache may have taken them. */
+/**
+ * What a job does on a disk. Bytes count from its start, or from that of its member; the page cache may have taken
+ * them.
+ */
 export interface DiskProgress {
   /** As the system calls it: `nvme0n1`, `server:/export`. A name may hold any characters. */
   readonly name: string;
@@ -86,8 +95,9 @@ export interface DiskProgress {
 /** A weight of inputs. */
 export interface InputWeight {
   /**
-   * A path, or a glob pattern. As in .gitignore: one with a slash is compared with the paths of inputs as given or found, one
-   * without with each name in them; a directory stands for all files below it.
+   * A path, or a glob pattern. As in .gitignore: a pattern with a slash is compared with the paths of inputs, as given
+   * or found; a pattern without a slash is compared with each name in these paths. A directory stands for all files
+   * below it.
    */
   readonly glob: string;
   /** A decimal number from 0 to 1,000,000, taken as it is written. */
@@ -95,17 +105,17 @@ export interface InputWeight {
 }
 
 /**
- * Groups of inputs, with weights or with shares of the output; examples/mix.schema.json describes the same. For shares, the
- * inputs are read twice: they are counted first.
+ * Groups of inputs, with weights or with shares of the output; examples/mix.schema.json describes the same. For shares,
+ * the inputs are read twice: they are counted first.
  */
 export interface Mix {
   /** Of several groups whose `inputs` name an input, the last one has it. */
   readonly groups: readonly MixGroup[];
   /** What the shares are shares of: `records`, `bytes`, or the sum of a field of JSON records, as in `.n_tokens`. */
   readonly unit?: string | undefined;
-  /** In the unit, of the output, about. Default: as many as the shares and `max_epochs` allow. */
+  /** About how much the output has, in the unit. Default: as many as the shares and `max_epochs` allow. */
   readonly total?: number | undefined;
-  /** The records of a group come at most so often. Default 1. */
+  /** How often each record of a group comes, at most. Default 1. */
   readonly max_epochs?: number | string | undefined;
 }
 
@@ -118,7 +128,7 @@ export interface MixGroup {
   readonly weight?: number | string | undefined;
   /** In relation to the shares of the other groups, more than 0. */
   readonly share?: number | string | undefined;
-  /** Instead of that of the mix. */
+  /** For this group, instead of the `max_epochs` of the mix. */
   readonly max_epochs?: number | string | undefined;
 }
 
@@ -134,7 +144,10 @@ export interface GroupReport {
   readonly expected: { readonly records: number; readonly bytes: number };
   /** In the output; with `headCount` or `repeat`, what the output was taken from. */
   readonly weighed: { readonly records: number; readonly bytes: number };
-  /** `read` and `expected` in the unit of a mix with shares, such as the sum of a field. Undefined where none was counted. */
+  /**
+   * `read` and `expected` in the unit of a mix with shares, such as the sum of a field. Undefined where none was
+   * counted.
+   */
   readonly unit: { readonly read: number; readonly expected: number } | undefined;
 }
 
@@ -154,9 +167,10 @@ export interface SplitShards {
 export interface ShuffleOptions {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
-   * the delimiter behind it, as in a file. `begin`: the first bytes of a stream, which you have read already. A directory means all regular files below it,
-   * except those that pileshuf made beside data. Files of a directory or pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default
-   * `inputIds`, the order of the inputs decides the output, as the seed does.
+   * the delimiter behind it, as in a file. `begin`: the first bytes of a stream, which you have read already. A
+   * directory means all regular files below it, except those that pileshuf made beside data. Files of a directory or
+   * pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the
+   * order of the inputs decides the output, as the seed does.
    */
   readonly inputs: readonly NamedInput[];
   /**
@@ -168,66 +182,73 @@ export interface ShuffleOptions {
   readonly inputIds?: InputIdRule | undefined;
   /**
    * Where the key of a record comes from, beside the seed and its input. `position`: the place of its first byte.
-   * `ordinal`: its number in its input. With that, files of equal numbers of records get the same order; large files may be
+   * `ordinal`: its number in its input. Files with equal numbers of records then get the same order; large files may be
    * read once more, to count their records. Default `position`.
    */
   readonly keys?: KeyRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
   /**
-   * How often records come, by inputs. 2.5: each record twice, and a random half of them a third time. 0.1: a random tenth.
-   * 0: not at all; the input is not even read. Of several globs that name an input, the last one counts. Default: each
-   * record once.
+   * How often the records of an input come. 2.5: each record twice, and a random half of them a third time. 0.1: a
+   * random tenth. 0: not at all; the input is not even read. Of several globs that name an input, the last one counts.
+   * Default: each record once.
    */
   readonly weights?: readonly InputWeight[] | undefined;
-  /** The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. Default: none. */
+  /**
+   * The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. Default:
+   * none.
+   */
   readonly mix?: Mix | undefined;
-  /** The output has only so many records, the first ones of the order. Default: all. */
+  /** The output has only this many records, the first ones of the order. Default: all. */
   readonly headCount?: number | undefined;
   /**
    * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without
-   * `headCount`, the output has no end: it must be a stream, and the job ends when its reader leaves or `signal` fires. Default
-   * false.
+   * `headCount`, the output has no end: it must be a stream, and the job ends when its reader leaves or `signal` fires.
+   * Default false.
    */
   readonly repeat?: boolean | undefined;
   /**
-   * Of equal records, one is kept. Records are equal if all of their bytes are, delimiters included. The order then depends
-   * only on the seed and the different records, not on the inputs that hold them (docs/UNIQUE.md). `headCount` and `repeat`
-   * count and draw what is kept. Cannot be combined with `inputIds` or samples of tar files. Default false.
+   * Of equal records, one is kept. Records are equal if all of their bytes are, delimiters included. The order then
+   * depends only on the seed and the different records, not on the inputs that hold them (docs/UNIQUE.md). `headCount`
+   * and `repeat` count and draw what is kept. Cannot be combined with `inputIds` or samples of tar files. Default
+   * false.
    */
   readonly unique?: boolean | undefined;
   /**
-   * Of records with equal values, the first one is kept: in the order of the inputs, and in its input. Selects the value as
-   * `splitBy` does, and values are equal as there. The order depends on the seed and the values. Cannot be combined with
-   * `unique`, `inputIds` or `splitBy`. Default: none.
+   * Of records with equal values, the first one is kept: in the order of the inputs, and in its input. Selects the
+   * value as `splitBy` does, and values are equal as there. The order depends on the seed and the values. Cannot be
+   * combined with `unique`, `inputIds` or `splitBy`. Default: none.
    */
   readonly uniqueBy?: string | undefined;
   /**
-   * A file that gets a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: where it
-   * comes from, where the record comes from that stays, and its text, or its bytes in base64 (docs/UNIQUE.md). It appears
-   * together with the output, on the same file system, and is compressed by its name. With it, records have at most 64 MiB.
-   * Default: none.
+   * A file that gets a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs:
+   * where it comes from, where the record comes from that stays, and its text, or its bytes in base64 (docs/UNIQUE.md).
+   * It appears together with the output, on the same file system, and is compressed by its name. With it, records have
+   * at most 64 MiB. Default: none.
    */
   readonly duplicates?: string | undefined;
   /**
-   * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its own,
-   * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
+   * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its
+   * own, `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */
   readonly splits?: readonly SplitRule[] | undefined;
   /**
-   * Keeps records with equal values in one split, such as all documents of one site. Selects the value: a field of a JSON
-   * object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar file or a part of it
-   * (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with shares. Default: each record for
-   * itself.
+   * Keeps records with equal values in one split, such as all documents of one site. Selects the value: a field of a
+   * JSON object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar file or a
+   * part of it (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with shares. Default:
+   * each record for itself.
    */
   readonly splitBy?: string | undefined;
-  /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: such a record is an error, ERR_FIELD_MISSING. */
+  /**
+   * The value of records in which `splitBy` or `uniqueBy` finds none. Default: such a record is an error,
+   * ERR_FIELD_MISSING.
+   */
   readonly missing?: string | undefined;
   /** Cuts the output into several files. Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;
   /**
-   * How the output is compressed. Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for shards: `none`. The seed fixes
-   * the decompressed bytes of the output, not the compressed ones.
+   * How the output is compressed. Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for
+   * shards: `none`. The seed fixes the decompressed bytes of the output, not the compressed ones.
    */
   readonly compress?: OutputCompression | undefined;
   /** First part of each shard's name, without `/`. Default `shard`. */
@@ -245,8 +266,8 @@ export interface ShuffleOptions {
    */
   readonly tempDirs?: readonly string[] | undefined;
   /**
-   * Compresses temp data, which saves time if the temp disks are slow (docs/PERFORMANCE.md). Levels are 1 to 22, default
-   * 1. The output does not depend on it. You may change it when you resume a job. Default: no compression.
+   * Compresses temp data, which saves time if the temp disks are slow (docs/PERFORMANCE.md). Levels are 1 to 22,
+   * default 1. The output does not depend on it. You may change it when you resume a job. Default: no compression.
    */
   readonly tempCompress?: { readonly codec: 'zstd'; readonly level?: number | undefined } | undefined;
   /** Worker threads, 1 to 1024. Default: the number of CPUs that this process may use. */
@@ -257,13 +278,16 @@ export interface ShuffleOptions {
    */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
   /**
-   * What a record is. Default: each line is a record. Then an input that is clearly of another format is an error, ERR_INPUT_FORMAT; with
-   * `{ by: 'lines' }` it is shuffled line by line.
+   * What a record is. Default: each line is a record. Then an input that is clearly of another format is an error,
+   * ERR_INPUT_FORMAT; with `{ by: 'lines' }` it is shuffled line by line.
    */
   readonly records?: RecordKind | undefined;
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   readonly zeroTerminated?: boolean | undefined;
-  /** What stands before the records of each input. Default: inputs have no header, except `records` of `npy` and `webdataset`, which have their own. */
+  /**
+   * What stands before the records of each input. Default: inputs have no header, except `records` of `npy` and
+   * `webdataset`, which have their own.
+   */
   readonly header?: HeaderKind | undefined;
   /**
    * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
@@ -273,8 +297,8 @@ export interface ShuffleOptions {
    */
   readonly decompressProgram?: readonly string[] | 'none' | undefined;
   /**
-   * Whether the program igzip decodes large gzip files, if it is on PATH. It takes a third of the time of `node:zlib`, and
-   * the result is the same. Default true.
+   * Whether the program igzip decodes large gzip files, if it is on PATH. It takes a third of the time of `node:zlib`,
+   * and the result is the same. Default true.
    */
   readonly igzip?: boolean | undefined;
   /** Longest accepted record, in bytes with its delimiter, at most 2,080,374,784. Default 1 GiB. */
@@ -305,9 +329,9 @@ export interface ShuffleOptions {
   /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
   /**
-   * Tells all about the job when it has succeeded (docs/REPORT.md): the path of a new file, which becomes a page if it ends
-   * in `.html` and JSON if it ends in `.json`, or a function that is called with the same data. If the report fails, a
-   * warning says so, and the output stays. Default: no report.
+   * Tells all about the job when it has succeeded (docs/REPORT.md): the path of a new file, which becomes a page if it
+   * ends in `.html` and JSON if it ends in `.json`, or a function that is called with the same data. If the report
+   * fails, a warning says so, and the output stays. Default: no report.
    */
   readonly report?: string | ReportFile | ((report: JobReport) => void) | undefined;
 }
@@ -349,15 +373,18 @@ export interface ShuffleReport {
   };
   readonly inputCount: number;
   /**
-   * The records of the inputs that are not in the output because of `headCount`. Undefined without `headCount`, and if an
-   * earlier attempt had written all of the output.
+   * The records of the inputs that are not in the output because of `headCount`. Undefined without `headCount`, and if
+   * an earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
-  /** Of each weight or group, and of the inputs without one. Undefined without `weights` and `mix`, and as `leftOut`. */
+  /**
+   * What was read and written of each weight or group, and of the inputs without one. Undefined without `weights` and
+   * `mix`, and if an earlier attempt had written all of the output.
+   */
   readonly groups: readonly GroupReport[] | undefined;
   /**
-   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
-   * attempt had written all of the output.
+   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique` and
+   * `uniqueBy`, and if an earlier attempt had written all of the output.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;
@@ -472,10 +499,10 @@ export interface ShuffleTogetherOptions
     | 'onWarning'
   > {
   /**
-   * Tuples of files, each with as many: `[['a_R1.fq', 'a_R2.fq'], ['b_R1.fq', 'b_R2.fq']]`. All files of a tuple have the
-   * same number of records, and record i of each belongs together. The files at one place of all tuples are a member of the
-   * output, named like the first of them. `.npy`, `.tfrecord` and `.tar` files have the records that their names say, and
-   * FASTQ four lines each unless `records` says otherwise.
+   * Tuples of files, all of the same length: `[['a_R1.fq', 'a_R2.fq'], ['b_R1.fq', 'b_R2.fq']]`. All files of a tuple
+   * have the same number of records, and record i of each belongs together. The files at one place of all tuples are a
+   * member of the output, named like the first of them. `.npy`, `.tfrecord` and `.tar` files have the records that
+   * their names say, and FASTQ four lines each unless `records` says otherwise.
    */
   readonly together: readonly (readonly string[])[];
   /** A directory that is new or empty. All members appear in it at once. */
@@ -495,7 +522,7 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
   readonly name: string;
   /** Paths of its shards in order, or of its one file. */
   readonly files: readonly string[];
-  /** Only if the order is split: what it has of each split, with shards that `files` has, too. */
+  /** What the member has of each split, if there are splits. `files` lists these shards, too. */
   readonly splits?: readonly SplitReport[] | undefined;
 }
 
@@ -528,13 +555,15 @@ export interface AppendOptions
   /** The generation that the inputs belong to: 1 to 200 printable characters. Default: today's date in UTC. */
   readonly generation?: string | undefined;
   /**
-   * Replaces the former commits of these inputs; the inputs must include all inputs of such a commit. Otherwise an input id
-   * that the store already has is an error, ERR_INPUT_ID_TAKEN. Default false.
+   * Replaces the former commits of these inputs; the inputs must include all inputs of such a commit. Otherwise an
+   * input id that the store already has is an error, ERR_INPUT_ID_TAKEN. Default false.
    */
   readonly replace?: boolean | undefined;
   /** The seed of the store. An existing store must have the same. Default: a new store draws one at random. */
   readonly seed?: string | undefined;
-  /** The number of piles of the store, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`. */
+  /**
+   * The number of piles of the store, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`.
+   */
   readonly piles?: number | undefined;
   /** Bytes of records that you expect a new store to hold at most. Default: four times these inputs. */
   readonly expectedBytes?: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * The public types of a preview: what a job will need, as far as it is known before the job. Fields of unknown values are
- * absent. `examples/plan.schema.json` describes the same as JSON.
+ * The public types of a preview: what a job will need, as far as it is known before the job. Fields of unknown values
+ * are absent. `examples/plan.schema.json` describes the same as JSON.
  */
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
 import type { ShuffleOptions } from './options.js';
@@ -8,14 +8,14 @@ import type { ShuffleOptions } from './options.js';
 /** The options of the job, and how to look at the machine. */
 export interface PreviewOptions extends ShuffleOptions {
   /**
-   * Whether to measure the disks and the processor for about two seconds. The probe reads parts of the inputs, and writes
-   * up to 128 MiB to a file without a name on each disk of temp data and output. Without it, times come from what
-   * disks of a kind usually do. Default true.
+   * Whether to measure the disks and the processor for about two seconds. The probe reads parts of the inputs, and
+   * writes up to 128 MiB to a file without a name on each disk of temp data and output. Without it, times come from
+   * what disks of a kind usually do. Default true.
    */
   readonly probe?: boolean | undefined;
 }
 
-/** A number of which samples tell; the three are equal if it is exact. */
+/** An estimate from samples. The three fields are equal if the number is exact. */
 export interface Expected {
   readonly least: number;
   readonly expected: number;

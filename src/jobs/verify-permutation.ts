@@ -1,6 +1,6 @@
 /**
- * Verifies that a set of files has exactly the records of another one, in any order and however they are cut into files. Any
- * tool may have written them.
+ * Verifies that a set of files has exactly the records of another one, in any order and however they are cut into
+ * files. Any tool may have written them.
  *
  *     list, plan    both sides, as a shuffle reads them                              read-sets.ts
  *     tally         every record of both sides is read and tallied                   ../passes/compare-pass.ts
@@ -126,7 +126,8 @@ const COMPARED_BYTES = 1024;
 const MOST_COMPARED = 200_000;
 
 /**
- * Whether `outputs` have exactly the records of `inputs`. Reads each side once, and twice if they differ; writes nothing.
+ * Checks whether `outputs` have exactly the records of `inputs`. Reads each side once, and twice if they differ; writes
+ * nothing.
  *
  * @param tuning sizes for tests; they do not change the result.
  * @throws PileshufError: one of its subclasses. A difference is no error: the report tells it.

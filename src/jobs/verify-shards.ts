@@ -1,7 +1,7 @@
 /**
- * Verifies finished shards against their completion marker: how many shards and records there are, how many bytes, and their
- * checksum. Where splits lie in one directory, each has a marker. A directory that appeared with its shards has none: there the
- * names of the shards tell how many there must be.
+ * Verifies finished shards against their completion marker: how many shards and records there are, how many bytes, and
+ * their checksum. Where splits lie in one directory, each has a marker. A directory that appeared with its shards has
+ * none: there the names of the shards tell how many there must be.
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
@@ -30,9 +30,9 @@ export interface ShardSet {
   /** As the marker says. */
   readonly expected: Totals | undefined;
   readonly found: Totals & { readonly shards: number };
-  /** Numbers of shards, from 0, that are not there, or more than once; the first 10. */
+  /** Numbers of shards, from 0, that are missing, or there more than once; the first 10. */
   readonly missingShards: readonly number[];
-  /** Names of files that have the name of a shard of this prefix and are none of them. */
+  /** Names of files that are named like a shard of this prefix and do not belong to the set. */
   readonly otherShards: readonly string[];
 }
 
@@ -51,8 +51,8 @@ const MOST_NAMED = 10;
  * Reads all shards of a directory. `options` must say what a record is, as the shuffle was told.
  *
  * @param tuning sizes for tests; they do not change the result.
- * @throws UsageError if the directory has neither a marker nor shards; InputError; SystemError; AbortError. A difference is no error: the report
- *   tells it.
+ * @throws UsageError if the directory has neither a marker nor shards; InputError; SystemError; AbortError. A
+ *   difference is no error: the report tells it.
  */
 export async function verifyShards(
   directory: string,
@@ -92,7 +92,10 @@ async function verifySets(
   });
 }
 
-/** The markers in the directory and the shards beside each; without a marker, what is named like shards. @throws UsageError */
+/**
+ * The markers in the directory and the shards beside each; without a marker, what is named like shards.
+ * @throws UsageError
+ */
 function findSets(directory: string) {
   if (statPath(directory, 'input')?.isDirectory() !== true)
     throw new UsageError(`${directory} is no directory; expected one with shards, or a pile store`);

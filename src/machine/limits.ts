@@ -12,9 +12,9 @@ import { type ReadText, readKernelText } from './kernel-text.js';
 
 /** The memory of this machine or container. */
 export interface Memory {
-  /** What there is, used or not. */
+  /** All of it, used or free. */
   readonly totalBytes: number;
-  /** What can be had without swapping: free memory, and page cache that the kernel would give back. */
+  /** What a program can get without swapping: free memory, and page cache that the kernel would give back. */
   readonly availableBytes: number;
 }
 

@@ -1,12 +1,15 @@
-/** What a plot of an order shows beside its tests: how alike records are by their distance, and how far they travelled. Pure. */
+/**
+ * What a plot of an order shows beside its tests: how alike records are by their distance, and how far they travelled.
+ * Pure.
+ */
 import { WINDOW_RECORDS } from './order-tests.js';
 import { type SampledRecords, similarity } from './record-sample.js';
 
-/** Of pairs of records that are so far from each other. */
+/** How alike records are at one distance from each other. */
 export interface SimilarityAt {
-  /** From one record of a pair to the other. */
+  /** The distance, in records. */
   readonly records: number;
-  /** The mean part of words that both have. */
+  /** The mean part of words that two such records share. */
   readonly mean: number;
   /** The standard error of the mean. */
   readonly error: number;

@@ -27,9 +27,9 @@ export type OrderVerdict = 'shuffled' | 'nothing-to-see' | 'locally-shuffled' | 
 export interface OrderTestReport {
   /** Whether it shows that the order is not random. */
   readonly isSeen: boolean;
-  /** That a random order looks so at least, corrected for the number of statistics. */
+  /** The probability that a random order looks like this or worse, corrected for the number of statistics. */
   readonly probability: number;
-  /** The same of each kind of statistics; corrected for those of its kind alone. */
+  /** The same for each kind of statistics, corrected for those of its kind alone. */
   readonly families: readonly FamilyTail[];
 }
 
@@ -48,11 +48,14 @@ export interface OrderReport {
     /** From neighbours to records of which one is at the beginning and one at the end. */
     readonly byDistance: readonly SimilarityAt[];
   };
-  /** Over about how many records, and which part of the data, they stay together. Undefined: not seen, or over all of it. */
+  /**
+   * Over about how many records, and which part of the data, they stay together. Undefined: not seen, or over all of
+   * it.
+   */
   readonly span: { readonly records: number; readonly share: number; readonly by: 'numbers' | 'content' } | undefined;
   /**
-   * How far records are from where their numbers would have them, as parts of the data. Undefined: they have no numbers that
-   * look like ids.
+   * How far records are from where their numbers would have them, as parts of the data. Undefined: they have no numbers
+   * that look like ids.
    */
   readonly travel:
     | {

@@ -1,6 +1,6 @@
 /**
- * docs/LIBRARY.md and the pages beside it, generated from the types of the package and the comments in them: what an editor
- * shows of a name is what the page says.
+ * docs/LIBRARY.md and the pages beside it, generated from the types of the package and the comments in them: what an
+ * editor shows of a name is what the page says.
  */
 import { readFileSync } from 'node:fs';
 import ts from '@typescript/typescript6';
@@ -283,7 +283,7 @@ function firstPage(): string {
   \`bytes\` and \`seconds\` stand for themselves.
 - An option with \`?\` may be left out or \`undefined\`; its text says the default.
 - All objects and arrays are read-only for the library: it does not change what you give.
-- A \`tuning\` parameter makes buffers small for tests. You have no need of it.
+- A \`tuning\` parameter makes buffers small for tests. You do not need it.
 
 ## Functions and types
 

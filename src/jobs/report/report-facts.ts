@@ -1,6 +1,6 @@
 /**
- * What a report tells of a job beside its result and its profile. Plain data: `--report FILE.json` writes it, the page shows
- * it, and examples/report.schema.json describes it.
+ * What a report tells of a job beside its result and its profile. Plain data: `--report FILE.json` writes it, the page
+ * shows it, and examples/report.schema.json describes it.
  */
 
 export interface ReportFacts {
@@ -79,11 +79,11 @@ export interface DeviceTraffic {
   readonly calls: number;
   /** By large calls, since the start. */
   readonly readBytes: number;
-  /** By large calls, since the start; when the system has taken them. */
+  /** By large calls, since the start. A write counts when the system has taken it. */
   readonly writtenBytes: number;
 }
 
-/** One look at the words that all threads share. */
+/** The counters that all threads share, at one moment. */
 export interface Moment {
   /** From the start of the job. */
   readonly seconds: number;
@@ -115,7 +115,7 @@ export interface SampledRecord {
   readonly rank: number;
   /** The number of its shard. */
   readonly shard: number;
-  /** Whether the record behind it in its input is behind it in the output, too; undefined where nobody looked. */
+  /** Whether the record behind it in its input is behind it in the output, too; undefined if this was not looked at. */
   readonly keepsNeighbour: boolean | undefined;
 }
 
