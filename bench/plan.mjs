@@ -1,22 +1,25 @@
 // @ts-check
 // `npm run bench:plan`: previews jobs of different shapes, does them, and compares what the preview said with what came
 // of it: the time of the job and of each pass with the range that was told, and the bytes of temp data and output with
-// the expected ones. Prints a table; never fails because of a time or a size.
+// the expected ones. Then what the live view said while the job ran: the end that it expected after a fifth of the job,
+// over the real one. Prints a table; never fails because of a time or a size.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { previewShuffle, shuffle } from 'pileshuf';
+import { JobMeter } from '#src/cli/measured-job.js';
 import { columns } from './columns.mjs';
 import { makeCorpus } from './corpus.mjs';
 import { encodeCorpus, encodingUnavailable } from './encode.mjs';
 
-/** @import { ShuffleOptions } from 'pileshuf' */
+/** @import { ShuffleOptions, ShuffleProgress } from 'pileshuf' */
 
 const { values } = parseArgs({
   options: {
     size: { type: 'string', default: '200000000' },
     jobs: { type: 'string' },
+    rounds: { type: 'string', default: '1' },
     'no-probe': { type: 'boolean', default: false },
     work: { type: 'string', default: path.join(import.meta.dirname, 'work') },
   },
@@ -94,10 +97,50 @@ function sizeError(told, real) {
   return `${(100 * error).toFixed(1)} %${Math.abs(error) > mostSizeError ? ' NO' : ''}${isOutside ? ' outside' : ''}`;
 }
 
-const heads = ['job', 'told, s', 'real, s', 'in', 'pass 1', 'real', 'in', 'pass 2', 'real', 'in', 'output', 'temp'];
+/** Follows a job as the live view does. */
+class ExpectedEnds {
+  #began = performance.now();
+  #meter = new JobMeter(0);
+  /** @type {{ at: number, left: number | undefined }[]} */
+  #told = [];
+
+  /** @param {ShuffleProgress} progress */
+  note(progress) {
+    const at = this.#seconds();
+    this.#told.push({ at, left: this.#meter.measure({ progress, atSeconds: at }).jobSecondsLeft });
+  }
+
+  /** The end that was expected after this part of the job, over the real one. The job is over. @param {number} part */
+  after(part) {
+    const end = this.#seconds();
+    const { at, left } = this.#told.find(({ at }) => at >= part * end) ?? { at: end, left: undefined };
+    return left === undefined ? 'unknown' : ((at + left) / end).toFixed(2);
+  }
+
+  #seconds() {
+    return (performance.now() - this.#began) / 1000;
+  }
+}
+
+const heads = [
+  'job',
+  'told, s',
+  'real, s',
+  'in',
+  'pass 1',
+  'real',
+  'in',
+  'pass 2',
+  'real',
+  'in',
+  'output',
+  'temp',
+  'end at 20 %',
+];
 const rows = [];
 const wanted = values.jobs?.split(',');
-for (const [name, { inputs, ...options }] of Object.entries(jobs)) {
+const chosen = Array.from({ length: Number(values.rounds) }, () => Object.entries(jobs)).flat();
+for (const [name, { inputs, ...options }] of chosen) {
   if (wanted !== undefined && !wanted.includes(name)) continue;
   if (inputs === undefined) {
     rows.push([name, 'left out: the program that makes its inputs is missing']);
@@ -108,7 +151,9 @@ for (const [name, { inputs, ...options }] of Object.entries(jobs)) {
   const output = path.join(jobDir, 'out');
   const job = { ...options, inputs, output, seed: '1' };
   const told = await previewShuffle({ ...job, probe: !values['no-probe'] });
-  const report = await shuffle(job);
+  const ends = new ExpectedEnds();
+  const report = await shuffle({ ...job, onProgress: (progress) => ends.note(progress) });
+  const endTold = ends.after(0.2);
   const passOf = (/** @type {string} */ pass) => told.time?.passes.find((each) => each.name === pass)?.seconds;
   const { total, pass1, pass2 } = report.seconds;
   rows.push([
@@ -118,6 +163,7 @@ for (const [name, { inputs, ...options }] of Object.entries(jobs)) {
     ...[rangeOf(passOf('pass 2')), seconds(pass2), verdict(passOf('pass 2'), pass2)],
     sizeError(told.output.bytes, bytesIn(output)),
     sizeError(told.temp.bytes, report.tempBytes),
+    endTold,
   ]);
   process.stderr.write(`${name}\n`);
 }
