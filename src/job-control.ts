@@ -14,7 +14,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 8;
+const COUNTER_COUNT = 9;
 /** Gates start at this 32-bit word: of each its free permits, all its permits, and two 64-bit counters of bytes. */
 const GATES_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 const WORDS_OF_GATE = 6;
@@ -26,12 +26,14 @@ const WAIT_MILLISECONDS = 50;
 const POLL_MILLISECONDS = 1;
 
 /**
- * The counters: progress of the passes, what the scattered bytes decoded to, and the part of it that an earlier attempt had
- * made; finished slices; bytes on disk of piles that were scattered again; and bytes of the output that have their place.
+ * The counters: progress of the passes, and of what puts piles in order between them; what the scattered bytes decoded
+ * to, and the part of it that an earlier attempt had made; finished slices; bytes on disk of piles that were scattered
+ * again; and bytes of the output that have their place.
  */
 export type Counter =
   | 'scatteredBytes'
   | 'decodedBytes'
+  | 'orderedBytes'
   | 'shuffledBytes'
   | 'rescatteredBytes'
   | 'resumedBytes'
@@ -45,6 +47,7 @@ const COUNTER_INDEX: Record<Counter, number> = {
   finishedSlices: 4,
   decodedBytes: 5,
   claimedBytes: 6,
+  orderedBytes: 8,
 };
 /** The counter of the part of the memory budget that is promised to no thread. */
 const SPARE_INDEX = 7;

@@ -133,7 +133,8 @@ const PASS_WORDS: Readonly<Record<PreviewedPass['name'], string>> = {
   count: 'counting',
   'pass 1': 'pass 1',
   'further levels': 'levels',
-  between: 'between',
+  measure: 'measuring',
+  draw: 'drawing',
   'pass 2': 'pass 2',
 };
 

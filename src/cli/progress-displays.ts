@@ -38,14 +38,17 @@ export function viewDisplay(stream: MessageStream): ProgressDisplay {
 }
 
 /**
- * A display that ends with pass 1: from then on records are written, which may come out on the same terminal. The event
- * that begins pass 2 comes before the first byte of the output.
+ * A display that ends when pass 2 begins: from then on records are written, which may come out on the same terminal. The
+ * event that begins pass 2 comes before the first byte of the output.
  */
 export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
+  let haveCome = false;
   return {
     show(state, nowSeconds) {
-      if (state.phase === 'scatter' || state.phase === 'count') display.show(state, nowSeconds);
-      else display.stepAside();
+      // An output without end goes back to the phase before pass 2.
+      haveCome ||= state.phase === 'shuffle' || state.phase === 'commit';
+      if (haveCome) display.stepAside();
+      else display.show(state, nowSeconds);
     },
     stepAside: () => display.stepAside(),
   };

@@ -7,14 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nameSome, PileshufError, SystemError } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import type { ShuffleProgress } from '../jobs/options.js';
+import { levelsWith, timedJob, usualDecoding, usualEncoding } from '../jobs/timed-job.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import {
-  costsOfScatter,
-  costsOfShuffle,
-  costsOfStoreShuffle,
-  type PhaseCost,
-  type ShuffleSizes,
-} from '../plan/phase-costs.js';
+import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { findPlan } from './open-job.js';
@@ -208,22 +203,16 @@ function lastLine(logDir: string, kind: TaskKind, index: number | undefined): st
 /** Turns what is done into progress as that of a local job. */
 function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
   const storedBytes = plan.sliceBytes.reduce((sum, bytes) => sum + bytes, 0);
-  const isCompressed = plan.inputs.some(({ codec }) => codec !== undefined);
-  const phases = costsOf(plan, {
-    storedBytes,
-    recordBytes: plan.expectedBytes,
-    decodedBytes: isCompressed ? plan.expectedBytes : 0,
-    codec: plan.request.compression?.codec,
-    isDurable: true,
-  });
+  const phases = expectTasks(plan, storedBytes);
   let phase: TaskKind | undefined;
   let beganAt = 0;
   let bytesResumed = 0;
   return (status: ClusterStatus) => {
     const { state } = status;
-    // What lies between the passes is no phase of its own in a local job, either.
-    if (state === 'committed' || state === 'measure' || state === 'draw') return;
-    const total = { scatter: storedBytes, shuffle: plan.expectedOutputBytes, commit: undefined }[state];
+    if (state === 'committed') return;
+    const { expectedBytes, expectedOutputBytes } = plan;
+    const between = { measure: expectedBytes, draw: expectedBytes };
+    const total = { scatter: storedBytes, ...between, shuffle: expectedOutputBytes, commit: undefined }[state];
     const share = state === 'commit' ? 0 : doneShare(status, state);
     const bytesDone = total === undefined ? 0 : Math.round(total * share);
     if (phase !== state) {
@@ -238,9 +227,28 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
   };
 }
 
-function costsOf(plan: ClusterPlan, sizes: ShuffleSizes): readonly PhaseCost[] {
-  if ('append' in plan) return costsOfScatter(sizes, sizes.recordBytes);
-  return plan.stored === undefined ? costsOfShuffle(sizes) : costsOfStoreShuffle(sizes);
+/** What the phases are expected to cost, as if one machine did one task after the other. */
+function expectTasks(plan: ClusterPlan, storedBytes: number): readonly PhaseCost[] {
+  const { memory, memoryNeed, expectedBytes, expectedOutputBytes, otherTasks, inputs, request } = plan;
+  const amount = (bytes: number) => ({ bytes, records: bytes / memoryNeed.meanRecordBytes });
+  const read = amount(expectedBytes);
+  const job = timedJob(
+    {
+      ...{ storedBytes, read, onPiles: read, output: amount(expectedOutputBytes), outputFiles: 1 },
+      writtenBytes: expectedOutputBytes,
+      tempBytes: expectedBytes,
+      decodeSeconds: expectedBytes * usualDecoding(inputs),
+      encodeSeconds: expectedOutputBytes * usualEncoding(request.compression),
+    },
+    {
+      ...{ threads: memory.workers, tasks: memory.workers, segments: 0, longestTaskShare: 0 },
+      ...{ levels: levelsWith(plan, read), isCounted: false, inputFiles: inputs.length },
+      between: (['measure', 'draw'] as const).filter((kind) => otherTasks[kind] > 0),
+      shareLeft: { pass1: 1, pass2: 1 },
+    },
+  );
+  if ('append' in plan) return costsOfPass1(job, expectedBytes);
+  return plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
 }
 
 function doneShare(status: ClusterStatus, kind: ArrayKind): number {

@@ -18,7 +18,7 @@ import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
-import { expectOfSizes } from './job-costs.js';
+import { expectCounted } from './job-costs.js';
 import { JobProgress } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
 import { createReadControl } from './work-plan.js';
@@ -40,7 +40,7 @@ export async function countInputs(
 ): Promise<readonly CountedGroup[]> {
   const { inputs } = readable;
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, signal } = request;
-  const { recordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));
+  const { recordBytes, meanRecordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, recordBytes, tuning);
   const { sliceBytes, arenaBytes, readBytes, inline } = plan;
   const described = await describeForSlices(inputs, decodedBytes, framing && framingOf(framing), sliceBytes, signal);
@@ -57,7 +57,8 @@ export async function countInputs(
       ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
       ...{ framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes },
     };
-    const phases = expectOfSizes({ ...readable, request, isCounted: true }, storedBytes, recordBytes);
+    const read = { bytes: recordBytes, records: recordBytes / meanRecordBytes };
+    const phases = expectCounted({ ...readable, request }, inputs, request.workers, storedBytes, read);
     const progress = new JobProgress(control, stop, request.onProgress, phases, {
       gates: deviceGates,
       budgetBytes: request.memoryBytes,

@@ -16,6 +16,7 @@ import type { PilesWork } from '../passes/shuffle-work.js';
 import type { OnProfile } from '../passes/task-pool.js';
 import { startThreads, type Threads } from '../passes/threads.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { shuffleSettings } from './task-settings.js';
@@ -37,6 +38,7 @@ export interface DrawnJob {
   readonly work: PilesWork;
   readonly threads: Threads;
   readonly tuning: Tuning;
+  readonly progress: JobProgress;
   readonly onProfile: OnProfile;
   readonly onWarning: (error: unknown) => void;
 }
@@ -74,7 +76,7 @@ async function readersAgain({ prepared, threads, onProfile }: DrawnJob, releases
 }
 
 async function drawBatch(
-  { prepared, site, work, tuning, onProfile }: DrawnJob,
+  { prepared, site, work, tuning, progress, onProfile }: DrawnJob,
   threads: Threads,
   firstPlace: number,
   count: number,
@@ -95,7 +97,7 @@ async function drawBatch(
   const copiesAttempt = randomBytes(4).toString('hex');
   const ofThreads = { ...settings, jobName: threads.jobName };
   const drawWork = { ...work, settings: ofThreads, draws, copies, drawsBytes, copiesAttempt };
-  const drawn = await drawCopies(drawWork, threads);
+  const { value: drawn } = await progress.during('draw', piles.bytes, () => drawCopies(drawWork, threads));
 
   const copyPlan = { ...plan, memory, memoryNeed };
   const second = await threadsOfPass2(threads, copyPlan, { ramPool, startsAnew: true }, drawn, onProfile, releases);

@@ -31,7 +31,7 @@ import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
-import { costsOfScatter } from '../plan/phase-costs.js';
+import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
@@ -109,11 +109,16 @@ async function makeIndex(
 
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
   const storedBytes = input.version.byteLength;
-  const sizes = { storedBytes, decodedBytes: input.codec === undefined ? 0 : decodedBytes };
-  const progress = new JobProgress(control, stop, request.onProgress, costsOfScatter(sizes, places.end), {
-    gates,
-    budgetBytes: request.memoryBytes,
-  });
+  const progress = new JobProgress(
+    control,
+    stop,
+    request.onProgress,
+    costsOfOnePhase('scatter', storedBytes, places.end),
+    {
+      gates,
+      budgetBytes: request.memoryBytes,
+    },
+  );
   const noted = await progress.during('scatter', storedBytes, () =>
     noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );

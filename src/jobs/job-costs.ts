@@ -1,77 +1,170 @@
 /**
- * What the phases of a job are expected to cost: the sizes that the plan knows, and then those that pass 1 found.
+ * What the phases of a job are expected to cost: by the sizes that the plan knows, and then by those that pass 1 found.
  */
 import type { Input } from '../inputs/list-inputs.js';
+import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import type { TimedJob } from '../plan/expected-time.js';
+import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost, unknownCosts } from '../plan/phase-costs.js';
+import { staysInMemory } from '../plan/pile-levels.js';
+import type { ShuffleRequest } from './request.js';
 import {
-  costsOfScatter,
-  costsOfShuffle,
-  costsOfStoreShuffle,
-  type PhaseCost,
-  type ShuffleSizes,
-} from '../plan/phase-costs.js';
-import type { OutputRequest } from './request.js';
+  type Amount,
+  divisionOf,
+  type JobAmounts,
+  type JobShape,
+  levelsWith,
+  longestTaskShare,
+  type StoredFile,
+  timedJob,
+  usualDecoding,
+  usualEncoding,
+  workBetween,
+} from './timed-job.js';
 import type { ScatterPlan, WorkPlan } from './work-plan.js';
 
-type InputSizes = Pick<ShuffleSizes, 'storedBytes' | 'recordBytes' | 'decodedBytes'>;
-
-/** The output of a job whose costs are asked for. */
+/** What decides the output of a job, and so its costs. */
 interface CostlyOutput {
-  readonly request: Pick<OutputRequest, 'compression'>;
+  readonly request: Pick<
+    ShuffleRequest,
+    'headCount' | 'repeat' | 'compression' | 'unique' | 'shards' | 'header' | 'duplicates'
+  >;
   readonly site: { readonly kind: 'files' | 'stream' };
-  /** Whether its inputs are counted first. */
-  readonly isCounted?: boolean;
 }
 
 interface CostlyShuffle extends CostlyOutput {
-  readonly inputs: readonly Input[];
-  /** Undefined: not made yet. */
-  readonly plan?: Pick<ScatterPlan, 'memory'>;
+  readonly inputsToRead: readonly Input[];
+  readonly plan: ScatterPlan;
+  readonly isCounted: boolean;
 }
+
+/** The sizes of a job that its passes find. */
+export interface FoundSizes {
+  /** Of the inputs. */
+  readonly storedBytes: number;
+  readonly read: Amount;
+  /** With all copies. */
+  readonly onPiles: Amount;
+  /** What stays of them where equal records are dropped. */
+  readonly kept: Amount;
+}
+
+const NOTHING: Amount = { bytes: 0, records: 0 };
 
 /** Of a shuffle whose plan knows the size of records by samples alone. */
-export function expectShuffle(job: CostlyShuffle & { readonly plan: ScatterPlan }): readonly PhaseCost[] {
-  return costsAt(job, expectedSizes(job.inputs, job.plan));
+export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
+  const { request, plan, isCounted } = job;
+  const sizes = expectedSizes(plan);
+  if (sizes !== undefined) return expectOfSizes(job, sizes);
+  const counted = isCounted ? (['count'] as const) : [];
+  return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
 }
 
-/** The same for sizes that are known, or from samples without a plan. */
-export function expectOfSizes(job: CostlyShuffle, storedBytes: number, recordBytes: number): readonly PhaseCost[] {
-  return costsAt(job, { storedBytes, recordBytes, decodedBytes: decodedPartOf(recordBytes, job.inputs) });
+/** The same for sizes that are known. */
+export function expectOfSizes(
+  { request, site, inputsToRead, plan, isCounted }: CostlyShuffle,
+  sizes: FoundSizes,
+): readonly PhaseCost[] {
+  const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
+  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request) };
+  return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');
+}
+
+/** The same before the job is planned, while its inputs are counted. @param workers threads of the job. */
+export function expectCounted(
+  { request, site }: CostlyOutput,
+  inputs: readonly Input[],
+  workers: number,
+  storedBytes: number,
+  read: Amount,
+): readonly PhaseCost[] {
+  const amounts = amountsOf(request, { storedBytes, read, onPiles: read, kept: read }, inputs, false);
+  const shape = { threads: workers, tasks: workers, segments: 0, longestTaskShare: 0, levels: 1, ...ALL_LEFT };
+  const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request) };
+  return costsOfShuffle(timedJob(amounts, job), site.kind === 'files');
 }
 
 /** Adding to a store: pass 1 and a commit. */
 export function expectAppend(inputs: readonly Input[], plan: ScatterPlan): readonly PhaseCost[] {
-  const sizes = expectedSizes(inputs, plan);
-  return costsOfScatter(sizes, sizes.recordBytes);
+  const sizes = expectedSizes(plan);
+  if (sizes === undefined) return unknownCosts(['scatter', 'commit']);
+  const amounts = amountsOf(NO_OUTPUT, sizes, inputs, false);
+  return costsOfPass1(timedJob(amounts, shapeOf(plan, inputs, sizes.onPiles)), storedBytesOf(sizes.onPiles));
 }
+
+const NO_OUTPUT = { headCount: 0, repeat: false, compression: undefined };
 
 /** Reading a store: pass 2 and a commit. */
-export function expectStoreShuffle(job: CostlyOutput & { readonly plan: WorkPlan }): readonly PhaseCost[] {
+export function expectStoreShuffle(job: {
+  readonly request: Pick<ShuffleRequest, 'headCount' | 'compression'>;
+  readonly site: CostlyOutput['site'];
+  readonly plan: WorkPlan;
+}): readonly PhaseCost[] {
   const { request, site, plan } = job;
-  const { recordBytes } = plan.memoryNeed;
-  return costsOfStoreShuffle({ recordBytes, codec: request.compression?.codec, isDurable: site.kind === 'files' });
+  const { recordBytes, meanRecordBytes } = plan.memoryNeed;
+  const stored = { bytes: recordBytes, records: recordBytes / meanRecordBytes };
+  const sizes = { storedBytes: 0, read: NOTHING, onPiles: stored, kept: stored };
+  const amounts = amountsOf({ ...request, repeat: false }, sizes, [], false);
+  const shape = {
+    ...divisionOf(plan, amounts.tempBytes, 0),
+    ...{ inputFiles: 0, longestTaskShare: 0, levels: levelsWith(plan, stored), ...ALL_LEFT },
+  };
+  return costsOfPass2(timedJob(amounts, { ...shape, isCounted: false, between: [] }), site.kind === 'files');
 }
 
-function costsAt({ request, site, plan, isCounted }: CostlyShuffle, sizes: InputSizes): readonly PhaseCost[] {
-  const isHeld = plan?.memory.hold !== undefined;
-  return costsOfShuffle({
-    ...sizes,
-    isCounted,
-    isHeld,
-    codec: request.compression?.codec,
-    isDurable: site.kind === 'files',
+const ALL_LEFT: Pick<TimedJob, 'shareLeft'> = { shareLeft: { pass1: 1, pass2: 1 } };
+
+function amountsOf(
+  { headCount, repeat, compression }: Pick<ShuffleRequest, 'headCount' | 'repeat' | 'compression'>,
+  { storedBytes, read, onPiles, kept }: FoundSizes,
+  inputs: readonly Input[],
+  isHeld: boolean,
+): JobAmounts {
+  const output = repeat || (headCount ?? kept.records) < kept.records ? someOf(kept, headCount ?? kept.records) : kept;
+  return {
+    ...{ storedBytes, read, onPiles, output },
+    writtenBytes: output.bytes,
+    tempBytes: isHeld ? 0 : storedBytesOf(onPiles),
+    outputFiles: 1,
+    decodeSeconds: read.bytes * usualDecoding(storedFilesOf(inputs)),
+    encodeSeconds: output.bytes * usualEncoding(compression),
+  };
+}
+
+function storedFilesOf(inputs: readonly Input[]): readonly StoredFile[] {
+  return inputs.flatMap((input) => {
+    if (input.kind !== 'file') return [];
+    return [{ byteLength: input.version.byteLength, codec: input.codec?.name }];
   });
 }
 
-function expectedSizes(inputs: readonly Input[], { inputBytes, memoryNeed }: ScatterPlan): InputSizes {
-  if (inputBytes === undefined) return { storedBytes: undefined, recordBytes: undefined, decodedBytes: undefined };
-  const { recordBytes, mostReadBytes = recordBytes } = memoryNeed;
-  return { storedBytes: inputBytes, recordBytes, decodedBytes: decodedPartOf(mostReadBytes, inputs) };
+function shapeOf(plan: ScatterPlan, inputs: readonly Input[], onPiles: Amount): JobShape {
+  const storedBytesAt = (ordinal: number) => {
+    const input = inputs[ordinal];
+    return input?.kind === 'file' ? input.version.byteLength : 0;
+  };
+  return {
+    ...divisionOf(plan, storedBytesOf(onPiles), plan.slices.length),
+    inputFiles: inputs.length,
+    longestTaskShare: longestTaskShare(plan.slices, inputs, storedBytesAt),
+    levels: levelsWith(plan, onPiles),
+    isCounted: false,
+    between: [],
+    ...ALL_LEFT,
+  };
 }
 
-/** The part of the records that comes from compressed files. */
-function decodedPartOf(recordBytes: number, inputs: readonly Input[]): number {
-  const files = inputs.filter((input) => input.kind === 'file');
-  if (files.every(({ codec }) => codec === undefined)) return 0;
-  const plain = files.filter(({ codec }) => codec === undefined);
-  return Math.max(0, recordBytes - plain.reduce((sum, { version }) => sum + version.byteLength, 0));
+function expectedSizes({ inputBytes, readBytes, memoryNeed }: ScatterPlan): FoundSizes | undefined {
+  if (inputBytes === undefined) return undefined;
+  const amount = (bytes: number) => ({ bytes, records: bytes / memoryNeed.meanRecordBytes });
+  const onPiles = amount(memoryNeed.recordBytes);
+  return { storedBytes: inputBytes, read: amount(readBytes), onPiles, kept: onPiles };
+}
+
+function storedBytesOf({ bytes, records }: Amount): number {
+  return bytes + STORED_HEADER_BYTES * records;
+}
+
+/** So many records of the mean length. */
+function someOf({ bytes, records }: Amount, count: number): Amount {
+  return { records: count, bytes: (count * bytes) / Math.max(1, records) };
 }

@@ -13,6 +13,8 @@ const REPORT_MILLISECONDS = 200;
 const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
   count: 'scatteredBytes',
   scatter: 'scatteredBytes',
+  measure: 'orderedBytes',
+  draw: 'orderedBytes',
   shuffle: 'shuffledBytes',
   commit: undefined,
   verify: 'scatteredBytes',
@@ -67,10 +69,12 @@ export class JobProgress {
     const began = performance.now();
     const seconds = () => (performance.now() - began) / 1000;
     const counter = COUNTER_OF_PHASE[phase];
+    // Passes that are repeated, as for an output without end, go on counting.
+    const before = counter === undefined ? 0 : this.#control.counted(counter);
     const report = () =>
       this.#tell(() => ({
         phase,
-        bytesDone: counter === undefined ? 0 : this.#control.counted(counter),
+        bytesDone: counter === undefined ? 0 : Math.max(0, this.#control.counted(counter) - before),
         bytesResumed: phase === 'scatter' ? this.#control.counted('resumedBytes') : 0,
         bytesTotal,
         phaseSeconds: seconds(),

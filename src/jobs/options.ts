@@ -49,7 +49,8 @@ export type HeaderKind =
 export interface ShuffleProgress {
   /**
    * `count` comes first if a `mix` has shares. `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output
-   * durable and visible.
+   * durable and visible. Between the passes, `measure` finds which of equal records stay, and `draw` copies the records
+   * that `repeat` draws.
    */
   readonly phase: JobPhase;
   /**

@@ -16,6 +16,7 @@ import { type ListedDuplicates, listDuplicates } from './list-duplicates.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
 import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { shuffleSettings } from './task-settings.js';
+import { workBetween } from './timed-job.js';
 import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
 /** What pass 2 has written. */
@@ -37,8 +38,9 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const first = await openPiles(job, pass1);
   const { threads } = first;
   const work = { ...first, attempt: job.attempt, onWarning: request.onWarning };
-  const listed = await listIfAsked(job, pass1, work, first);
-  const distinct = listed?.distinct ?? (await distinctPiles(request, site, work, threads));
+  expectRest(job, pass1, pass1.all);
+  const { listed, distinct } = await measureIfAsked(job, pass1, work, first);
+  expectRest(job, pass1, distinct);
   const distinctWork = { ...work, piles: distinct };
   const write = async (ordered: WritablePiles, isFirst: boolean) => ({
     ...(await writePiles(job, pass1, { ...distinctWork, ...ordered }, ordered, listed, isFirst)),
@@ -51,6 +53,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
       work: distinctWork,
       threads,
       tuning,
+      progress: job.progress,
       onProfile: profile.add,
       onWarning: scope.warn,
     };
@@ -86,6 +89,31 @@ async function openPiles(
   return { piles: all, settings, threads };
 }
 
+/** Finds what stays of the piles where that must be known before the output is written, or dropped records are listed. */
+async function measureIfAsked(
+  job: RunningShuffle,
+  pass1: Pass1,
+  work: PilesWork,
+  first: WritablePiles,
+): Promise<{ readonly listed: ListedDuplicates | undefined; readonly distinct: ScatteredPiles }> {
+  const { site, prepared, progress } = job;
+  const { request } = prepared;
+  const measure = async () => {
+    const listed = await listIfAsked(job, pass1, work, first);
+    return { listed, distinct: listed?.distinct ?? (await distinctPiles(request, site, work, first.threads)) };
+  };
+  if (!workBetween(request).includes('measure')) return measure();
+  return (await progress.during('measure', work.piles.bytes, measure)).value;
+}
+
+/** Tells the costs of the phases by what pass 1 found. @param kept what stays of it. */
+function expectRest({ prepared, progress }: RunningShuffle, { all }: Pass1, kept: ScatteredPiles): void {
+  const { leftOut = { records: 0, bytes: 0 } } = all;
+  const read = { bytes: all.bytes + leftOut.bytes, records: all.records + leftOut.records };
+  const storedBytes = prepared.control.counted('scatteredBytes');
+  progress.expect(expectOfSizes(prepared, { storedBytes, read, onPiles: all, kept }));
+}
+
 async function listIfAsked(
   { site, prepared, tuning, profile, scope }: RunningShuffle,
   { all }: Pass1,
@@ -110,9 +138,8 @@ async function writePiles(
 ): Promise<Omit<Pass2, 'distinct'>> {
   const { site, prepared, progress, profile } = job;
   const { all, samples } = pass1;
-  const { request, control } = prepared;
+  const { request } = prepared;
   const { piles } = work;
-  progress.expect(expectOfSizes(prepared, control.counted('scatteredBytes'), piles.bytes));
   const keptSplits = site.kind === 'files' ? site.keptSplits : undefined;
   const splits = await findSplits(request, work, threads, keptSplits);
   const planned = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined, splits);

@@ -120,7 +120,7 @@ export interface PreviewedTime {
 }
 
 export interface PreviewedPass {
-  readonly name: 'count' | 'pass 1' | 'further levels' | 'between' | 'pass 2';
+  readonly name: 'count' | 'pass 1' | 'measure' | 'draw' | 'further levels' | 'pass 2';
   readonly seconds: SecondsRange;
   /** What the pass waits for most: `one core` for an input that cannot be cut, `disk` for the named device. */
   readonly limit: 'cores' | 'one core' | 'disk';

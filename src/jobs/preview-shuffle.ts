@@ -30,7 +30,7 @@ import { devicesOf } from './preview-devices.js';
 import type { PreviewOptions, ShufflePreview } from './preview-report.js';
 import { expectedFiles, expectSizes, expectSplits, type JobSizes } from './preview-sizes.js';
 import { expectTime } from './preview-time.js';
-import { measureWork, timedJob } from './preview-work.js';
+import { measureWork, previewedJob } from './preview-work.js';
 
 /**
  * Says what `shuffle` will need with the same options: memory, temp data, output, open files, time. It writes nothing,
@@ -76,7 +76,13 @@ async function preview(prepared: PreparedShuffle, probe: boolean): Promise<Omit<
   const job =
     sizes === undefined || sizes.output === undefined || measured === undefined
       ? undefined
-      : timedJob(prepared, { ...sizes, output: sizes.output }, measured, levels, shareLeft(resumed, prepared, sizes));
+      : previewedJob(
+          prepared,
+          { ...sizes, output: sizes.output },
+          measured,
+          levels,
+          shareLeft(resumed, prepared, sizes),
+        );
   const machine = { slowness: measured?.slowness, freeMemoryBytes: freeMemoryBytes(request.memoryBytes) };
   const time = job === undefined ? undefined : expectTime(job, found.known, machine);
   const limit = readOpenFileLimit();

@@ -1,19 +1,24 @@
-/** What a job computes and moves, as the model of the time takes it. */
+/** What the job of a preview computes and moves, where its sizes come from samples and its speeds from a probe. */
 import type { CompressedInput } from '../inputs/expansion.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import type { TimedJob } from '../plan/expected-time.js';
-import { staysInMemory } from '../plan/pile-levels.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { expectedFiles, type JobSizes, largestOfEachCodec } from './preview-sizes.js';
+import { expectedFiles, type JobSizes, largestOfEachCodec, type SizedRecords } from './preview-sizes.js';
 import { probeDecoder, probeKernel, type Slowness } from './probe-work.js';
+import {
+  type Amount,
+  divisionOf,
+  type JobAmounts,
+  longestTaskShare,
+  SLOW_DECODING,
+  timedJob,
+  USUAL_DECODING,
+  usualEncoding,
+  workBetween,
+} from './timed-job.js';
 
 const KERNEL_SECONDS = 0.25;
 const DECODER_SECONDS = 0.3;
-/** Seconds for a decoded byte where nothing was measured. */
-const USUAL_DECODING: Readonly<Record<string, number>> = { gzip: 2.5e-9, bgzf: 2.5e-9, zstd: 1e-9, lz4: 0.7e-9 };
-const SLOW_DECODING = 15e-9;
-const USUAL_ENCODING = { gzip: 30e-9, zstd: 6e-9 };
-
 export interface MeasuredWork {
   /** Undefined: not measured. */
   readonly slowness: Slowness | undefined;
@@ -43,60 +48,46 @@ export async function measureWork(
     const measured = slowness && (await probeDecoder(input, igzip && !isPart, DECODER_SECONDS, signal));
     decoding.set(codec.name, measured === undefined ? (USUAL_DECODING[codec.name] ?? SLOW_DECODING) : measured / quiet);
   }
-  const usualEncoding = compression === undefined ? 0 : USUAL_ENCODING[compression.codec];
   const measuredEncoding = slowness && sizes.encoding && sizes.encoding.secondsPerByte / quiet;
-  return { slowness, decoding, encodingPerByte: compression && measuredEncoding ? measuredEncoding : usualEncoding };
+  return { slowness, decoding, encodingPerByte: measuredEncoding || usualEncoding(compression) };
 }
 
-export function timedJob(
+/** What the job of a preview computes and moves. */
+export function previewedJob(
   { plan, inputsToRead, request, isCounted }: PreparedShuffle,
   sizes: JobSizes & { readonly output: NonNullable<JobSizes['output']> },
   { decoding, encodingPerByte }: MeasuredWork,
   levels: number,
   shareLeft: TimedJob['shareLeft'],
 ): TimedJob {
-  const { memory, slices, inline } = plan;
+  const { slices } = plan;
   const { read, onPiles, output, decodedBytes } = sizes;
-  const bytesOf = (ordinal: number) => decodedBytes[ordinal] ?? 0;
-  const sliceBytes = slices.map((slice) =>
-    slice.reduce((sum, { inputOrdinal, start, end, members }) => {
-      const input = inputsToRead[inputOrdinal];
-      const isWhole = input?.kind === 'file' && input.codec !== undefined && members === undefined;
-      return sum + (isWhole || end === undefined ? bytesOf(inputOrdinal) : end - start);
-    }, 0),
-  );
   const decodeSeconds = inputsToRead.reduce((sum, input, ordinal) => {
     if (input.kind !== 'file' || input.codec === undefined) return sum;
-    return sum + bytesOf(ordinal) * (decoding.get(input.codec.name) ?? SLOW_DECODING);
+    return sum + (decodedBytes[ordinal] ?? 0) * (decoding.get(input.codec.name) ?? SLOW_DECODING);
   }, 0);
-  const tempBytes = sizes.tempBytesOfLevel.expected;
-  const isInMemory = staysInMemory(memory);
-  return {
-    inputBytes: plan.inputBytes ?? 0,
-    readBytes: read.bytes.expected,
-    readRecords: read.records.expected,
-    pileBytes: onPiles.bytes.expected,
-    pileRecords: onPiles.records.expected,
-    outputBytes: output.bytes.expected,
-    outputRecords: output.records.expected,
+  const amounts: JobAmounts = {
+    storedBytes: plan.inputBytes ?? 0,
+    read: expectedOf(read),
+    onPiles: expectedOf(onPiles),
+    output: expectedOf(output),
     writtenBytes: output.writtenBytes.expected,
-    tempBytes,
-    segments: isInMemory ? 0 : tempBytes / memory.bufferBytes + (slices.length * memory.pileCount) / 2,
-    levels,
-    isCounted,
-    inputFiles: inputsToRead.length,
+    tempBytes: sizes.tempBytesOfLevel.expected,
     outputFiles: expectedFiles(request, output) ?? 1,
-    isMeasured: request.unique || request.repeat,
-    threads: inline ? 1 : memory.workers,
-    tasks: Math.max(1, slices.length),
-    longestTaskShare:
-      Math.max(0, ...sliceBytes) /
-      Math.max(
-        1,
-        sliceBytes.reduce((sum, bytes) => sum + bytes, 0),
-      ),
     decodeSeconds,
     encodeSeconds: output.bytes.expected * encodingPerByte,
-    shareLeft,
   };
+  return timedJob(amounts, {
+    ...divisionOf(plan, amounts.tempBytes, slices.length),
+    inputFiles: inputsToRead.length,
+    longestTaskShare: longestTaskShare(slices, inputsToRead, (ordinal) => decodedBytes[ordinal] ?? 0),
+    levels,
+    isCounted,
+    between: workBetween(request),
+    shareLeft,
+  });
+}
+
+function expectedOf({ bytes, records }: SizedRecords): Amount {
+  return { bytes: bytes.expected, records: records.expected };
 }

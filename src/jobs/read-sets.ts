@@ -19,7 +19,7 @@ import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
-import { costsOfVerify } from '../plan/phase-costs.js';
+import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 import type { JobScope } from './job.js';
@@ -150,7 +150,7 @@ export async function passOver<T>(
       settings: { ...settings, framing: set.framing },
     }),
   );
-  const progress = new JobProgress(control, stop, request.onProgress, costsOfVerify(storedBytes ?? 0), {
+  const progress = new JobProgress(control, stop, request.onProgress, costsOfOnePhase('verify', storedBytes ?? 0), {
     gates: deviceGates,
     budgetBytes: request.memoryBytes,
   });

@@ -28,7 +28,7 @@ import {
   numberArenaBytes,
   sumOfAll,
 } from '../plan/number-range.js';
-import { costsOfOutput } from '../plan/phase-costs.js';
+import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { type PlainCuts, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import { joinCuts, splitRanks } from '../plan/splits.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
@@ -193,8 +193,8 @@ function requireRangeSpace(
 }
 
 function expectRange({ request, site, plan }: PreparedRange) {
-  const { compression } = request;
-  return costsOfOutput({ recordBytes: plan.bytes, codec: compression?.codec, isDurable: site.kind === 'files' });
+  const isCompressed = request.compression !== undefined;
+  return costsOfOnePhase('shuffle', plan.bytes, site.kind === 'files' && !isCompressed ? (plan.bytes ?? 0) : 0);
 }
 
 async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFiles | OpenStream> {

@@ -35,6 +35,17 @@ export function keyRuleOf(
   return () => key;
 }
 
+/** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
+export function isMeasuredBefore({
+  unique,
+  headCount,
+  repeat,
+  shards,
+  header,
+}: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header'>): boolean {
+  return unique && (headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy');
+}
+
 /**
  * The piles that the output gets: where of equal records one is kept, with the totals of what stays. The shuffle pass finds
  * these itself if the output needs no plan of them: then records lie one behind the other in one file or stream.
@@ -46,9 +57,7 @@ export async function distinctPiles(
   threads: Threads,
 ): Promise<ScatteredPiles> {
   if (!request.unique) return work.piles;
-  const { headCount, repeat, shards, header } = request;
-  const isPlanned = headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy';
-  if (!isPlanned) return { ...work.piles, hasDuplicates: true };
+  if (!isMeasuredBefore(request)) return { ...work.piles, hasDuplicates: true };
   return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
 }
 

@@ -12,7 +12,7 @@ import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { hearSignals } from '../pause.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { costsOfVerify } from '../plan/phase-costs.js';
+import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -69,7 +69,7 @@ export async function verifyStore(
         }
       };
       const tasks = tasksOf(snapshot, { job, longestRecordBytes });
-      const progress = new JobProgress(control, stop, onProgress, costsOfVerify(diskBytes), {
+      const progress = new JobProgress(control, stop, onProgress, costsOfOnePhase('verify', diskBytes), {
         gates,
         budgetBytes: undefined,
       });

@@ -49,6 +49,8 @@ export interface ScatterPlan extends WorkPlan {
   readonly slices: readonly Slice[];
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
+  /** What the inputs that are read are expected to decode to. */
+  readonly readBytes: number;
   readonly diskNeeds: DiskNeeds;
   /** Of a job that asks for the head of the order; undefined: pass 1 leaves nothing out. */
   readonly head: HeadPlan | undefined;
@@ -364,6 +366,7 @@ function planWork(
     inline,
     head,
     inputBytes: hasStreams ? undefined : knownBytes,
+    readBytes: read.recordBytes,
     diskNeeds: {
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
       // compressed output, of the first records and of what is kept of equal ones is unknown.
@@ -409,8 +412,8 @@ function estimateHead(
 }
 
 function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
-  const { memory, memoryNeed, inline, inputBytes, diskNeeds, head, needOf } = work;
-  return { memory, memoryNeed, inline, inputBytes, diskNeeds, head, needOf, slices };
+  const { memory, memoryNeed, inline, inputBytes, readBytes, diskNeeds, head, needOf } = work;
+  return { memory, memoryNeed, inline, inputBytes, readBytes, diskNeeds, head, needOf, slices };
 }
 
 async function slicesOf(

@@ -29,8 +29,8 @@ export interface TimedJob {
   /** Files that are opened, and files that are made. */
   readonly inputFiles: number;
   readonly outputFiles: number;
-  /** Whether the piles are read once more between the passes. */
-  readonly isMeasured: boolean;
+  /** What reads the piles once more between the passes: `measure` finds what stays of equal records, `draw` copies drawn ones. */
+  readonly between: readonly ('measure' | 'draw')[];
   readonly threads: number;
   readonly tasks: number;
   /** The part of pass 1 that its longest task does. */
@@ -65,7 +65,7 @@ export interface Circumstances {
 /** What a pass waits for most: `one core` for a task that cannot be cut, `disk` for the named device. */
 export type PassLimit = 'cores' | 'one core' | 'disk';
 
-export type PassName = 'count' | 'pass 1' | 'further levels' | 'between' | 'pass 2';
+export type PassName = 'count' | 'pass 1' | 'measure' | 'draw' | 'further levels' | 'pass 2';
 
 export interface PassTime {
   readonly name: PassName;
@@ -84,6 +84,8 @@ const COUNTING = { perByte: 0.079e-9, perRecord: 1.4e-9 };
 const MEASURING = { perByte: 0.211e-9, perRecord: 15.4e-9 };
 /** The records go to other piles without framing, and are hashed once more when written and when read. */
 const RESCATTERING = { perByte: 0.261e-9, perRecord: 26.6e-9 };
+/** To draw a rank, to put the draws in order, and to copy the record. */
+const PER_DRAW = 350e-9;
 const PER_MOVED_BYTE = 0.252e-9;
 const PER_SEGMENT = 8e-6;
 const PER_INPUT = 60e-6;
@@ -135,6 +137,10 @@ export function expectPasses(
   const rescattered = compute(RESCATTERING, job.pileBytes, job.pileRecords, 2 * job.tempBytes) + 4 * segments;
   const writing = (name: PassName, cpuSeconds: number, device: TimedDeviceLoad) =>
     passOf(name, cpuSeconds / threads, false, slowestOf(devices, device));
+  const between = (name: 'measure' | 'draw') => {
+    const drawn = name === 'draw' ? slowness * job.outputRecords * PER_DRAW : 0;
+    return writing(name, ordered + segments + drawn, { tempReads: temp, segmentBytes });
+  };
   const begins = (name: PassName) =>
     slowness * (name === 'count' || name === 'pass 1' ? THREADS_SECONDS : PASS_SECONDS);
   const passes = [
@@ -146,6 +152,7 @@ export function expectPasses(
       }),
       shareLeft.pass1,
     ),
+    ...job.between.map(between),
     ...(levels > 1
       ? [
           scaled(
@@ -158,7 +165,6 @@ export function expectPasses(
           ),
         ]
       : []),
-    ...(job.isMeasured ? [writing('between', ordered + segments, { tempReads: temp, segmentBytes })] : []),
     scaled(
       writing('pass 2', ordered + gathered + slowness * (job.encodeSeconds + job.outputFiles * PER_OUTPUT) + segments, {
         tempReads: temp,

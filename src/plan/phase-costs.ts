@@ -1,9 +1,11 @@
 /**
- * What each phase of a job costs, so that the time of a phase tells that of the next one. The unit is the cost of reading
- * or writing one byte. Only the relation matters: an estimate takes the time of a unit from what the job has done so far.
+ * What each phase of a job is expected to cost, so that the time of one phase tells that of the next. A cost is the
+ * time in the model of expected-time.ts, on a machine with one usual disk. Only the relation matters: the time left
+ * takes the time of a unit from what the job has done so far.
  */
+import { type Circumstances, expectPasses, type PassName, type TimedDevice, type TimedJob } from './expected-time.js';
 
-export type JobPhase = 'count' | 'scatter' | 'shuffle' | 'commit' | 'verify';
+export type JobPhase = 'count' | 'scatter' | 'measure' | 'draw' | 'shuffle' | 'commit' | 'verify';
 
 export interface PhaseCost {
   readonly phase: JobPhase;
@@ -11,84 +13,75 @@ export interface PhaseCost {
   readonly cost: number | undefined;
 }
 
-/** The sizes that decide the costs of a shuffle; undefined while they are unknown. */
-export interface ShuffleSizes extends OutputSizes {
-  /** Bytes of the inputs as stored. */
-  readonly storedBytes: number | undefined;
-  /** The part of `recordBytes` that comes from compressed inputs. */
-  readonly decodedBytes: number | undefined;
-  /** Whether a pass of its own reads the inputs first. */
-  readonly isCounted?: boolean | undefined;
-}
+/**
+ * Between the speeds of a page cache and of a disk: most jobs have some of both. A job that waits for its disks alone
+ * moves about the same bytes in both passes, whatever the speed is.
+ */
+const USUAL_DISK: TimedDevice = {
+  name: '',
+  inputShare: 1,
+  tempShare: 1,
+  outputShare: 1,
+  readBytesPerSecond: 2.5e9,
+  writeBytesPerSecond: 2.5e9,
+  seekSeconds: 0,
+};
+const USUAL: Circumstances = { slowness: 1, cachedInputShare: 0, cachedTempShare: 0 };
+/** Of a written byte. The system has written nearly all of the output by then. */
+const MAKING_DURABLE = 0.05e-9;
 
-interface OutputSizes {
-  /** Bytes of all records. */
-  readonly recordBytes: number | undefined;
-  readonly codec: 'gzip' | 'zstd' | undefined;
-  /** Whether pass 2 finds all records in memory, where pass 1 has read them. */
-  readonly isHeld?: boolean | undefined;
-  /** Whether the output is a file or shards, which are made durable. */
-  readonly isDurable: boolean;
-}
+const PHASE_OF_PASS: Readonly<Record<PassName, JobPhase>> = {
+  count: 'count',
+  'pass 1': 'scatter',
+  measure: 'measure',
+  draw: 'draw',
+  'further levels': 'shuffle',
+  'pass 2': 'shuffle',
+};
 
-/** Measured on text: to inflate a byte takes a little longer than to read and write one. */
-const DECODING = 2.5;
-/** To read a byte and write it; for records in memory, to write it. */
-const MOVING = { fromDisk: 2, fromMemory: 1.3 };
-const ENCODING = { gzip: 40, zstd: 8 };
-/** The system has written nearly all of the output by then. */
-const MAKING_DURABLE = 0.1;
-
-/** A shuffle: pass 1 reads inputs and writes piles, pass 2 reads piles and writes the output. */
-export function costsOfShuffle(sizes: ShuffleSizes): readonly PhaseCost[] {
-  const { storedBytes, recordBytes, decodedBytes, isCounted } = sizes;
-  const rest: PhaseCost[] = [
-    { phase: 'scatter', cost: costOfScatter(storedBytes, recordBytes, decodedBytes) },
-    ...costsOfOutput(sizes),
+/** The phases of a job with both passes. @param isDurable whether the output is a file or shards, not a stream. */
+export function costsOfShuffle(job: TimedJob, isDurable: boolean): readonly PhaseCost[] {
+  const costs = new Map<JobPhase, number>();
+  for (const { name, seconds } of expectPasses(job, [USUAL_DISK], USUAL)) {
+    const phase = PHASE_OF_PASS[name];
+    costs.set(phase, (costs.get(phase) ?? 0) + seconds);
+  }
+  return [
+    ...Array.from(costs, ([phase, cost]) => ({ phase, cost })),
+    { phase: 'commit', cost: isDurable ? costOfCommit(job.writtenBytes) : 0 },
   ];
-  return isCounted === true ? [{ phase: 'count', cost: costOfScatter(storedBytes, 0, decodedBytes) }, ...rest] : rest;
 }
 
-/** A shuffle of a store, whose piles are there. */
-export function costsOfStoreShuffle(sizes: OutputSizes): readonly PhaseCost[] {
-  return [{ phase: 'scatter', cost: 0 }, ...costsOfOutput(sizes)];
+/** The same without pass 1. */
+export function costsOfPass2(job: TimedJob, isDurable: boolean): readonly PhaseCost[] {
+  return costsOfShuffle(job, isDurable).map((each) => (each.phase === 'scatter' ? { ...each, cost: 0 } : each));
 }
 
-/** A job without pass 2. @param writtenBytes what pass 1 writes. */
-export function costsOfScatter(
-  sizes: Pick<ShuffleSizes, 'storedBytes' | 'decodedBytes'>,
-  writtenBytes: number | undefined,
+/** The same without pass 2. @param writtenBytes what pass 1 writes. */
+export function costsOfPass1(job: TimedJob, writtenBytes: number): readonly PhaseCost[] {
+  const scatter = costsOfShuffle(job, true).filter(({ phase }) => phase === 'scatter');
+  return [...scatter, { phase: 'commit', cost: costOfCommit(writtenBytes) }];
+}
+
+/** The same phases where the inputs have an unknown size. */
+export function unknownCosts(phases: readonly JobPhase[]): readonly PhaseCost[] {
+  return phases.map((phase) => ({ phase, cost: undefined }));
+}
+
+/**
+ * A job of one phase that reads or makes so many bytes, and of a commit.
+ * @param committedBytes absent: there is no commit.
+ */
+export function costsOfOnePhase(
+  phase: JobPhase,
+  bytes: number | undefined,
+  committedBytes?: number,
 ): readonly PhaseCost[] {
-  return [
-    { phase: 'scatter', cost: costOfScatter(sizes.storedBytes, writtenBytes, sizes.decodedBytes) },
-    { phase: 'commit', cost: costOfCommit(writtenBytes) },
-  ];
+  const cost = bytes === undefined ? undefined : bytes / USUAL_DISK.readBytesPerSecond;
+  const commit = { phase: 'commit' as const, cost: costOfCommit(committedBytes ?? 0) };
+  return committedBytes === undefined ? [{ phase, cost }] : [{ phase, cost }, commit];
 }
 
-/** Verifying a store of this many bytes. */
-export function costsOfVerify(storedBytes: number): readonly PhaseCost[] {
-  return [{ phase: 'verify', cost: storedBytes }];
-}
-
-/** A job that makes its records itself. */
-export function costsOfOutput({ recordBytes, codec, isHeld, isDurable }: OutputSizes): readonly PhaseCost[] {
-  const moving = isHeld === true ? MOVING.fromMemory : MOVING.fromDisk;
-  const perByte = moving + (codec === undefined ? 0 : ENCODING[codec]);
-  return [
-    { phase: 'shuffle', cost: recordBytes === undefined ? undefined : recordBytes * perByte },
-    { phase: 'commit', cost: isDurable ? costOfCommit(recordBytes) : 0 },
-  ];
-}
-
-function costOfScatter(
-  storedBytes: number | undefined,
-  writtenBytes: number | undefined,
-  decodedBytes: number | undefined,
-): number | undefined {
-  if (storedBytes === undefined || writtenBytes === undefined || decodedBytes === undefined) return undefined;
-  return storedBytes + writtenBytes + DECODING * decodedBytes;
-}
-
-function costOfCommit(writtenBytes: number | undefined): number | undefined {
-  return writtenBytes === undefined ? undefined : writtenBytes * MAKING_DURABLE;
+function costOfCommit(writtenBytes: number): number {
+  return writtenBytes * MAKING_DURABLE;
 }

@@ -123,6 +123,7 @@ describe('the progress of a job', () => {
 it('each report tells what all phases of the job are expected to cost', async () => {
   writeFileSync(directory.path('plain'), TEXT);
   writeFileSync(directory.path('packed'), gzipSync(TEXT));
+  /** Of pass 2 and of the commit, in relation to pass 1. */
   const costsOf = async (name: string, more: Partial<ShuffleOptions> = {}, tuning: Tuning = {}) => {
     const told: ShuffleProgress[] = [];
     const inputs = [directory.path(name)];
@@ -131,14 +132,72 @@ it('each report tells what all phases of the job are expected to cost', async ()
     expect(new Set(told.map(({ phases }) => phases.map(({ phase }) => phase).join()))).toEqual(
       new Set(['scatter,shuffle,commit']),
     );
-    return told.at(-1)?.phases.map(({ cost = 0 }) => cost / TEXT.length) ?? [];
+    const [pass1 = 0, pass2 = 0, commit = 0] = told.at(-1)?.phases.map(({ cost = 0 }) => cost) ?? [];
+    expect(commit).toBeGreaterThan(0);
+    expect(commit).toBeLessThan(pass2);
+    return pass2 / pass1;
   };
-  const [plain, packed] = [await costsOf('plain'), await costsOf('packed')];
-  expect(plain).toEqual([2, 1.3, 0.1]);
-  expect(packed[0]).toBeGreaterThan(3.5);
-  expect(packed.slice(1)).toEqual([1.3, 0.1]);
-  expect(await costsOf('plain', { compress: { codec: 'gzip' } }, SCATTERED_AGAIN)).toEqual([2, 42, 0.1]);
-  expect(await costsOf('plain', {}, SCATTERED_AGAIN)).toEqual([2, 2, 0.1]);
+  const inMemory = await costsOf('plain');
+  expect(await costsOf('packed')).toBeLessThan(0.99 * inMemory);
+  const onDisk = await costsOf('plain', {}, { ...SCATTERED_AGAIN, pass2ArenaBytes: 2 ** 22 });
+  expect(onDisk).toBeGreaterThan(1.01 * inMemory);
+  const compress = { codec: 'gzip' } as const;
+  expect(await costsOf('plain', { compress }, { ...SCATTERED_AGAIN, pass2ArenaBytes: 2 ** 22 })).toBeGreaterThan(
+    onDisk,
+  );
+  expect(await costsOf('plain', {}, SCATTERED_AGAIN)).toBeGreaterThan(1.01 * onDisk);
+});
+
+describe('between the passes', () => {
+  const shards = { by: 'count', shardCount: 3 } as const;
+  it.each<[string, Partial<ShuffleOptions>, string[]]>([
+    ['equal records are dropped from shards', { unique: true, shards }, ['measure']],
+    ['equal records are listed', { unique: true, duplicates: 'duplicates' }, ['measure']],
+    ['equal records are dropped from one output, which needs no measure', { unique: true }, []],
+    ['records are drawn', { repeat: true, headCount: 500 }, ['draw']],
+    ['records are drawn from those that stay', { unique: true, repeat: true, headCount: 500 }, ['measure', 'draw']],
+  ])('a phase of its own tells how far it is where %s', async (_, options, between) => {
+    const inputs = [TEXT, TEXT].map((text, i) => {
+      writeFileSync(directory.path(`in-${i}`), text);
+      return directory.path(`in-${i}`);
+    });
+    const told: ShuffleProgress[] = [];
+    const { duplicates } = options;
+    await shuffle(
+      {
+        ...{ inputs, output: directory.path('out'), tempDirs: [directory.temp], memoryBytes: 2 ** 26, workers: 2 },
+        ...{ ...options, duplicates: duplicates && directory.path(duplicates) },
+        onProgress: (progress) => told.push(progress),
+      },
+      { ...SIZES, keepInRam: false, inline: false },
+    );
+    const phases = ['scatter', ...between, 'shuffle', 'commit'];
+    const begun = told.map(({ phase }) => phase).filter((phase, i, all) => phase !== all[i - 1]);
+    expect(begun).toEqual(phases);
+    for (const { phases: expected } of told) expect(expected.map(({ phase }) => phase)).toEqual(phases);
+    const stays = { measure: 2 * TEXT.length, draw: options.unique === true ? TEXT.length : 2 * TEXT.length };
+    for (const phase of ['measure', 'draw'] as const)
+      if (between.includes(phase)) expectPhase(told, phase, stays[phase], stays[phase]);
+  });
+
+  it('each batch of an output without end is counted from 0', async () => {
+    writeFileSync(directory.path('plain'), TEXT);
+    const told: ShuffleProgress[] = [];
+    const stop = new AbortController();
+    const job = shuffle(
+      {
+        ...{ inputs: [directory.path('plain')], output: '/dev/null', repeat: true, signal: stop.signal },
+        onProgress: (progress) => {
+          told.push(progress);
+          if (told.filter(({ phase, bytesDone }) => phase === 'draw' && bytesDone === 0).length > 3) stop.abort();
+        },
+      },
+      SIZES,
+    );
+    await expect(job).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    for (const { bytesDone, bytesTotal = Number.POSITIVE_INFINITY } of told)
+      expect(bytesDone).toBeLessThanOrEqual(bytesTotal);
+  });
 });
 
 it('each report tells what the job does on its disks, and its memory', async () => {

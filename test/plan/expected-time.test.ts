@@ -18,7 +18,7 @@ const job: TimedJob = {
   isCounted: false,
   inputFiles: 8,
   outputFiles: 1,
-  isMeasured: false,
+  between: [],
   threads: 8,
   tasks: 64,
   longestTaskShare: 1 / 64,
@@ -72,7 +72,8 @@ describe('a pass', () => {
     const names = (change: Partial<TimedJob>) => passesOf(change).map(({ name }) => name);
     expect(names({ isCounted: true })).toEqual(['count', 'pass 1', 'pass 2']);
     expect(names({ levels: 3 })).toEqual(['pass 1', 'further levels', 'pass 2']);
-    expect(names({ isMeasured: true })).toEqual(['pass 1', 'between', 'pass 2']);
+    expect(names({ between: ['measure'] })).toEqual(['pass 1', 'measure', 'pass 2']);
+    expect(names({ between: ['measure', 'draw'] })).toEqual(['pass 1', 'measure', 'draw', 'pass 2']);
   });
 });
 

@@ -63,6 +63,7 @@ export async function drawRecords(task: DrawTask): Promise<DrawResult> {
         rank += recordCount;
       });
       requireSameTally(pile, found, tallyOf(expected, pile - range.first));
+      control.count('orderedBytes', found.recordBytes);
     }
     const { pileSet, totals } = scatterArena.commit(null);
     if (sumTotals(totals).checksum !== copier.copiedChecksum) throw differentCopies();

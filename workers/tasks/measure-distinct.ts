@@ -47,18 +47,28 @@ export interface ListedLines {
 
 export async function measureDistinct(task: MeasureDistinctTask): Promise<DistinctResult> {
   const { first, end, expected, listing } = task;
-  const { order } = await openOrder(task, async () => {});
+  const { order, control } = await openOrder(task, async () => {});
+  let countedBytes = 0;
   const measure = async (): Promise<PileTotals> => {
     const distinct = emptyTotals(end - first);
     for (const { pile, order: orderPile } of order.piles(first, end)) {
+      const held = tallyOf(expected, pile - first);
       const dropped = await orderPile(async () => {});
-      setTally(distinct, pile - first, differenceOf(tallyOf(expected, pile - first), dropped));
+      setTally(distinct, pile - first, differenceOf(held, dropped));
+      control.count('orderedBytes', held.recordBytes);
+      countedBytes += held.recordBytes;
     }
     return distinct;
   };
-  if (listing === undefined) return { distinct: await measure(), listed: undefined };
-  if (!(order instanceof PileOrderer)) throw new RangeError('held records do not tell where they come from');
-  return list(task, listing, order, measure);
+  try {
+    if (listing === undefined) return { distinct: await measure(), listed: undefined };
+    if (!(order instanceof PileOrderer)) throw new RangeError('held records do not tell where they come from');
+    return await list(task, listing, order, measure);
+  } catch (error) {
+    // The task may be done once more.
+    control.count('orderedBytes', -countedBytes);
+    throw error;
+  }
 }
 
 async function list(
