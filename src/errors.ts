@@ -159,6 +159,11 @@ export function requireWhole(option: string, value: number, least: number, most 
   throw new UsageError(`${option} is ${inDigits(value)}; expected a whole number from ${least} to ${most}`);
 }
 
+/** What a message counts: `1 byte`, `2 bytes`. */
+export function counted(count: number | bigint, noun: string): string {
+  return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
+}
+
 const MOST_NAMED = 3;
 
 /** Several things of one kind in one message: `a, b, c and 69 more`. */

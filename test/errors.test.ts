@@ -5,6 +5,7 @@ import {
   AbortError,
   addCleanupErrors,
   ClosedPipeError,
+  counted,
   decodeError,
   encodeError,
   InputError,
@@ -94,4 +95,10 @@ it('several things of one kind are named as far as a line holds them', () => {
   expect([['a'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd', 'e']].map((names) => nameSome(names))).toEqual([
     ...['a', 'a, b, c', 'a, b, c and 2 more'],
   ]);
+});
+
+describe('counted', () => {
+  it('has the plural for all but one', () => {
+    expect([0, 1, 2, 1n].map((count) => counted(count, 'byte'))).toEqual(['0 bytes', '1 byte', '2 bytes', '1 byte']);
+  });
 });

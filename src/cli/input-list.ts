@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AbortError, InputError, UsageError } from '../errors.js';
+import { errnoOf, reasonOf } from '../io/io-error.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { readsFromTerminal } from './standard-streams.js';
 
@@ -143,9 +144,14 @@ export async function readNamedFile(what: string, path: string, signal: AbortSig
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
   } catch (cause) {
     if (signal.aborted) throw new AbortError(signal.reason);
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
-    const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
-    throw new InputError(code, `cannot read ${what}: ${reason}`, { cause });
+    throw unreadable(what, cause);
   }
+}
+
+/** The error for a file that an option names. @param what it is, in the message. */
+export function unreadable(what: string, cause: unknown): InputError {
+  const isMissing = errnoOf(cause) === 'ENOENT';
+  const reason = isMissing ? 'no such file; check the path' : reasonOf(cause);
+  const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
+  return new InputError(code, `cannot read ${what}: ${reason}`, { cause });
 }

@@ -5,6 +5,7 @@
 import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
+import { reasonOf } from '../io/io-error.js';
 import type { JobProfile, ShuffleOptions } from '../jobs/options.js';
 import { isStandardOutput } from './standard-streams.js';
 
@@ -19,6 +20,8 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
     throw new UsageError(`--profile ${path}: ${reason}`);
   };
   const directory = dirname(path);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    refuse(`${directory} is no directory; name a file in one`);
   try {
     accessSync(directory, constants.W_OK);
   } catch (error) {
@@ -80,8 +83,4 @@ export function writeProfile(
   } catch (error) {
     onWarning(`--profile ${path}: cannot write it: ${reasonOf(error)}`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

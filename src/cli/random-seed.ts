@@ -1,6 +1,7 @@
 /** Reads the seed of `--random-source`. */
 import { open } from 'node:fs/promises';
 import { InputError, UsageError } from '../errors.js';
+import { unreadable } from './input-list.js';
 import { seedOfSource } from './shuf/random-source.js';
 import { isStandardInput } from './standard-streams.js';
 
@@ -13,10 +14,7 @@ export async function readSeedFrom(path: string, readsStandardInput: boolean): P
     throw new UsageError(`--random-source ${path}: standard input is read as an input; name another file`);
   }
   const seed = await seedIn(path).catch((cause: unknown) => {
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
-    const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
-    throw new InputError(code, `cannot read the random source ${path}: ${reason}`, { cause });
+    throw unreadable(`the random source ${path}`, cause);
   });
   if (seed !== undefined) return seed;
   throw new InputError('ERR_INPUT_UNREADABLE', `the random source ${path} is empty; expected one byte or more`);

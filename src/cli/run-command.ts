@@ -4,7 +4,7 @@
  * a closed pipe leaves exactly one line on standard error.
  */
 
-import { UsageError } from '../errors.js';
+import { PileshufError, UsageError } from '../errors.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandDefinition, parseCommand } from './command.js';
 import { type CommandName, commandSummaries } from './command-table.js';
@@ -52,6 +52,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const interruption = watchSignals(() => reporter.close());
   const ignoreStatusSignal = watchStatusSignal(() => void reporter.status());
   const signal = interruption.abortSignal;
+  let mixFile: string | undefined;
   try {
     if (argv[0] === 'help' && argv[1] === 'shuf' && argv.length === 2) {
       await printToStandardOutput(helpText('pileshuf shuf'));
@@ -65,7 +66,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, resume, range, dryRun, output = '-' }: ReportingValues = parsed.values;
+    const { progress: style, quiet, resume, range, dryRun, mix, output = '-' }: ReportingValues = parsed.values;
+    mixFile = mix;
     // Only the main command leaves jobs that can be resumed, and only with inputs.
     const leavesJobs = command === shuffleCommand && range === undefined;
     const adviseResume = leavesJobs ? resumeAdviser(argv, resume === true) : undefined;
@@ -78,6 +80,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     await running.run({ ...parsed, argv, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
+    nameMixFile(thrown, mixFile);
     reporter.failure(thrown, interruption.receivedSignal());
     return exitCodeOf(thrown, interruption.receivedSignal());
   } finally {
@@ -85,6 +88,12 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     interruption.release();
     ignoreStatusSignal();
   }
+}
+
+/** The library gets the mix and not its file, which a message about it must name. */
+function nameMixFile(thrown: unknown, file: string | undefined): void {
+  if (file === undefined || !(thrown instanceof PileshufError)) return;
+  thrown.message = thrown.message.replace(/^(a group of )?`mix`/, (_, before = '') => `${before}--mix ${file}`);
 }
 
 function writesRecords(name: CommandName): boolean {
@@ -136,5 +145,6 @@ interface ReportingValues {
   readonly resume?: boolean;
   readonly range?: unknown;
   readonly dryRun?: boolean;
+  readonly mix?: string;
   readonly output?: string;
 }

@@ -7,6 +7,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { ClosedPipeError, SystemError } from '../errors.js';
+import { errnoOf, FULL_DISK_ADVICE, isFull, reasonOf } from '../io/io-error.js';
 
 /** Standard error, or its stand-in. */
 export type MessageStream = NodeJS.WritableStream & {
@@ -66,9 +67,10 @@ export async function printToStandardOutput(text: string): Promise<void> {
   if (!error) {
     return;
   }
-  throw 'code' in error && error.code === 'EPIPE'
-    ? new ClosedPipeError()
-    : new SystemError('ERR_IO', `cannot write to standard output: ${error.message}`, { cause: error });
+  if (errnoOf(error) === 'EPIPE') throw new ClosedPipeError();
+  const advice = isFull(error) ? `; ${FULL_DISK_ADVICE}` : '';
+  const message = `cannot write to standard output: ${reasonOf(error)}${advice}`;
+  throw new SystemError(isFull(error) ? 'ERR_NO_SPACE' : 'ERR_IO', message, { cause: error });
 }
 
 /** Whether reading a file takes bytes away from standard input: both are one pipe or terminal. */

@@ -1,5 +1,6 @@
 /** Where the time of a whole job went: the commit puts together what its tasks have left. */
 
+import { reasonOf } from '../io/io-error.js';
 import type { JobScope } from '../jobs/job.js';
 import type { PassSeconds } from '../jobs/options.js';
 import { writeWhole } from '../jobs/report/report-file.js';
@@ -63,8 +64,7 @@ export function writeClusterProfile(
   try {
     writeWhole(path, `${JSON.stringify(profile, undefined, 1)}\n`, mayReplace);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    warn(new Error(`\`profile\` ${path}: cannot write it: ${reason}; the output is complete`));
+    warn(new Error(`\`profile\` ${path}: cannot write it: ${reasonOf(error)}; the output is complete`));
   }
 }
 

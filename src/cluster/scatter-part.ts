@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
-import { InputError, VerificationError } from '../errors.js';
+import { counted, InputError, VerificationError } from '../errors.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import { linkToNewName, NameTakenError, syncDirectory } from '../io/durable.js';
 import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
@@ -191,7 +191,7 @@ function requireUnchanged(input: FileInput): FileInput {
   const change =
     now.byteLength === version.byteLength
       ? 'it was written to or replaced'
-      : `its size was ${version.byteLength} bytes and is ${now.byteLength}`;
+      : `its size was ${counted(version.byteLength, 'byte')} and is ${now.byteLength}`;
   throw new InputError(
     'ERR_INPUT_CHANGED',
     `${path}: the input changed since the job was planned (${change}); ${CLUSTER_REMEDY.ifDamaged}`,

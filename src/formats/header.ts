@@ -3,7 +3,7 @@
  * output, and of each shard. Reads a header off the decoded bytes of an input, and shows where two of them differ.
  * `record-format.ts` lists the rules.
  */
-import { corruptInput } from '../errors.js';
+import { corruptInput, counted } from '../errors.js';
 import type { FramingSpec } from './framing-table.js';
 
 /** No header is longer: all of it is held in memory, on every thread that reads an input. */
@@ -80,7 +80,7 @@ export function requireRecordBytes(
   const expected = byteLength + recordBytes;
   const problem =
     inputBytes < expected
-      ? `byte ${inputBytes} is the end of the input; expected ${expected} bytes by its header: it is truncated`
+      ? `byte ${inputBytes} is the end of the input; expected ${counted(expected, 'byte')} by its header: it is truncated`
       : `byte ${expected} lies behind the last record that its header declares; expected the end of the input`;
   throw corruptInput(path, problem);
 }

@@ -6,8 +6,10 @@
  *          8   u64 byte length        16   i64 nanoseconds of its last change
  *         24   8 bytes of the SHA-256 of its first and last 4 KiB, in a job that can be resumed; else 0
  */
+
 import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { counted } from '../errors.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
@@ -87,7 +89,7 @@ export async function findInputChange(
 function describeChange(then: Buffer, now: Buffer, input: Input): string | undefined {
   if (then.compare(now, 0, 8, 0, 8) !== 0) return 'the list had another file here';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
-  if (sizeThen !== sizeNow) return `its size was ${sizeThen} bytes and is ${sizeNow}`;
+  if (sizeThen !== sizeNow) return `its size was ${counted(sizeThen, 'byte')} and is ${sizeNow}`;
   if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return 'the time of its last change differs';
   return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes differ';
 }

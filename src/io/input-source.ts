@@ -10,7 +10,7 @@
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { afterFailure } from '../cleanup.js';
-import { InputError, PileshufError } from '../errors.js';
+import { counted, InputError, PileshufError } from '../errors.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { fileCalls } from './file-calls.js';
@@ -24,7 +24,7 @@ import {
   sameVersion,
   versionOf,
 } from './files.js';
-import { ioError } from './io-error.js';
+import { ioError, reasonOf } from './io-error.js';
 
 /** Path that stands for standard input. */
 export const STANDARD_INPUT = '-';
@@ -74,7 +74,7 @@ export class RegularInput {
     const sizes =
       now.byteLength === this.#version.byteLength
         ? 'it was written to or replaced'
-        : `its size was ${this.#version.byteLength} bytes and is ${now.byteLength}`;
+        : `its size was ${counted(this.#version.byteLength, 'byte')} and is ${now.byteLength}`;
     throw new InputError(
       'ERR_INPUT_CHANGED',
       `${this.path}: the input changed during the job (${sizes}); start again when nothing writes to it`,
@@ -135,13 +135,7 @@ function readableInput(path: string, stream: Socket): StreamInput {
         const { done, value } = await pieces.next();
         return done === true ? new Uint8Array() : value;
       } catch (error) {
-        throw new InputError(
-          'ERR_INPUT_UNREADABLE',
-          `cannot read ${path}: ${error instanceof Error ? error.message : error}`,
-          {
-            cause: error,
-          },
-        );
+        throw new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: ${reasonOf(error)}`, { cause: error });
       }
     },
     close: () => stream.destroy(),

@@ -38,6 +38,19 @@ const ERRNO_TEXT: Record<string, string> = {
   ELOOP: 'too many symbolic links',
   ENAMETOOLONG: 'the name is too long',
   ESTALE: 'the network file system lost the file',
+  ENXIO: 'there is no such device, or it is a socket',
+  ENODEV: 'there is no such device',
+  EBUSY: 'the device or file is in use',
+  ETXTBSY: 'the file is a program that runs',
+  ENOMEM: 'the system has no more memory',
+  EINVAL: 'the file or its file system does not allow this',
+  EPIPE: 'the reader closed it',
+  EAGAIN: 'the system has no more of what this needs for now',
+  EBADF: 'it is not open',
+  ETIMEDOUT: 'it took too long to answer',
+  EXDEV: 'it lies on another file system',
+  EMLINK: 'the file has too many names',
+  ENOTEMPTY: 'the directory is not empty',
 };
 
 /** The operating system's reason in words. */

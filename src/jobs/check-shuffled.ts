@@ -8,7 +8,7 @@
  *     verdict  what that means                           ../plan/order-verdict.ts
  */
 import type { SampledPart, SampleTask } from '../../workers/tasks/sample-records.js';
-import { InputError, UsageError } from '../errors.js';
+import { counted, InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type FieldPath, parseFieldPath } from '../formats/selector.js';
 import { mayBeCut } from '../inputs/cuts.js';
@@ -222,7 +222,7 @@ function requireField({ count, fields, numbers }: SampledRecords, { field, id }:
   const isMissing = (option: string, name: string) =>
     new InputError(
       'ERR_FIELD_MISSING',
-      `none of the ${count} records that were looked at has the field ${name}; expected JSON objects of at most 4096 bytes that have it, or leave \`${option}\` out`,
+      `none of the ${counted(count, 'record')} that were looked at has the field ${name}; expected JSON objects of at most 4096 bytes that have it, or leave \`${option}\` out`,
     );
   if (field !== undefined && fields.every((value) => value === 0)) throw isMissing('field', field);
   if (id !== undefined && numbers.every((number) => Number.isNaN(number))) throw isMissing('id', id);

@@ -15,6 +15,7 @@ import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import type { OnProfile } from '../passes/task-pool.js';
 import { startThreads, type Threads } from '../passes/threads.js';
+import { hearSignals } from '../pause.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
@@ -63,7 +64,11 @@ export async function drawOutput<T>(
       const drawn = await drawBatch(job, threads, number * batch, batch, releases);
       return write(drawn, number === 0);
     }, onWarning);
-  for (let number = 0; headCount === undefined; number++) await writeBatch(number);
+  for (let number = 0; headCount === undefined; number++) {
+    await writeBatch(number);
+    // On the calling thread a batch never waits: signals would not be seen, nor the memory of earlier batches freed.
+    await hearSignals(prepared.request.signal, 'incomplete');
+  }
   return writeBatch(0);
 }
 

@@ -2,7 +2,7 @@
  * Takes the piles of a store in place of a scatter pass: all pile sets, and the totals of each merged pile. Reads the
  * totals from the indexes, and compares them with the commits in the manifest.
  */
-import { VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
 import { hearSignals } from '../pause.js';
@@ -30,7 +30,9 @@ export async function gatherStoredPiles(
       const index = { path: indexFilePath(layout, name), role: 'store' as const };
       const tallies = explainingExpiry(snapshot, name, () => readPileTotals(index));
       if (tallies.records.length !== pileCount) {
-        throw new VerificationError(`${index.path} has ${tallies.records.length} piles, and the store ${pileCount}`);
+        throw new VerificationError(
+          `${index.path} has ${counted(tallies.records.length, 'pile')}, and the store ${pileCount}`,
+        );
       }
       addTotals(ofCommit, tallies);
       pileSets.push({ name, index, diskBytes });
@@ -46,6 +48,6 @@ function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
   const { records, bytes, checksum } = sumTotals(totals);
   if (records === commit.records && bytes === commit.bytes && checksum === BigInt(`0x${commit.checksum}`)) return;
   throw new VerificationError(
-    `the pile sets of the commit ${commit.name} hold ${records} records of ${bytes} bytes, expected ${commit.records} of ${commit.bytes} with the checksum ${commit.checksum}; restore the store from a copy`,
+    `the pile sets of the commit ${commit.name} hold ${counted(records, 'record')} of ${counted(bytes, 'byte')}, expected ${commit.records} of ${commit.bytes} with the checksum ${commit.checksum}; restore the store from a copy`,
   );
 }

@@ -10,7 +10,7 @@
  */
 import type { ReadSettings } from '../../workers/settings.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
-import { InputError, UsageError, VerificationError } from '../errors.js';
+import { counted, InputError, UsageError, VerificationError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
@@ -227,7 +227,7 @@ function verified(
     const { inputBytes } = coverage;
     if (spans === undefined || inputBytes === undefined || inputBytes === spans.decodedBytes) continue;
     throw new VerificationError(
-      `${input.path} decodes to ${inputBytes} bytes, expected the ${spans.decodedBytes} bytes that its members say they hold`,
+      `${input.path} decodes to ${counted(inputBytes, 'byte')}, expected the ${counted(spans.decodedBytes, 'byte')} that its members say they hold`,
     );
   }
   check.verify(notedBytes);

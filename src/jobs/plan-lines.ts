@@ -3,7 +3,7 @@
  * choose their piles.
  */
 import type { CopySettings } from '../../workers/settings.js';
-import { InputError } from '../errors.js';
+import { counted, InputError } from '../errors.js';
 import { type Compression, codecOfName, compressionOf } from '../formats/encoder-table.js';
 import { type SharedInputNames, shareInputNames } from '../inputs/input-names.js';
 import type { ScatterOutcome } from '../passes/scatter-pass.js';
@@ -71,7 +71,7 @@ export function ofLongLine(error: unknown, byteLength: number): unknown {
   if (!(error instanceof InputError && error.code === 'ERR_RECORD_TOO_LONG')) return error;
   return new InputError(
     'ERR_RECORD_TOO_LONG',
-    `the longest line of \`duplicates\` has ${byteLength} bytes and does not fit half of the memory budget; give more with \`memoryBytes\``,
+    `the longest line of \`duplicates\` has ${counted(byteLength, 'byte')} and does not fit half of the memory budget; give more with \`memoryBytes\``,
   );
 }
 

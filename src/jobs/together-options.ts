@@ -1,6 +1,6 @@
 /** The options of a job of aligned files, checked and completed. */
 import { basename } from 'node:path';
-import { UsageError } from '../errors.js';
+import { counted, UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Compression, codecOfName, compressionOf, suffixOf } from '../formats/encoder-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
@@ -75,13 +75,15 @@ function requireTuples(together: ShuffleTogetherOptions['together']): void {
       throw new UsageError('standard input (-) cannot be one of the files of `together`; name a file');
     if (tuple.length === first.length) continue;
     throw new UsageError(
-      `\`together\` names ${tuple.length} files in ${tuple.join(',')} and ${first.length} in ${first.join(',')}; expected as many each time`,
+      `\`together\` names ${counted(tuple.length, 'file')} in ${tuple.join(',')} and ${first.length} in ${first.join(',')}; expected as many each time`,
     );
   }
   if (first.length < 2)
     throw new UsageError(`\`together\` names one file, ${first.join()}; expected two or more, one for each member`);
   if (first.length > MOST_MEMBERS)
-    throw new UsageError(`\`together\` names ${first.length} files at a time; expected at most ${MOST_MEMBERS}`);
+    throw new UsageError(
+      `\`together\` names ${counted(first.length, 'file')} at a time; expected at most ${MOST_MEMBERS}`,
+    );
 }
 
 function memberOf(options: ShuffleTogetherOptions, common: ShuffleRequest, member: number): Member {

@@ -4,7 +4,7 @@
  * none: there the names of the shards tell how many there must be.
  */
 import { join } from 'node:path';
-import { UsageError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 import { LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
@@ -94,11 +94,15 @@ async function verifySets(
 
 /**
  * The markers in the directory and the shards beside each; without a marker, what is named like shards.
- * @throws UsageError
+ * @throws UsageError, InputError ERR_INPUT_MISSING
  */
 function findSets(directory: string) {
-  if (statPath(directory, 'input')?.isDirectory() !== true)
-    throw new UsageError(`${directory} is no directory; expected one with shards, or a pile store`);
+  const stat = statPath(directory, 'input');
+  if (stat === undefined) throw new InputError('ERR_INPUT_MISSING', `${directory} does not exist; check the name`);
+  if (!stat.isDirectory())
+    throw new UsageError(
+      `${directory} is no directory; expected one with shards, or a pile store: compare a file with its inputs by \`verifyPermutation\``,
+    );
   const names = listNames(directory, 'input').sort();
   const marked = names.flatMap((name) => {
     if (!name.endsWith(MARKER_ENDING)) return [];

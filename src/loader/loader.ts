@@ -2,7 +2,7 @@
  * Gives the records of one rank, epoch by epoch. A loader remembers its position: every loop over it moves the position,
  * and `state` saves it.
  */
-import { AbortError, UsageError } from '../errors.js';
+import { AbortError, counted, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { shareOfRank } from './epoch-order.js';
 import { requireBatchSize } from './loader-options.js';
@@ -108,7 +108,9 @@ export class Loader implements AsyncIterable<Uint8Array> {
     const wanted = requireBatchSize(size);
     const fewest = dropLast ? wanted : 1;
     if (this.recordsPerEpoch < fewest) {
-      throw new UsageError(`an epoch has ${this.recordsPerEpoch} records for this rank, but a batch needs ${fewest}`);
+      throw new UsageError(
+        `an epoch has ${counted(this.recordsPerEpoch, 'record')} for this rank, but a batch needs ${fewest}`,
+      );
     }
     return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }

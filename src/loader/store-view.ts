@@ -3,7 +3,7 @@
  * indexes of all pile sets, when a loader first needs them, and checked against the manifest.
  */
 
-import { VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 import { hearSignals } from '../pause.js';
 import { type MergedPile, mergeEntries } from '../pile-sets/merged-pile.js';
 import type { PileEntry } from '../pile-sets/pile-set-index.js';
@@ -97,6 +97,6 @@ function requireTotals({ records }: PileTotals, { directory, manifest }: StoreSn
   const expected = manifest.commits.reduce((sum, commit) => sum + commit.records, 0);
   if (found === expected) return;
   throw new VerificationError(
-    `the pile store ${directory} holds ${found} records, expected ${expected}; restore it from a copy`,
+    `the pile store ${directory} holds ${counted(found, 'record')}, expected ${expected}; restore it from a copy`,
   );
 }

@@ -1,5 +1,5 @@
 /** Staged files and their final names: whether a file has its name, and giving it once. */
-import { VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 import { isSameEntry, nameExists, statPath } from '../io/paths.js';
 
 /** Whether a staged file has its final name already, beside its staged name or in place of it. */
@@ -26,6 +26,6 @@ export function nameOnce(
   const stat = statPath(final, 'output');
   if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
   throw new VerificationError(
-    `the output ${final} had its final name already, and is gone or no longer has ${byteLength} bytes; make it again with \`force\``,
+    `the output ${final} had its final name already, and is gone or no longer has ${counted(byteLength, 'byte')}; make it again with \`force\``,
   );
 }

@@ -11,7 +11,7 @@
  */
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
+import { counted, StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
@@ -110,7 +110,7 @@ export class StagedOutput {
       const byteLength = nameExists(path, 'output') ? byteLengthOf(path) : 0;
       if (byteLength >= end) continue;
       throw new StagedOutputError(
-        `the staged output ${path} has ${byteLength} bytes, expected at least the ${end} that the unfinished job wrote`,
+        `the staged output ${path} has ${counted(byteLength, 'byte')}, expected at least the ${end} that the unfinished job wrote`,
       );
     }
   }
@@ -167,20 +167,21 @@ export class StagedOutput {
         'starts' in cuts ? Math.min(cutAt(cuts, shard + 1), recordBytes) - cutAt(cuts, shard) : shardBytes;
       if (shardBytes !== cutBytes) {
         throw new VerificationError(
-          `the staged output ${path} has ${shardBytes} bytes of records, expected ${cutBytes}: its cuts do not lie between records`,
+          `the staged output ${path} has ${counted(shardBytes, 'byte')} of records, expected ${cutBytes}: its cuts do not lie between records`,
         );
       }
       const byteLength = byteLengthOf(path);
       const expectedBytes = ends.headerBytes + end + ends.trailerOf(shardBytes).byteLength;
       if (byteLength !== expectedBytes) {
         throw new VerificationError(
-          `the staged output ${path} has ${byteLength} bytes on disk, expected ${expectedBytes}`,
+          `the staged output ${path} has ${counted(byteLength, 'byte')} on disk, expected ${expectedBytes}`,
         );
       }
     }
     if ('splits' in cuts) requireBytesOfSplits(cuts, regionsOf);
     const written = recordBytesOf(regions);
-    if (written !== recordBytes) throw new VerificationError(`${written} bytes were written, expected ${recordBytes}`);
+    if (written !== recordBytes)
+      throw new VerificationError(`${counted(written, 'byte')} were written, expected ${recordBytes}`);
   }
 
   /**
@@ -324,7 +325,7 @@ function requireBytesOfSplits(
     for (let shard = firstShard; shard < endShard; shard++) written += recordBytesOf(regionsOf.get(shard) ?? []);
     if (written === bytes) continue;
     throw new VerificationError(
-      `split ${i} has ${written} bytes in the shards from ${firstShard} on, expected ${bytes}: it does not begin between records`,
+      `split ${i} has ${counted(written, 'byte')} in the shards from ${firstShard} on, expected ${bytes}: it does not begin between records`,
     );
   }
 }

@@ -4,7 +4,7 @@
  * it. A write keeps to the pace of the reader, so a job can be stopped while its reader takes nothing. What was written
  * cannot be taken back, so a stream has nothing to make durable and nothing to commit.
  */
-import { VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput, writeSome } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { Backoff } from '../pause.js';
@@ -78,7 +78,9 @@ export class StreamOutput {
   verify({ recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
     const written = recordBytesOf(regions);
     if (written === recordBytes) return;
-    throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${recordBytes}`);
+    throw new VerificationError(
+      `${counted(written, 'byte')} were written to ${this.#file.path}, expected ${recordBytes}`,
+    );
   }
 
   release(): void {

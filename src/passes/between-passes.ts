@@ -3,7 +3,7 @@
  * hold the longest record.
  */
 import type { Release } from '../cleanup.js';
-import { InputError } from '../errors.js';
+import { counted, InputError } from '../errors.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import type { Header } from '../formats/header.js';
 import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
@@ -128,7 +128,7 @@ export function fitPass2(
   if (fitted === undefined) {
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
+      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
     );
   }
   const { workers, arenaBytes, spareBytes } = fitted;

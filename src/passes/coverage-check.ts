@@ -2,7 +2,7 @@
  * Checks from the reports of the tasks that they read every byte of every input once, and that the piles, or the index, got
  * as many bytes. This is the first of the checks that tie the output to the inputs.
  */
-import { VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 import { requireRecordBytes } from '../formats/header.js';
 import { bytesWithCopies, type Coverage } from '../inputs/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '../inputs/list-inputs.js';
@@ -94,7 +94,7 @@ function countOf({ ordinals }: Coverage): number {
 /** The error for piles, or an index, that did not get the bytes that were read. */
 export function bytesMissing(takenBytes: number, readBytes: number): VerificationError {
   return new VerificationError(
-    `pass 1 put ${takenBytes} bytes on the piles, expected the ${readBytes} that it read; check the memory of this machine`,
+    `pass 1 put ${counted(takenBytes, 'byte')} on the piles, expected the ${readBytes} that it read; check the memory of this machine`,
   );
 }
 

@@ -24,13 +24,12 @@ export async function runTasks<Task, Result>(
   stop: JobStop,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
-  // A job may have millions of tasks, and a promise keeps all that waits for it: `stop.requested` gets one function here.
   let wake = () => {};
   const change = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
     });
-  void stop.requested.then(() => wake());
+  const stopListening = stop.onRequest(() => wake());
   let failure: unknown;
   /** Whether later results are ignored. */
   let isOver = false;
@@ -63,6 +62,7 @@ export async function runTasks<Task, Result>(
     clearTimeout(timer);
   }
   isOver = true;
+  stopListening();
   // Tasks that were stopped for a reason only say that they were stopped.
   const reason = stop.reason ?? failure;
   if (reason !== undefined) throw reason;

@@ -18,19 +18,14 @@ export interface Threads {
 
 /** Stops a job before its end. */
 export class JobStop {
-  /** Fulfilled when the job must stop; never rejected. */
-  readonly requested: Promise<void>;
   readonly #control: JobControl;
   readonly #signal: AbortSignal | undefined;
-  readonly #wake: () => void;
+  readonly #listeners = new Set<() => void>();
   readonly #onAbort = () => this.request();
   #isRequested = false;
   #reason: unknown;
 
   constructor(control: JobControl, signal: AbortSignal | undefined) {
-    const { promise, resolve } = promiseWithResolver();
-    this.requested = promise;
-    this.#wake = resolve;
     this.#control = control;
     this.#signal = signal;
     if (signal?.aborted === true) this.request();
@@ -56,8 +51,19 @@ export class JobStop {
     const isFirst = !this.#isRequested;
     this.#isRequested = true;
     this.#control.abort();
-    this.#wake();
+    if (isFirst) for (const listener of this.#listeners) listener();
     return isFirst;
+  }
+
+  /**
+   * Calls `listener` when the job must stop. A job without an end has passes without end, so nothing of a pass may stay.
+   * @returns stops listening.
+   */
+  onRequest(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   /** Stops listening to the caller's signal. */

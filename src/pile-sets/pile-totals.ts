@@ -4,7 +4,7 @@
  * pass gathers. Each is one column of plain data: they cross threads, and a job has up to 65,536 piles.
  */
 
-import { VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 
 /** The totals of one pile. */
 export interface PileTally {
@@ -108,7 +108,7 @@ export function isSameTally(a: PileTally, b: PileTally): boolean {
 export function requireSameTally(pile: number, found: PileTally, expected: PileTally): void {
   if (isSameTally(found, expected)) return;
   throw new VerificationError(
-    `pile ${pile} came out of pass 2 with ${found.records} records, ${found.recordBytes} bytes and checksum ${found.checksum.toString(16)}, ` +
+    `pile ${pile} came out of pass 2 with ${counted(found.records, 'record')}, ${counted(found.recordBytes, 'byte')} and checksum ${found.checksum.toString(16)}, ` +
       `expected ${expected.records}, ${expected.recordBytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
   );
 }

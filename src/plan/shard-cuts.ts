@@ -3,7 +3,7 @@
  * starts at byte `cutAt(i)` of the whole output or later. Nearly all cuts are arithmetic, so a task needs no list of them,
  * however many shards there are. Where records are too long for that, `fitted-cuts.ts` makes a list.
  */
-import { InputError, UsageError } from '../errors.js';
+import { counted, InputError, UsageError } from '../errors.js';
 
 /** Plain data; crosses threads. */
 export type ShardCuts = PlainCuts | SplitCuts;
@@ -103,7 +103,9 @@ export function requireFewShards(shardCount: number, expected: string): void {
 
 /** @param expected what makes few enough, such as an option and its least value. */
 export function tooManyShards(shardCount: number, expected: string): UsageError {
-  return new UsageError(`the output would have ${shardCount} shards, more than ${MOST_SHARDS}; expected ${expected}`);
+  return new UsageError(
+    `the output would have ${counted(shardCount, 'shard')}, more than ${MOST_SHARDS}; expected ${expected}`,
+  );
 }
 
 /** @param shardsForEach how many shards there may be for each piece of the size that is left beside the longest record. */
@@ -141,10 +143,10 @@ function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): EvenCuts |
   const roomBytes = maxShardBytes - bytesAround;
   const fewestBytes = Math.max(1, longestRecordBytes);
   if (roomBytes < fewestBytes) {
-    const around = bytesAround === 0 ? '' : `, a shard has ${bytesAround} bytes besides its records,`;
+    const around = bytesAround === 0 ? '' : `, a shard has ${counted(bytesAround, 'byte')} besides its records,`;
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes + bytesAround}B`,
+      `the longest record has ${counted(longestRecordBytes, 'byte')}${around} and no shard may have more than ${maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes + bytesAround}B`,
     );
   }
   // A cut at i * total / N moves forward to the next record start, by at most longest - 1 bytes;

@@ -2,7 +2,7 @@
  * Reads the records of a file in any order, by its index. The memory does not grow with the file: it holds the records
  * being read, some megabytes of the index, and the last decoded bytes of a compressed file.
  */
-import { InputError, inDigits, UsageError } from '../errors.js';
+import { counted, InputError, inDigits, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, openForRead, versionOf } from '../io/files.js';
@@ -101,7 +101,7 @@ class OpenIndexedFile implements IndexedFile {
     if (this.#closing !== undefined) throw new UsageError(`${this.#data.path} was closed; open it again to read it`);
     if (!Number.isSafeInteger(index) || index < 0 || index >= this.length) {
       throw new UsageError(
-        `${this.#data.path} has no record ${inDigits(index)}; it has ${this.length} records, which count from 0`,
+        `${this.#data.path} has no record ${inDigits(index)}; it has ${counted(this.length, 'record')}, which count from 0`,
       );
     }
     this.#underWay += 1;
@@ -154,7 +154,7 @@ function requireSameMark(path: string, then: FileMark, version: FileVersion): vo
 
 function changeOf(path: string, then: FileMark, version: FileVersion): string | undefined {
   if (then.byteLength !== version.byteLength) {
-    return `its size was ${then.byteLength} bytes and is ${version.byteLength}`;
+    return `its size was ${counted(then.byteLength, 'byte')} and is ${version.byteLength}`;
   }
   if (then.modified !== String(version.modifiedNanoseconds)) return 'its modification time differs';
   return markOf(path, version).ends === then.ends ? undefined : 'its first or last bytes differ';

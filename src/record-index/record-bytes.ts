@@ -2,7 +2,7 @@
  * Reads the decoded bytes of a file at any position: from a plain file as they are, from a compressed file by decoding
  * the members that hold them.
  */
-import { InputError } from '../errors.js';
+import { counted, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type OpenFile, readAt, readAtAsync } from '../io/files.js';
 import type { Span } from './member-cells.js';
@@ -36,7 +36,7 @@ export class PlainBytes implements RecordBytes {
     if (count === byteLength) return;
     throw new InputError(
       'ERR_INPUT_CHANGED',
-      `${this.#file.path} was cut to ${start + count} bytes while it was open; make its index again when nothing writes to it`,
+      `${this.#file.path} was cut to ${counted(start + count, 'byte')} while it was open; make its index again when nothing writes to it`,
     );
   }
 

@@ -2,6 +2,7 @@
  * Compares each commit of a store with its indexes and the sizes of their files: all that can be checked without reading
  * records.
  */
+import { counted } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { hearSignals } from '../pause.js';
@@ -45,8 +46,8 @@ async function addTallies(
     storedBytes[pile] = (storedBytes[pile] ?? 0) + (totals.recordBytes[pile] ?? 0) + STORED_HEADER_BYTES * count;
   }
   const { records, bytes, checksum } = sumTotals(totals);
-  const found = `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
-  const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;
+  const found = `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
+  const told = `${counted(commit.records, 'record')} of ${counted(commit.bytes, 'byte')}, checksum ${commit.checksum}`;
   if (found === told) return;
   throw damagedPileSet(
     `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}`,
@@ -63,7 +64,11 @@ function readTallies(path: string, name: string, { pileCount }: PileSetLayout): 
     throw damagedPileSet(`${path} is the index of the pile set ${foundName}, expected ${name}`, undefined, 'store');
   }
   if (tallies.records.length !== pileCount) {
-    throw damagedPileSet(`${path} has ${tallies.records.length} piles, expected ${pileCount}`, undefined, 'store');
+    throw damagedPileSet(
+      `${path} has ${counted(tallies.records.length, 'pile')}, expected ${pileCount}`,
+      undefined,
+      'store',
+    );
   }
   return tallies;
 }
@@ -71,5 +76,5 @@ function readTallies(path: string, name: string, { pileCount }: PileSetLayout): 
 function requireDataFile(path: string, diskBytes: number): void {
   const byteLength = Number(statPath(path, 'store')?.size ?? 0);
   if (byteLength === diskBytes) return;
-  throw damagedPileSet(`${path} has ${byteLength} bytes, expected ${diskBytes}`, undefined, 'store');
+  throw damagedPileSet(`${path} has ${counted(byteLength, 'byte')}, expected ${diskBytes}`, undefined, 'store');
 }

@@ -89,7 +89,7 @@ describe('--random-source', () => {
   it.each([
     [['missing'], 3, 'cannot read the random source missing: no such file; check the path'],
     [['empty'], 3, 'the random source empty is empty; expected one byte or more'],
-    [['temp'], 3, 'cannot read the random source temp: EISDIR'],
+    [['temp'], 3, 'cannot read the random source temp: it is a directory'],
     [['empty', '--seed', '1'], 2, '--seed and --random-source contradict each other; give one of them'],
     [['-'], 2, '--random-source -: expected the name of a file; for standard input, name /dev/stdin'],
     [[''], 2, '--random-source: expected a path, got an empty string'],

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type InputList, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
 import { parseInputIds } from '#src/cli/option-values.js';
+import { readSeedFrom } from '#src/cli/random-seed.js';
 import { AbortError, InputError, UsageError } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -51,6 +52,21 @@ describe('splitList', () => {
   });
 });
 
+describe('a file that an option names and nobody can read', () => {
+  const { signal } = new AbortController();
+
+  it('is told in words, not by the number of an error', async () => {
+    const folder = directory.path();
+    const message = (what: string) => `cannot read ${what}: it is a directory`;
+    await expect(resolveInputs([], [{ flag: '--files-from', path: folder }], signal)).rejects.toThrow(
+      new InputError('ERR_INPUT_UNREADABLE', message(`the list of inputs --files-from ${folder}`)),
+    );
+    await expect(readSeedFrom(folder, false)).rejects.toThrow(
+      new InputError('ERR_INPUT_UNREADABLE', message(`the random source ${folder}`)),
+    );
+  });
+});
+
 describe('resolveInputs', () => {
   const { signal } = new AbortController();
   let count = 0;
@@ -89,7 +105,9 @@ describe('resolveInputs', () => {
     );
     await expect(resolveInputs([], [{ flag: '--files0-from', path: directory.path() }], signal)).rejects.toMatchObject({
       code: 'ERR_INPUT_UNREADABLE',
-      message: expect.stringContaining(`cannot read the list of inputs --files0-from ${directory.path()}: EISDIR`),
+      message: expect.stringContaining(
+        `cannot read the list of inputs --files0-from ${directory.path()}: it is a directory`,
+      ),
     });
   });
 

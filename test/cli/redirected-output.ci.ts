@@ -103,3 +103,14 @@ describe('standard output that is an input', () => {
     expect(readFileSync(directory.path('other'), 'utf8').split('\n').sort()).toEqual(['', 'a', 'b', 'c', 'x']);
   });
 });
+
+describe('standard output that is a file, of a job without an end', () => {
+  it('is left at SIGTERM, though nothing in the job waits', async () => {
+    const script = 'timeout --preserve-status --kill-after=60 2 "$@" corpus --repeat > out';
+    const { exitCode, stderr } = await run(script);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 143,
+      stderr: 'pileshuf: interrupted by SIGTERM: stopped before the end; the output may be incomplete\n',
+    });
+  });
+});

@@ -21,23 +21,39 @@ describe('runTasks', () => {
     expect(results).toEqual([1]);
   });
 
-  it('keeps nothing for the tasks that are done', async () => {
+  it('keeps nothing for the tasks that are done, nor for a pass that is', async () => {
     const stop = openStop();
-    let waits = 0;
-    const { requested } = stop;
-    const then: Promise<void>['then'] = (...callbacks) => {
-      waits += 1;
-      return requested.then(...callbacks);
+    let listeners = 0;
+    const onRequest: JobStop['onRequest'] = () => {
+      listeners += 1;
+      return () => {
+        listeners -= 1;
+      };
     };
-    Object.assign(stop, { requested: Object.assign(Promise.resolve(), { then }) });
+    Object.assign(stop, { onRequest });
     const tasks = Array.from({ length: 1000 }, (_, i) => i);
     let sum = 0;
+    let most = 0;
     const take = (result: number) => {
       sum += result;
+      most = Math.max(most, listeners);
     };
     await runTasks(tasks, async (task) => task, take, 3, stop);
-    expect(sum).toBe(499_500);
-    expect(waits).toBe(1);
+    expect({ sum, most, listeners }).toEqual({ sum: 499_500, most: 1, listeners: 0 });
+    const fails = async () => Promise.reject(new Error('full'));
+    await expect(runTasks(tasks, fails, take, 3, stop)).rejects.toThrow('full');
+    expect(listeners).toBe(0);
+  });
+
+  it('is woken when the job must stop, but not after it has ended', () => {
+    const stop = openStop();
+    const heard: string[] = [];
+    const stopListening = stop.onRequest(() => heard.push('ended'));
+    stop.onRequest(() => heard.push('under way'));
+    stopListening();
+    stop.request();
+    stop.request();
+    expect(heard).toEqual(['under way']);
   });
 
   it('ends with the reason for which the job was stopped', async () => {

@@ -2,7 +2,7 @@
  * Takes records one by one from a program, and scatters them as adjacent records of one input. It copies each record to
  * the read window and notes its ends in the boundary table. When either is full, the kernel scatters the records.
  */
-import { UsageError } from '../../src/errors.js';
+import { counted, UsageError } from '../../src/errors.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadWindow } from '../read/read-window.js';
@@ -134,5 +134,5 @@ function kindOf(value: unknown): string {
 }
 
 function tooLong(byteLength: number, problem: string): UsageError {
-  return new UsageError(`cannot write a record of ${byteLength} bytes: it is ${problem}`);
+  return new UsageError(`cannot write a record of ${counted(byteLength, 'byte')}: it is ${problem}`);
 }

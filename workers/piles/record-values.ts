@@ -5,7 +5,9 @@
  * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
  */
+
 import { isUtf8 } from 'node:buffer';
+import { counted } from '../../src/errors.js';
 import { BadRecord } from '../../src/formats/framing.js';
 import { type FramingSpec, framingOf } from '../../src/formats/framing-table.js';
 import { type Expression, encodeFieldPath, type Selector } from '../../src/formats/selector.js';
@@ -150,7 +152,7 @@ function matcherOf({ source, flags }: Expression): Matcher {
     if (to - from > MOST_TEXT_BYTES)
       throw new BadRecord(
         address,
-        `begins a record of ${to - from} bytes; expected at most ${MOST_TEXT_BYTES} where an expression looks for a value`,
+        `begins a record of ${counted(to - from, 'byte')}; expected at most ${MOST_TEXT_BYTES} where an expression looks for a value`,
       );
     let encoding: Encoding = 'utf8';
     let whole = bytes.toString(encoding, from, to);

@@ -1,5 +1,5 @@
 /** The errors for a record that is longer than the limit, or than the memory. */
-import { InputError, RecordOverMemoryError } from '../../src/errors.js';
+import { counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
 import { inputName } from '../../src/io/input-source.js';
 import { memoryForRecord } from '../../src/plan/pass2-memory.js';
 import type { ReadSettings } from '../settings.js';
@@ -13,7 +13,7 @@ export interface RecordPlace {
 export function overLimit({ path, position }: RecordPlace, { maxRecordBytes }: ReadSettings): InputError {
   return new InputError(
     'ERR_RECORD_TOO_LONG',
-    `${inputName(path)}: the record at byte ${position} is longer than the ${maxRecordBytes} bytes that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
+    `${inputName(path)}: the record at byte ${position} is longer than the ${counted(maxRecordBytes, 'byte')} that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
   );
 }
 

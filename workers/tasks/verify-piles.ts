@@ -2,6 +2,7 @@
  * A task that reads piles of one pile set and verifies them. The checksums of segments show damage on disk. Scattering the
  * records again, without writing them, shows whether each record lies on its pile and whether the index counts every record.
  */
+import { counted } from '../../src/errors.js';
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { eachMergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/pile-sets/pile-layout.js';
@@ -64,7 +65,8 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
         control.count('scatteredBytes', byteLength);
       },
     });
-    if (window.pendingBytes > 0) throw damaged(merged.pile, `ends inside a record, ${window.pendingBytes} bytes of it`);
+    if (window.pendingBytes > 0)
+      throw damaged(merged.pile, `ends inside a record, ${counted(window.pendingBytes, 'byte')} of it`);
   }
   const found = scatterArena.totals();
   const noted = totalsOf(readPileEntries(pileSet.index, first, end, pileSet.name));
@@ -83,5 +85,5 @@ const nowhere = {
 };
 
 function describe({ records, recordBytes, checksum }: PileTally): string {
-  return `${records} records of ${recordBytes} bytes, checksum ${checksumTextOf(checksum)}`;
+  return `${counted(records, 'record')} of ${counted(recordBytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
 }

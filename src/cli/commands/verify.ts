@@ -150,7 +150,10 @@ function problemOf({
   if (differences !== undefined) {
     const { missing, extra, isComplete } = differences;
     const about = isComplete ? '' : 'about ';
-    return `the outputs lack ${about}${formatPlural(missing.records, 'record')} of the inputs and have ${about}${formatPlural(extra.records, 'record')} that the inputs lack`;
+    const lack = `lack ${about}${formatPlural(missing.records, 'record')} of the inputs`;
+    const have = `have ${about}${formatPlural(extra.records, 'record')} that the inputs lack`;
+    const both = missing.records === 0 ? have : extra.records === 0 ? lack : `${lack} and ${have}`;
+    return `the outputs ${both}`;
   }
   if (headerDifference !== undefined) return headerDifference;
   return `the outputs do not have the records of the inputs: ${formatPlural(outputs.records, 'record')} of ${formatCount(outputs.bytes)} bytes, expected ${formatCount(inputs.records)} of ${formatCount(inputs.bytes)}; a stream cannot be read again to find what differs: name files`;

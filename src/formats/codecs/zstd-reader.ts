@@ -3,7 +3,7 @@
  * compares the length that a frame declares with what it decodes to.
  */
 import { types } from 'node:util';
-import { corruptInput, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
+import { corruptInput, counted, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
 import { freeBytes } from '../../machine/free-bytes.js';
 import type { CompressedSource, DecodedHead, DecoderMemory } from '../codec.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoders.js';
@@ -55,13 +55,13 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
   if (windowBytes > mostWindowBytes) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
-      `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, more than the ${mostWindowBytes} that the decoder on this machine takes; install the package zstd-napi beside pileshuf, or use Node 22.15 or later`,
+      `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${counted(windowBytes, 'byte')}, more than the ${mostWindowBytes} that the decoder on this machine takes; install the package zstd-napi beside pileshuf, or use Node 22.15 or later`,
     );
   }
   const neededBytes = Math.min(windowBytes, frame.contentBytes ?? windowBytes);
   if (neededBytes <= FREE_WINDOW_BYTES || memory.reserve(neededBytes)) return;
   throw new UsageError(
-    `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, which does not fit the memory budget; expected \`memoryBytes\` of at least ${memory.budgetFor(neededBytes)}`,
+    `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${counted(windowBytes, 'byte')}, which does not fit the memory budget; expected \`memoryBytes\` of at least ${memory.budgetFor(neededBytes)}`,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -97,7 +97,7 @@ function requireLength({ frame, storedOffset, bytes }: FramePiece, decodedBytes:
   if (contentBytes === undefined || contentBytes === decodedBytes) return;
   throw corruptInput(
     path,
-    `the zstd frame at byte ${frame.storedOffset} (compressed) says that it holds ${contentBytes} bytes and ends at byte ${storedOffset + bytes.byteLength} after ${decodedBytes}; check it with \`zstd -t\``,
+    `the zstd frame at byte ${frame.storedOffset} (compressed) says that it holds ${counted(contentBytes, 'byte')} and ends at byte ${storedOffset + bytes.byteLength} after ${decodedBytes}; check it with \`zstd -t\``,
   );
 }
 

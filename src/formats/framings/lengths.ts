@@ -2,6 +2,7 @@
  * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
  * with its length before it, as TFRecords have it, which add checksums.
  */
+import { counted } from '../../errors.js';
 import { BadRecord, type Framing, type FramingFunctions, type FramingKernel, NOTHING } from '../framing.js';
 
 /** Its scan counts in 32 bits. */
@@ -26,7 +27,7 @@ export function fixedSize(recordBytes: number): Framing {
 
 /** What is wrong with the rest of an input whose size does not divide. */
 export function problemOfRest(restBytes: number, recordBytes: number): string {
-  return `begins a record of ${restBytes} bytes at the end of the input; expected ${recordBytes} bytes a record`;
+  return `begins a record of ${counted(restBytes, 'byte')} at the end of the input; expected ${counted(recordBytes, 'byte')} a record`;
 }
 
 /** Prefixes as home-made binary formats have them; the prefix belongs to the record. */
@@ -74,11 +75,11 @@ function lengthFraming(scanLengths: LengthScan): Framing {
 function describe(problem: number, length: bigint): string {
   switch (problem) {
     case 1:
-      return `begins a record that claims ${length} bytes, more than \`maxRecordBytes\` allows; raise it, or check the format`;
+      return `begins a record that claims ${counted(length, 'byte')}, more than \`maxRecordBytes\` allows; raise it, or check the format`;
     case 2:
       return `begins a record whose length does not match its checksum; expected a TFRecord`;
     case 3:
-      return `begins a record of ${length} bytes of data that do not match their checksum`;
+      return `begins a record of ${counted(length, 'byte')} of data that do not match their checksum`;
     default:
       return 'begins a record whose length is no varint: ten bytes without an end';
   }

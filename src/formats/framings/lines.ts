@@ -1,6 +1,7 @@
 /**
  * Records made of lines: groups of lines, CSV and paragraphs. (A single line is a delimited record: `delimited.ts`.)
  */
+import { counted } from '../../errors.js';
 import { BadRecord, type Framing } from '../framing.js';
 
 const NEWLINE = Uint8Array.of(0x0a);
@@ -30,7 +31,7 @@ export function lineGroups(linesPerRecord: number): Framing {
           if (lines === linesPerRecord) return NEWLINE;
           throw new BadRecord(
             recordStart,
-            `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${linesPerRecord} lines a record`,
+            `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${counted(linesPerRecord, 'line')} a record`,
           );
         },
       };

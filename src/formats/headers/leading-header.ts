@@ -2,7 +2,7 @@
  * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say. Lines end as the
  * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
  */
-import { corruptInput } from '../../errors.js';
+import { corruptInput, counted } from '../../errors.js';
 import { NOTHING } from '../framing.js';
 import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
 
@@ -67,7 +67,7 @@ export function bytesHeader(byteLength: number): HeaderRule {
       if (!isWhole) return undefined;
       throw corruptInput(
         path,
-        `byte ${head.byteLength} is the end of the input; expected a header of ${byteLength} bytes`,
+        `byte ${head.byteLength} is the end of the input; expected a header of ${counted(byteLength, 'byte')}`,
       );
     },
     difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),

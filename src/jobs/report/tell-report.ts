@@ -4,6 +4,7 @@
  */
 import { UsageError } from '../../errors.js';
 import type { Input } from '../../inputs/list-inputs.js';
+import { reasonOf } from '../../io/io-error.js';
 import { requireOutside } from '../../output/output-place.js';
 import { ignoreThrown } from '../job.js';
 import type { JobProfile, JobReport, ReportFile, ShuffleOptions, ShuffleReport } from '../options.js';
@@ -59,8 +60,7 @@ export async function tellReport(
     else if (target !== undefined) writeWhole(target.file, await textOf(target.file, data), force);
   } catch (error) {
     const place = target === undefined ? '' : ` ${target.file}`;
-    const reason = error instanceof Error ? error.message : String(error);
-    ignoreThrown(() => onWarning?.(`\`report\`${place}: cannot tell it: ${reason}; the output is complete`));
+    ignoreThrown(() => onWarning?.(`\`report\`${place}: cannot tell it: ${reasonOf(error)}; the output is complete`));
   }
 }
 
