@@ -203,6 +203,17 @@ describe('the numbers of a report', () => {
     requireTrueSample(report, outputRecords());
   });
 
+  it('have a true sample where pass 2 finds out what stays of a pile', async () => {
+    const report = await reportOf({ inputs: [...inputs, ...inputs], unique: true });
+    expect(report.result.records).toBe(5500);
+    const sample = report.sample.map((record) => ({
+      ...record,
+      inputOrdinal: record.inputOrdinal % CONTENT.length,
+      keepsNeighbour: undefined,
+    }));
+    requireTrueSample({ ...report, sample }, outputRecords());
+  });
+
   it('tell splits as asked and as they came out', async () => {
     const splits = [
       { name: 'train', share: 0.9 },
@@ -285,7 +296,10 @@ describe('a page', () => {
   it('shows names as text, whatever they hold', async () => {
     const path = directory.path(`<b>&"'\u0001`);
     writeFileSync(path, CONTENT[0]?.join('') ?? '');
-    const page = reportPage(await reportOf({ inputs: [path, ...inputs] }));
+    const turned = directory.path('\u202egnp');
+    writeFileSync(turned, '1\n');
+    const page = reportPage(await reportOf({ inputs: [path, turned, ...inputs] }));
+    expect(page).toContain('1 \\u{202e}gnp');
     expect(page).not.toContain('<b>&');
     expect(page).toContain('&lt;b&gt;&amp;&quot;');
   });
