@@ -309,8 +309,8 @@ describe('a page', () => {
     for (let i = 0; i < 100; i++) writeFileSync(directory.path('many', String(i)), `${i} a\n${i} b\n`.repeat(5));
     const report = await reportOf({ inputs: [directory.path('many')], shards: { by: 'count', shardCount: 90 } }, {});
     expect(reportPage(report)).toContain('inputs 0-4');
-    // 50 sampled records of each row are a dozen for each of four columns.
-    expect(heatGroups(report).columns.map(({ name }) => name)).toEqual(['0-21', '22-43', '44-65', '66-89']);
+    // 42 sampled records of each row are a dozen for each of three columns.
+    expect(heatGroups(report).columns.map(({ name }) => name)).toEqual(['0-25', '26-51', '52-89']);
     const { cells } = heatGroups(report);
     expect(sumOf(cells.map(({ count }) => count))).toBe(report.sample.length);
     expect(sumOf(cells.map(({ expected }) => expected))).toBeCloseTo(report.sample.length);
