@@ -1,5 +1,6 @@
 /**
- * The command that resumes an unfinished job: what was typed, with `--resume`, as one line for a POSIX shell. A value that
+ * The command that resumes an unfinished job: what was typed, with `--resume`, as one line for a POSIX shell; and the one
+ * that repeats a job. A value that
  * was to blame for the failure is not repeated: a placeholder stands for it. Words are bare where that is safe, else in
  * single quotes. Characters that must not reach a terminal or a log as they are (`oneLine`) are written in `$'...'`, which
  * POSIX has since 2024 and bash, ksh and zsh had long before.
@@ -40,6 +41,17 @@ export function resumeAdviser(argv: readonly string[], asksToResume: boolean): R
       needsSpace: code === 'ERR_NO_SPACE',
     };
   };
+}
+
+/**
+ * The command that repeats a job.
+ * @param seed as given with `--seed`. Undefined: the seed of the job goes in front, which is safe whatever follows. It stands
+ *   for `--random-source`, too, whose file may give other bytes the next time.
+ */
+export function repeatCommand(argv: readonly string[], seed: string | undefined, seedOfJob: string): string {
+  if (seed !== undefined) return `pileshuf ${quoteShellWords(argv)}`;
+  const source = optionsOf('shuffle').filter(({ name }) => name === 'random-source');
+  return `pileshuf ${quoteShellWords(['--seed', seedOfJob, ...without(argv, source)])}`;
 }
 
 /** Only inputs follow `--`. Its position is not known here, because a seed may be `--`: the front is always safe. */

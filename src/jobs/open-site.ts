@@ -14,7 +14,7 @@ import { shufflePiles } from '../passes/shuffle-pass.js';
 import type { ShuffleWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import type { RescatterTarget } from '../pile-sets/pile-layout.js';
-import { sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
+import { type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { JobScope } from './job.js';
 import { JobFiles, type JobFilesParts } from './job-files.js';
 import type { StreamSite } from './site.js';
@@ -88,6 +88,8 @@ interface WrittenOutput {
 /** The same of a shuffle, with the totals of all records in it. */
 export interface ShuffledOutput extends WrittenOutput {
   readonly written: TotalsSum;
+  /** What the output has of each pile. */
+  readonly totals: PileTotals;
 }
 
 /** Cuts the output, and does the shuffle pass. */
@@ -102,7 +104,7 @@ export async function shuffleTo(
   const target = await beginOutput(site, layout, threads.control);
   const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
   const written = sumTotals(totals);
-  return { layout: { ...layout, recordBytes: written.bytes }, regions, written };
+  return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
 }
 
 /** Makes the output ready for records. @returns the target of the tasks of the shuffle pass. */

@@ -106,7 +106,7 @@ async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Ar
   const { records, bytes } = output.written;
   const checksum = checksumTextOf(output.written.checksum);
   const splits = summarizeSplits(pass2.splits, cuts);
-  prepared.reportLog?.passesDone({ all, piles, cuts });
+  prepared.reportLog?.passesDone({ all, written: output.totals, cuts });
   const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, output, summary, control));
   return {

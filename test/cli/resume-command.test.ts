@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
-import { quoteShellWords, type ResumeAdviser, resumeAdviser } from '#src/cli/resume-command.js';
+import { quoteShellWords, type ResumeAdviser, repeatCommand, resumeAdviser } from '#src/cli/resume-command.js';
 import { oneLine } from '#src/cli/visible-text.js';
 import { atScale } from '../fixtures/scale.js';
 
@@ -69,6 +69,18 @@ function wordsReadBy(shell: string, quoted: string): string[] {
 const specialSign = fc.constantFrom(...'\'"\\$`!*?[]{}()<>|&;~#=% \n\r\t\x1b\x7f\u0085\u2028\u202eé007');
 const anySign = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((sign) => sign !== '\0');
 const anyWord = fc.array(fc.oneof(specialSign, anySign)).map((signs) => signs.join(''));
+
+describe('the command that repeats a job', () => {
+  it.each([
+    [['in', '-o', 'out'], undefined, "pileshuf --seed 's 1' in -o out"],
+    [['in', '--seed', 's 1'], 's 1', "pileshuf in --seed 's 1'"],
+    // The file may be a device, or change.
+    [['--random-source', '/dev/urandom', 'in'], undefined, "pileshuf --seed 's 1' in"],
+    [['--random-source=bits', '--', '--random-source'], undefined, "pileshuf --seed 's 1' -- --random-source"],
+  ])('of %j has the seed of the job', (argv, seed, command) => {
+    expect(repeatCommand(argv, seed, 's 1')).toBe(command);
+  });
+});
 
 describe('quoteShellWords', () => {
   it.each([

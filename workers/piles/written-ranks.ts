@@ -9,32 +9,36 @@ import type { RecordOrder } from './record-order.js';
 /** A record of the sample in the output. */
 export interface WrittenRecord {
   readonly key: bigint;
-  /** Its number in the output, from 0. */
-  readonly rank: number;
+  readonly pile: number;
+  /** Its number among what the output has of its pile, from 0. */
+  readonly index: number;
   /** Of the record behind it in the output; undefined where that one is ordered alone. */
   readonly nextKey: bigint | undefined;
 }
 
 let noted: WrittenRecord[] | undefined;
 
-/** Notes those of the first `count` ordered records that have one of the ascending `keys`. */
+/**
+ * Notes those of the first `count` ordered records that have one of the ascending `keys`.
+ * @param begin the place of the first one.
+ */
 export function noteWritten(
   keys: BigUint64Array,
   order: Pick<RecordOrder, 'keyAt'>,
   count: number,
-  firstRank: number,
+  begin: Pick<WrittenRecord, 'pile' | 'index'>,
 ): void {
   noted ??= [];
   if (count === 0) return;
   const last = order.keyAt(count - 1);
-  let index = 0;
+  let found = 0;
   for (let i = lowestAtLeast(order.keyAt(0), 0, keys.length, (at) => keys[at] ?? 0n); i < keys.length; i++) {
     const key = keys[i] ?? 0n;
     if (key > last) return;
-    index = lowestAtLeast(key, index, count, (at) => order.keyAt(at));
-    if (order.keyAt(index) !== key) continue;
-    const nextKey = index + 1 < count ? order.keyAt(index + 1) : undefined;
-    noted.push({ key, rank: firstRank + index, nextKey });
+    found = lowestAtLeast(key, found, count, (at) => order.keyAt(at));
+    if (order.keyAt(found) !== key) continue;
+    const nextKey = found + 1 < count ? order.keyAt(found + 1) : undefined;
+    noted.push({ key, pile: begin.pile, index: begin.index + found, nextKey });
   }
 }
 

@@ -81,7 +81,8 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
         if (neighbours?.ofOneKey !== undefined) return;
-        if (job.sampledKeys !== undefined) noteWritten(job.sampledKeys, order, count, reached.rank);
+        if (job.sampledKeys !== undefined)
+          noteWritten(job.sampledKeys, order, count, { pile, index: reached.rank - before.rank });
         await emit(order, count, sink, reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });

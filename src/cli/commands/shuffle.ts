@@ -22,7 +22,7 @@ import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { readSeedFrom } from '../random-seed.js';
 import { describeShuffle } from '../report-text.js';
-import { quoteShellWords } from '../resume-command.js';
+import { repeatCommand } from '../resume-command.js';
 import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
 
@@ -91,18 +91,16 @@ export const command: CommandDefinition<'shuffle'> = {
         onWarning: reporter.warning,
         onProfile:
           profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
-        report: reportFile && { file: reportFile, commandOf: (drawn) => commandWith(argv, asked.options.seed, drawn) },
+        report: reportFile && {
+          file: reportFile,
+          commandOf: (drawn) => repeatCommand(argv, asked.options.seed, drawn),
+        },
       },
       tuning,
     );
     reporter.done(describeShuffle(report), report);
   },
 };
-
-/** The command that repeats a job. @param seed given: else the drawn one goes in front, which is safe whatever follows. */
-function commandWith(argv: readonly string[], seed: string | undefined, drawn: string): string {
-  return `pileshuf ${quoteShellWords(seed === undefined ? ['--seed', drawn, ...argv] : argv)}`;
-}
 
 /**
  * The job that a call asks for, with what it names in files.

@@ -4,6 +4,7 @@ import {
   binX,
   cell,
   dot,
+  frame,
   lineY,
   type Markish,
   type PlotOptions,
@@ -16,11 +17,21 @@ import {
 import type { JobProfile } from '../options.js';
 import { draw } from './draw-chart.js';
 import type { ExpectedRange, Moment, PileSizes, SampledRecord, WatchedDevice } from './report-facts.js';
+import { countText } from './units.js';
 
 /** More bars than that are drawn as one where they touch. */
 const MOST_BARS = 1500;
 /** More piles are drawn as a histogram. */
-const MOST_PILES = 200;
+export const MOST_PILES = 200;
+
+/** So that moments lie below each other in all charts of time. */
+const TIME_MARGIN = 80;
+
+/** How long all steps of a job took. */
+export function secondsOf({ seconds }: Pick<JobProfile, 'seconds'>): number {
+  const { prepare, pass1, between, pass2, commit, release } = seconds;
+  return prepare + pass1 + between + pass2 + commit + release;
+}
 
 /** The passes of a job, and each task on its thread. */
 export function timelineChart({ seconds, tasks, workers }: JobProfile): string {
@@ -59,7 +70,7 @@ export function timelineChart({ seconds, tasks, workers }: JobProfile): string {
     {
       height: 62 + 24 * (rows.size + 1),
       marginTop: 8,
-      marginLeft: 80,
+      marginLeft: TIME_MARGIN,
       x,
       y: { label: null, domain: ['job', ...rows.values()] },
     },
@@ -104,34 +115,61 @@ export interface Amounts {
   readonly writtenBytes: number;
 }
 
-/** Bytes a second, from one moment to the next. @param what reads and writes, for who does not see it. */
-export function throughputChart(what: string, amounts: readonly Amounts[]): string {
-  const lines = amounts.slice(1).flatMap((now, i) => {
-    const before = amounts[i] ?? now;
-    const megabytes = Math.max(1e-3, now.seconds - before.seconds) * 1e6;
-    return [
-      { seconds: now.seconds, what: 'read', speed: Math.max(0, now.readBytes - before.readBytes) / megabytes },
-      { seconds: now.seconds, what: 'written', speed: Math.max(0, now.writtenBytes - before.writtenBytes) / megabytes },
-    ];
-  });
-  const colours = { domain: ['read', 'written'], range: ['var(--first)', 'var(--second)'] };
+/**
+ * Bytes a second, from one moment to the next.
+ * @param what reads and writes, for who does not see it.
+ * @param total the seconds of the job.
+ */
+export function throughputChart(what: string, amounts: readonly Amounts[], total: number): string {
+  const speeds = speedsOf(amounts);
+  const most = (column: 'read' | 'written') => countText(speeds.reduce((all, each) => Math.max(all, each[column]), 0));
   const options = {
     height: 220,
-    marginLeft: 60,
-    x: { label: 'seconds since the job began' },
+    marginLeft: TIME_MARGIN,
+    x: { label: 'seconds since the job began', domain: [0, total] },
     y: { label: 'MB/s', grid: true, zero: true },
   };
-  return draw(`Megabytes a second that ${what}, over time`, { ...options, color: colours }, [
+  const step = { x: 'seconds', strokeWidth: 2, curve: 'step-before' } as const;
+  const label = `Megabytes a second that ${what}, over time: at most ${most('read')} read, ${most('written')} written`;
+  return draw(label, options, [
     ruleY([0]),
-    lineY(lines, { x: 'seconds', y: 'speed', stroke: 'what', strokeWidth: 2 }),
+    lineY(speeds, { ...step, y: 'read', stroke: 'var(--first)' }),
+    lineY(speeds, { ...step, y: 'written', stroke: 'var(--second)', strokeDasharray: '6 3' }),
   ]);
 }
 
+/** Megabytes a second until each moment. A last moment that came at once after the others would make a peak: it is joined. */
+export function speedsOf(
+  amounts: readonly Amounts[],
+): { readonly seconds: number; readonly read: number; readonly written: number }[] {
+  const first = amounts[0];
+  const last = amounts.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const shortest = (last.seconds - first.seconds) / amounts.length / 2;
+  const kept = [first];
+  for (const now of amounts.slice(1, -1)) {
+    const isApart = now.seconds - (kept.at(-1)?.seconds ?? 0) >= shortest && last.seconds - now.seconds >= shortest;
+    if (isApart) kept.push(now);
+  }
+  if (last !== first) kept.push(last);
+  const speeds = kept.slice(1).map((now, i) => {
+    const before = kept[i] ?? now;
+    const megabytes = Math.max(1e-3, now.seconds - before.seconds) * 1e6;
+    return {
+      seconds: now.seconds,
+      read: Math.max(0, now.readBytes - before.readBytes) / megabytes,
+      written: Math.max(0, now.writtenBytes - before.writtenBytes) / megabytes,
+    };
+  });
+  return [{ seconds: first.seconds, read: 0, written: 0 }, ...speeds];
+}
+
 /** Calls under way on one device, and how many its gate lets through. */
-export function callsChart(device: WatchedDevice, index: number, moments: readonly Moment[]): string {
+export function callsChart(device: WatchedDevice, index: number, moments: readonly Moment[], total: number): string {
   const points = moments.map(({ seconds, traffic }) => ({ seconds, calls: traffic[index]?.calls ?? 0 }));
   const label = `Calls under way on ${device.name} over time; its gate lets ${device.mostCalls} through`;
-  const options = { height: 190, marginLeft: 60, x: { label: 'seconds since the job began' } };
+  const x = { label: 'seconds since the job began', domain: [0, total] };
+  const options = { height: 190, marginLeft: TIME_MARGIN, x };
   return draw(label, { ...options, y: { label: 'calls', grid: true, domain: [0, device.mostCalls * 1.1] } }, [
     ruleY([device.mostCalls], { stroke: 'currentColor', strokeDasharray: '4 3' }),
     lineY(points, { x: 'seconds', y: 'calls', stroke: 'var(--first)', strokeWidth: 2, curve: 'step' }),
@@ -162,7 +200,9 @@ export function pilesChart({ records, expected }: PileSizes): string {
     records.map((count, pile) => ({ pile, count })),
     MOST_PILES,
   );
-  const options = { height: 240, marginLeft: 70, x: { label: 'pile' }, y: { label: 'records', grid: true } };
+  const ticks = records.length <= 12 ? records.map((_, pile) => pile) : 10;
+  const x = { label: 'pile', domain: [-0.5, records.length - 0.5], ticks, tickFormat: 'd' };
+  const options = { height: 240, marginLeft: 70, x, y: { label: 'records', grid: true, nice: true } };
   return draw(label, options, [...band(expected), dot(points, { x: 'pile', y: 'count', r: 3, fill: 'var(--first)' })]);
 }
 
@@ -186,22 +226,29 @@ function evenly<T>(values: readonly T[], most: number): T[] {
 export function scatterChart(sample: readonly SampledRecord[], recordCount: number): string {
   const points = sample.map(({ fromPart, rank }) => ({ from: fromPart * 100, to: (rank / recordCount) * 100 }));
   const options = {
-    width: 560,
-    height: 576,
-    marginLeft: 60,
-    x: { label: 'place in the inputs, % of their bytes', domain: [0, 100] },
-    y: { label: 'place in the output, % of its records', domain: [0, 100] },
+    width: 480,
+    height: 496,
+    marginLeft: 40,
+    marginRight: 20,
+    x: { label: 'place in the inputs, % of their bytes', domain: [0, 100], ticks: 5 },
+    y: { label: 'place in the output, % of its records', domain: [0, 100], ticks: 5 },
   };
-  return draw('Places of sampled records in the inputs and in the output', options, [
-    dot(points, { x: 'from', y: 'to', r: 1.2, fill: 'var(--first)' }),
+  const label = `Places of ${countText(sample.length)} sampled records in the inputs and in the output: the self-check says whether they show a pattern`;
+  // A few small dots cannot be seen.
+  const r = sample.length > 1000 ? 1.2 : sample.length > 100 ? 2 : 3;
+  const square = draw(label, options, [
+    frame({ stroke: 'var(--line)' }),
+    dot(points, { x: 'from', y: 'to', r, fill: 'var(--first)' }),
   ]);
+  return square.replace('class="chart"', 'class="square"');
 }
 
-/** One cell of a heat map; `ratio` is 1 where there are as many records as expected. */
+/** One cell of a heat map. */
 export interface HeatCell {
   readonly row: string;
   readonly column: string;
-  readonly ratio: number;
+  /** About how many standard deviations more than expected it has. */
+  readonly surprise: number;
 }
 
 export function heatChart(label: string, cells: readonly HeatCell[], columnLabel: string): string {
@@ -216,7 +263,15 @@ export function heatChart(label: string, cells: readonly HeatCell[], columnLabel
     padding: 0.05,
     x: { label: columnLabel, domain: columns, ticks: columns.filter((_, i) => i % every === 0) },
     y: { label: null, domain: rows },
-    opacity: { domain: [0, 2], range: [0.05, 1], clamp: true },
+    opacity: { domain: [0, 4], range: [0, 1], clamp: true },
   };
-  return draw(label, options, [cell(cells, { x: 'column', y: 'row', fill: 'var(--first)', fillOpacity: 'ratio' })]);
+  return draw(label, options, [
+    cell(cells, {
+      x: 'column',
+      y: 'row',
+      fill: ({ surprise }: HeatCell) => (surprise > 0 ? 'var(--first)' : 'var(--second)'),
+      fillOpacity: ({ surprise }: HeatCell) => Math.abs(surprise),
+      stroke: 'var(--line)',
+    }),
+  ]);
 }

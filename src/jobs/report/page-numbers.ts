@@ -1,7 +1,7 @@
 /** What the page of a report counts for its tables and charts. Pure. */
 import type { JobReport } from '../options.js';
 import type { ExpectedRange } from './report-facts.js';
-import { countText, numberText } from './units.js';
+import { countText, nameText, numberText } from './units.js';
 
 /** More rows or columns are joined. */
 const MOST_ROWS = 24;
@@ -33,14 +33,16 @@ interface HeatGroups {
 export function heatGroups({ sample, inputs, shards, result }: JobReport): HeatGroups {
   const shardCount = shards?.sizes.length ?? 1;
   const [byInput, byShard] = [inputs.length > 1, shardCount > 1];
-  const inputsTogether = Math.ceil(inputs.length / MOST_ROWS);
-  const rowCount = byInput ? Math.ceil(inputs.length / inputsTogether) : PARTS;
+  const rowCount = byInput ? Math.min(MOST_ROWS, inputs.length) : PARTS;
+  // The inputs of a row follow each other, and rows have about as many.
+  const rowStarts = Array.from({ length: rowCount }, (_, row) => Math.ceil((row * inputs.length) / rowCount));
   const starts = byShard ? joinedShards(shards?.sizes ?? [], sample.length / rowCount) : [];
   const columnCount = byShard ? starts.length : PARTS;
   const total = (shards?.by === 'bytes' ? result.bytes : result.records) || 1;
   const counts = Array.from({ length: rowCount }, () => new Array<number>(columnCount).fill(0));
   for (const { inputOrdinal, fromPart, rank, shard } of sample) {
-    const cells = counts[byInput ? Math.floor(inputOrdinal / inputsTogether) : Math.floor(fromPart * PARTS)];
+    const cells =
+      counts[byInput ? Math.floor((inputOrdinal * rowCount) / inputs.length) : Math.floor(fromPart * PARTS)];
     const column = byShard
       ? starts.findLastIndex((start) => start <= shard)
       : Math.floor((rank * PARTS) / result.records);
@@ -54,7 +56,7 @@ export function heatGroups({ sample, inputs, shards, result }: JobReport): HeatG
   const inRow = counts.map((cells) => cells.reduce((all, count) => all + count, 0));
   return {
     rows: Array.from({ length: rowCount }, (_, row) => ({
-      name: byInput ? inputName(inputs, row * inputsTogether, inputsTogether) : tenth(row),
+      name: byInput ? inputName(inputs, rowStarts[row] ?? 0, rowStarts[row + 1] ?? inputs.length) : tenth(row),
     })),
     columns: Array.from({ length: columnCount }, (_, column) => ({
       name: byShard ? numbered(starts[column] ?? 0, starts[column + 1] ?? shardCount) : tenth(column),
@@ -97,11 +99,19 @@ function joinedShards(sizes: readonly number[], recordsOfRow: number): number[] 
   return starts;
 }
 
-function inputName(inputs: JobReport['inputs'], first: number, together: number): string {
-  if (together > 1) return `inputs ${numbered(first, Math.min(inputs.length, first + together))}`;
+function inputName(inputs: JobReport['inputs'], first: number, end: number): string {
+  if (inputs.length > MOST_ROWS) return `inputs ${numbered(first, end)}`;
   const path = inputs[first]?.path ?? '';
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const name = nameText(path.slice(path.lastIndexOf('/') + 1));
   return `${first} ${name.length > 24 ? `${name.slice(0, 23)}…` : name}`;
+}
+
+/**
+ * About how many standard deviations a number lies above what chance gives, by Freeman and Tukey: also right where little is
+ * expected.
+ */
+export function surprise(count: number, expected: number): number {
+  return Math.sqrt(count) + Math.sqrt(count + 1) - Math.sqrt(4 * expected + 1);
 }
 
 export function expectedText({ lowest, highest }: ExpectedRange): string {

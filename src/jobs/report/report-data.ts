@@ -7,6 +7,7 @@ import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
 import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
 import { binomial, selfChecks } from './self-check.js';
+import { countText } from './units.js';
 
 /** What only the caller knows. */
 export interface ReportCall {
@@ -33,6 +34,7 @@ export function reportData(
     endedAt: new Date().toISOString(),
     call: {
       command,
+      directory: command === undefined ? undefined : process.cwd(),
       output: request.output ?? '-',
       tempDirs: job?.tempDirs ?? request.tempDirs,
       memoryBytes: request.memoryBytes,
@@ -121,15 +123,21 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
   const totalBytes = Math.max(1, before.at(-1) ?? 1);
   // Piles are a random part of the records, so bytes grow with ranks.
   const byteOfRank = result.bytes / Math.max(1, result.records);
+  const pileRanks = [0];
+  for (const count of outcome.written.records) pileRanks.push((pileRanks.at(-1) ?? 0) + count);
   return records
-    .map(({ taken: { inputOrdinal, position, nextKey }, written }) => ({
-      inputOrdinal,
-      position,
-      fromPart: ((before[inputOrdinal] ?? 0) + position) / totalBytes,
-      rank: written.rank,
-      shard: shardAt(cuts, cuts.by === 'rank' ? written.rank : Math.floor(written.rank * byteOfRank)),
-      keepsNeighbour: nextKey === undefined || written.nextKey === undefined ? undefined : nextKey === written.nextKey,
-    }))
+    .map(({ taken: { inputOrdinal, position, nextKey }, written }) => {
+      const rank = (pileRanks[written.pile] ?? 0) + written.index;
+      return {
+        inputOrdinal,
+        position,
+        fromPart: ((before[inputOrdinal] ?? 0) + position) / totalBytes,
+        rank,
+        shard: shardAt(cuts, cuts.by === 'rank' ? rank : Math.floor(rank * byteOfRank)),
+        keepsNeighbour:
+          nextKey === undefined || written.nextKey === undefined ? undefined : nextKey === written.nextKey,
+      };
+    })
     .sort((a, b) => a.rank - b.rank);
 }
 
@@ -147,10 +155,15 @@ function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): Repor
     highest: mean + 1,
   });
   return rules.map((rule) => {
-    const share = 'share' in rule ? rule.share : 1 - shares;
+    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
     if ('records' in rule)
-      return { name: rule.name, asked: `${rule.records} records`, expected: exactly(rule.records) };
-    const asked = 'share' in rule ? `${rule.share * 100} %` : 'the rest';
+      return {
+        name: rule.name,
+        asked: `${countText(rule.records)} ${rule.records === 1 ? 'record' : 'records'}`,
+        expected: exactly(rule.records),
+      };
+    // 0.07 of 100 is 7.000000000000001.
+    const asked = 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
     if (counted > 0 && 'rest' in rule) return { name: rule.name, asked, expected: exactly(records - counted) };
     if (splitBy !== undefined) return { name: rule.name, asked, expected: undefined };
     return { name: rule.name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };

@@ -12,6 +12,8 @@ export interface ReportFacts {
   readonly call: {
     /** Repeats the job; undefined if a program called the library. */
     readonly command: string | undefined;
+    /** Where the command ran; undefined if a program called the library. */
+    readonly directory: string | undefined;
     /** `-` is standard output. */
     readonly output: string;
     readonly tempDirs: readonly string[];

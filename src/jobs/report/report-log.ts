@@ -8,6 +8,7 @@ import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../job-control.js';
 import type { DeviceGates } from '../../machine/device-gates.js';
 import type { ScatteredPiles } from '../../passes/scattered-piles.js';
+import type { PileTotals } from '../../pile-sets/pile-totals.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ShuffleRequest } from '../request.js';
 import type { DeviceTraffic, Moment } from './report-facts.js';
@@ -32,8 +33,8 @@ export interface ReportedJob {
 export interface PassOutcome {
   /** As scattered. */
   readonly all: ScatteredPiles & { readonly recordEnds: Float64Array };
-  /** Of the output. */
-  readonly piles: ScatteredPiles;
+  /** What the output has of each pile. */
+  readonly written: PileTotals;
   readonly cuts: ShardCuts;
 }
 

@@ -7,34 +7,51 @@ import {
   callsChart,
   type HeatCell,
   heatChart,
+  MOST_PILES,
   pilesChart,
   scatterChart,
+  secondsOf,
   throughputChart,
   timelineChart,
 } from './charts.js';
-import { expectedText, heatGroups, type Interval, spreadText } from './page-numbers.js';
+import { inShort } from './in-short.js';
+import { expectedText, heatGroups, type Interval, spreadText, surprise } from './page-numbers.js';
 import type { Moment, WatchedDevice } from './report-facts.js';
+import { FEWEST_RECORDS } from './self-check.js';
 import { escaped } from './svg-document.js';
-import { bytesText, countText, numberText, percentText, secondsText, speedText } from './units.js';
+import {
+  bytesText,
+  countText,
+  likeSeconds,
+  nameText,
+  numberText,
+  percentText,
+  secondsText,
+  speedText,
+} from './units.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
 @media (prefers-color-scheme: dark) { :root { --page: #12161b; --ink: #e6e9ec; --soft: #a3adb8; --line: #3a434d; --quiet: #303842; --first: #6cb4ff; --second: #ffa163; --good: #6fdd8b; --bad: #ff9492; } }
-@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } figure, tr, pre, .numbers { break-inside: avoid; } h2, caption { break-after: avoid; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key { print-color-adjust: exact; } details { display: none; } }
+@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } body { font-size: 10pt; } h2 { margin-top: 1.5rem; } figure, tr, pre, .numbers, .short { break-inside: avoid; } h2, h2 + p, caption, thead, tr.stated { break-after: avoid; } tbody tr:nth-child(-n+4) { break-before: avoid; } p { orphans: 3; widows: 3; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key, .ramp { print-color-adjust: exact; } details { display: none; } }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 1rem 0 0; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }
-p { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
+p, .short { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
+.short { margin: 1rem 0; } .short dt { font-weight: 600; } .short dd { margin: 0 0 .5rem; }
 .numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0; padding: 0; list-style: none; }
 .numbers li { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; } .numbers b { display: block; font-size: 1.35rem; font-weight: 600; }
 table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--soft); }
-th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: break-word; } td.n, th.n { text-align: right; white-space: nowrap; }
-.wide { overflow-x: auto; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; }
-tr.stated td { border-bottom: 0; padding-bottom: 0; } tr.about td { color: var(--soft); font-size: .9rem; padding-bottom: .5rem; }
-@media screen and (max-width: 40rem) { figure svg { min-width: 34rem; } table { font-size: .85rem; } th, td { padding-right: .6rem; } }
+tbody th { font-weight: 400; } th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: break-word; } td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
+.wide { overflow-x: auto; } .wide:focus-visible, summary:focus-visible { outline: 3px solid var(--first); outline-offset: 2px; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; }
+tr.stated > * { border-bottom: 0; padding-bottom: 0; } tr.about td { color: var(--soft); font-size: .9rem; padding-bottom: .5rem; }
+@media screen and (max-width: 40rem) { figure svg { min-width: 34rem; } figure svg.square { min-width: 0; } table { font-size: .85rem; } th, td { padding-right: .6rem; } .wide td:last-child:not(.n) { min-width: 9rem; } }
+pre span { display: inline-block; max-width: 100%; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 700; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 .8em; } .first { background: var(--first); } .second { background: var(--second); }
+.key.dashed { background: repeating-linear-gradient(to right, var(--second) 0 .3em, transparent .3em .5em); }
+.ramp { display: inline-block; width: 9em; height: .8em; margin: 0 .5em; border: 1px solid var(--line); background: linear-gradient(to right, var(--second), transparent, var(--first)); }
 summary { cursor: pointer; color: var(--soft); }
 `;
 
@@ -59,6 +76,7 @@ export function reportPage(report: JobReport): string {
 <body><main>
 <h1>Report of a shuffle</h1>
 <p class="soft">pileshuf ${escaped(report.environment.pileshuf)}, ${escaped(endedAt.slice(0, 19).replace('T', ' '))} UTC</p>
+${short(report)}
 ${sections.filter((each) => each !== '').join('\n')}
 </main></body>
 </html>
@@ -70,11 +88,31 @@ function section(title: string, ...content: readonly string[]): string {
   return `<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>\n${content.join('\n')}</section>`;
 }
 
-const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
-const figure = (chart: string, caption: string) =>
-  `<figure><div class="wide">${chart}</div><figcaption>${escaped(caption)}</figcaption></figure>`;
+function short(report: JobReport): string {
+  const items = inShort(report).map(({ question, answer, isGood }) => {
+    const at = answer.search(/[:.]/);
+    const [first, rest] = isGood === undefined ? ['', answer] : [answer.slice(0, at), answer.slice(at)];
+    const strong = first === '' ? '' : `<strong class="${isGood === true ? 'good' : 'bad'}">${escaped(first)}</strong>`;
+    return `<dt>${escaped(question)}</dt><dd>${strong}${escaped(rest)}</dd>`;
+  });
+  return `<dl class="short">${items.join('\n')}</dl>`;
+}
 
-/** A column of numbers begins with `#`. @param about a sentence below each row. */
+const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
+/** What may be wider than the page can be scrolled with the keys, too. */
+const wide = (label: string, content: string) =>
+  `<div class="wide" tabindex="0" role="group" aria-label="${escaped(label)}">${content}</div>`;
+/** @param key what the colours mean. */
+const figure = (chart: string, caption: string, key = '') => {
+  const label = caption.slice(0, caption.search(/[:.]/) + 1);
+  const scrolled = chart.includes('class="square"') ? chart : wide(`Chart. ${label}`, chart);
+  return `<figure>${key}${scrolled}<figcaption>${escaped(caption)}</figcaption></figure>`;
+};
+
+/** More columns may be wider than a small screen. */
+const MOST_NARROW = 3;
+
+/** The first cell of a row is its head. A column of numbers begins with `#`. @param about a sentence below each row. */
 function table(
   caption: string,
   heads: readonly string[],
@@ -84,12 +122,15 @@ function table(
   const classOf = (i: number) => (heads[i]?.startsWith('#') === true ? ' class="n"' : '');
   const head = heads.map((text, i) => `<th scope="col"${classOf(i)}>${escaped(text.replace('#', ''))}</th>`).join('');
   const body = rows.map((cells, row) => {
-    const line = cells.map((text, i) => `<td${classOf(i)}>${escaped(text)}</td>`).join('');
+    const line = cells
+      .map((text, i) => (i === 0 ? `<th scope="row">${escaped(text)}</th>` : `<td${classOf(i)}>${escaped(text)}</td>`))
+      .join('');
     if (about === undefined) return `<tr>${line}</tr>`;
     const below = `<td colspan="${heads.length}">${escaped(about[row] ?? '')}</td>`;
     return `<tr class="stated">${line}</tr><tr class="about">${below}</tr>`;
   });
-  return `<div class="wide"><table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`;
+  const text = `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
+  return heads.length > MOST_NARROW && about === undefined ? wide(`Table. ${caption}`, text) : text;
 }
 
 function numbers({ result, profile, call, inputs }: JobReport): string {
@@ -103,7 +144,7 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
   ];
   const rows: string[][] = [
     ['Inputs', `${countText(result.inputCount)}${inputBytes > 0 ? `, ${bytesText(inputBytes)} decoded` : ''}`],
-    ['Output', call.output === '-' ? 'standard output' : call.output],
+    ['Output', call.output === '-' ? 'standard output' : nameText(call.output)],
     ['Output files', countText(Math.max(1, result.shards.length))],
     ['Seed', `${result.seed}${call.isSeedDrawn ? ' (drawn)' : ''}`],
     ['Checksum', result.checksum],
@@ -112,11 +153,14 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
     ['Memory budget', bytesText(call.memoryBytes)],
     [
       'Temp data',
-      `${bytesText(result.tempBytes)}${result.tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.join(', ')}`}`,
+      `${bytesText(result.tempBytes)}${result.tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.map(nameText).join(', ')}`}`,
     ],
+    ['Before the passes', secondsText(seconds.prepare)],
     ['Pass 1', `${secondsText(seconds.pass1)}, ${speedText(inputBytes, seconds.pass1)}`],
+    ['Between the passes', secondsText(seconds.between)],
     ['Pass 2', `${secondsText(seconds.pass2)}, ${speedText(result.bytes, seconds.pass2)}`],
     ['Commit', secondsText(seconds.commit)],
+    ['Removal of temp data', secondsText(seconds.release)],
   ];
   const { leftOut, duplicates, resumed } = result;
   const amount = (sum: { records: number; bytes: number }) =>
@@ -143,13 +187,13 @@ function checks({ checks: all, sample, sampleMissing }: JobReport): string {
   if (all.length === 0) {
     const why =
       sampleMissing ??
-      `the sample of ${countText(sample.length)} records is too small, or their places follow from values`;
+      `the sample of ${countText(sample.length)} ${sample.length === 1 ? 'record' : 'records'} is too small; a check needs ${countText(FEWEST_RECORDS)}`;
     return section('Is it shuffled?', paragraph(`There is nothing to check: ${why}.`));
   }
   const odd = all.filter(({ isAsExpected }) => !isAsExpected);
   const verdict =
     odd.length === 0
-      ? `<p><strong class="good">Yes, as far as ${all.length} checks can tell.</strong> Each number lies where chance puts it.</p>`
+      ? `<p><strong class="good">Yes, as far as ${all.length === 1 ? 'one check' : `${all.length} checks`} can tell.</strong> ${all.length === 1 ? 'Its' : 'Each'} number lies where chance puts it.</p>`
       : `<p><strong class="bad">Look closer: ${odd.length} of ${all.length} checks found something unusual</strong> (${odd.map(({ name }) => name).join(', ')}). Shuffle again with another seed. If the same check fails again, something is wrong: please report it.</p>`;
   const rows = all.map(({ name, value, expected, isAsExpected }) => [
     name,
@@ -190,11 +234,11 @@ function heatMap(report: JobReport): string {
     (cell): HeatCell => ({
       row: rows[cell.row]?.name ?? '',
       column: columns[cell.column]?.name ?? '',
-      ratio: cell.expected === 0 ? 0 : cell.count / cell.expected,
+      surprise: surprise(cell.count, cell.expected),
     }),
   );
   const label = `Sampled records of ${rows.length} ${rowKind} in ${columns.length} ${columnKind}`;
-  const caption = `Rows are ${rowKind}, columns ${columnKind}. The stronger a cell, the more sampled records it has in relation to the mean of its row: half the strength is as many as expected. Small numbers scatter.`;
+  const caption = `Rows are ${rowKind}, columns ${columnKind}. A faint cell has as many sampled records as its row lets expect, a strong one far more (blue) or fewer (orange). Chance alone makes a cell half as strong as the strongest once in twenty.`;
   const nameOf = ({ name }: Interval) => name;
   const body = rows.map((row, i) => [
     row.name,
@@ -206,10 +250,13 @@ function heatMap(report: JobReport): string {
       : '';
   return section(
     'Where the inputs went',
-    figure(heatChart(label, drawn, columnKind), `${caption}${note}`),
-    `<details><summary>The same in numbers</summary>${table(`${label}; ${countText(inputs.length)} inputs in all`, ['', ...columns.map((each) => `#${nameOf(each)}`)], body)}</details>`,
+    figure(heatChart(label, drawn, columnKind), `${caption}${note}`, KEY_OF_CELLS),
+    `<details><summary>The same in numbers</summary>${table(`${label}; ${countText(inputs.length)} inputs in all`, [byInputHead(rowKind), ...columns.map((each) => `#${nameOf(each)}`)], body)}</details>`,
   );
 }
+
+const KEY_OF_CELLS = '<p class="soft">4 standard deviations fewer than expected<span class="ramp"></span>4 more</p>';
+const byInputHead = (rowKind: string) => (rowKind === 'inputs' ? 'Input' : 'Part of the input');
 
 function splitsAndMix({ result, askedSplits = [] }: JobReport): string {
   const { splits, groups } = result;
@@ -258,36 +305,65 @@ function time({ profile, watch }: JobReport): string {
   const phases = Object.keys(pass1).filter((phase) => has(pass1, phase) + has(pass2, phase) > 0.0005);
   const total = (pass: object) => Object.values(pass).reduce((all: number, each: number) => all + each, 0);
   const share = (pass: object, phase: string) => percentText(has(pass, phase) / Math.max(1e-9, total(pass)));
+  const text = likeSeconds(phases.flatMap((phase) => [has(pass1, phase), has(pass2, phase)]));
   const spent = (pass: object, phase: string) =>
-    has(pass, phase) > 0 ? [secondsText(has(pass, phase)), share(pass, phase)] : ['', ''];
-  const rows = phases.map((phase) => [phase, ...spent(pass1, phase), ...spent(pass2, phase)]);
+    has(pass, phase) > 0 ? [text(has(pass, phase)), share(pass, phase)] : ['', ''];
+  const rows = phases.map((phase) => [
+    phase,
+    ...spent(pass1, phase),
+    ...spent(pass2, phase),
+    MEANINGS.get(phase) ?? '',
+  ]);
+  const jobSeconds = secondsOf(profile);
   const parts = [
     figure(
       timelineChart(profile),
       `Above, the steps of the job. Below, what each worker did: one bar for each of ${countText(tasks.length)} tasks.`,
+      '<p><span class="key first"></span>pass 1, reading <span class="key second"></span>pass 2, writing</p>',
     ),
-    '<p><span class="key first"></span>pass 1, reading <span class="key second"></span>pass 2, writing</p>',
-    table('Time of all workers together, by phase', ['Phase', '#Pass 1', '#of it', '#Pass 2', '#of it'], rows),
+    table(
+      'Time of all workers together, by phase',
+      ['Phase', '#Pass 1', '#Part of it', '#Pass 2', '#Part of it', 'What it is'],
+      rows,
+    ),
   ];
   const { devices = [], moments = [] } = watch ?? {};
   if (moments.length > 2) {
     parts.push(
-      KEY_OF_SPEED,
       figure(
-        throughputChart('the job reads from its inputs and writes to its output', moments),
+        throughputChart('the job reads from its inputs and writes to its output', moments, jobSeconds),
         'Of the whole job: bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
+        KEY_OF_SPEED,
       ),
-      ...devices.flatMap((device, i) => deviceFigures(device, i, moments)),
+      ...devices.flatMap((device, i) => deviceFigures(device, i, moments, jobSeconds)),
     );
     if (devices.length > 0) parts.push(deviceTable(devices, moments));
   } else parts.push('<p class="soft">The job was too short for charts of its throughput.</p>');
   return section('Where the time went', ...parts);
 }
 
-const KEY_OF_SPEED = '<p><span class="key first"></span>read <span class="key second"></span>written</p>';
+const KEY_OF_SPEED = '<p><span class="key first"></span>read <span class="key dashed"></span>written</p>';
+
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['read', 'reading inputs'],
+  ['decompress', 'decoding inputs'],
+  ['scan', 'finding where records end'],
+  ['scatter', 'drawing keys, and copying records to piles'],
+  ['hash', 'checksums'],
+  ['write', 'writing piles and output, to disk or memory'],
+  ['load', 'reading piles'],
+  ['sort', 'sorting the keys of a pile'],
+  ['gather', 'copying records in the new order'],
+  ['encode', 'compressing'],
+  ['sync', 'making a disk write what is in memory'],
+  ['gate', 'waiting for a turn at a device'],
+  ['turn', 'waiting for the part of the output that comes first'],
+  ['other', 'everything else'],
+  ['idle', 'waiting for a task'],
+]);
 
 /** What a device moved, above how many calls it had at a time. */
-function deviceFigures(device: WatchedDevice, index: number, moments: readonly Moment[]): string[] {
+function deviceFigures(device: WatchedDevice, index: number, moments: readonly Moment[], total: number): string[] {
   const { name, kind, mostCalls } = device;
   const amounts = moments.map(({ seconds, traffic }) => ({
     readBytes: 0,
@@ -297,11 +373,12 @@ function deviceFigures(device: WatchedDevice, index: number, moments: readonly M
   }));
   return [
     figure(
-      throughputChart(`go from and to ${name}`, amounts),
+      throughputChart(`go from and to ${name}`, amounts, total),
       `What ${name} (${kind}) gave and took: inputs, temp data and output that lie on it. Writes count when the system takes them.`,
+      KEY_OF_SPEED,
     ),
     figure(
-      callsChart(device, index, moments),
+      callsChart(device, index, moments, total),
       `Large calls under way on ${name}. The dashed line is its gate: ${mostCalls} at a time. A line that often reaches the gate means that the device was the limit.`,
     ),
   ];
@@ -323,7 +400,7 @@ function deviceTable(devices: readonly WatchedDevice[], moments: readonly Moment
       percentText(calls.filter((count) => count >= mostCalls).length / calls.length),
     ];
   });
-  const heads = ['Device', 'Kind', '#Read', '#Written', '#Both', '#Mean calls', '#Gate', '#At its gate'];
+  const heads = ['Device', 'Kind', '#Read', '#Written', '#Read and written', '#Mean calls', '#Gate', '#At its gate'];
   return table(`Devices, looked at ${countText(moments.length)} times`, heads, rows);
 }
 
@@ -341,7 +418,7 @@ function sizes({ piles, shards, result }: JobReport): string {
     const caption =
       expected === undefined
         ? `No range is expected here: ${notExpected}.`
-        : `With uniform keys each has ${spreadText(expected)} (mean ± standard deviation of a binomial distribution). ${withinText(records, expected)}`;
+        : `With uniform keys each has ${spreadText(expected)} (mean ± standard deviation of a binomial distribution). ${records.length > MOST_PILES ? '' : 'The grey band is two of them to each side. '}${withinText(records, expected)}`;
     parts.push(figure(pilesChart(piles), `${found} ${caption}`));
   } else parts.push(paragraph('All records were on one pile: the job was small enough.'));
   parts.push(shardTable(shards, result));
@@ -361,7 +438,7 @@ function rangeOf(values: readonly number[]): { least: number; most: number } {
 function shardTable({ by, sizes }: NonNullable<JobReport['shards']>, { splits }: JobReport['result']): string {
   const text = by === 'records' ? countText : bytesText;
   let begin = 0;
-  const parts = (splits ?? [{ name: 'output', shards: sizes }]).map(({ name, shards }) => {
+  const parts = (splits ?? [{ name: 'all', shards: sizes }]).map(({ name, shards }) => {
     const own = sizes.slice(begin, begin + Math.max(1, shards.length));
     begin += own.length;
     return { name, own };
@@ -382,13 +459,20 @@ function shardTable({ by, sizes }: NonNullable<JobReport['shards']>, { splits }:
       ? 'These are exact, not chance: with a number of shards they differ by at most one, with a number of records only the last file has fewer.'
       : 'Before compression. No file exceeds the limit, and each ends at the end of a record.';
   const what = by === 'records' ? 'Records of the output files' : 'Bytes of the output files';
-  return table(what, ['', '#Files', '#Smallest', '#Largest', '#Mean'], rows) + paragraph(about);
+  return (
+    table(what, [splits === undefined ? 'Output' : 'Split', '#Files', '#Smallest', '#Largest', '#Mean'], rows) +
+    paragraph(about)
+  );
 }
+
+/** Of fewer piles, percentages say nothing. */
+const FEWEST_PARTS = 20;
 
 function withinText(
   records: readonly number[],
   { mean, standardDeviation }: { mean: number; standardDeviation: number },
 ): string {
+  if (records.length < FEWEST_PARTS) return '';
   const within = (deviations: number) =>
     records.filter((count) => Math.abs(count - mean) <= deviations * standardDeviation).length / records.length;
   return `${numberText(100 * within(1))} % of them lie within one standard deviation (chance: 68 %), ${numberText(100 * within(2))} % within two (chance: 95 %).`;
@@ -403,15 +487,19 @@ function repeat({ call, environment, result }: JobReport): string {
     ['Processors', `${cpuCount} of ${cpu}`],
     ['Memory', bytesText(memoryBytes)],
   ];
+  const place = call.directory === undefined ? '' : paragraph(`In the directory ${nameText(call.directory)}:`);
   const command =
     call.command === undefined
       ? paragraph(`A program called the library, with the seed ${result.seed}.`)
-      : `<pre><code>${escaped(call.command)}</code></pre>`;
+      : `${place}<pre><code>${call.command
+          .split(' ')
+          .map((word) => `<span>${escaped(word)}</span>`)
+          .join(' ')}</code></pre>`;
   return section(
     'To repeat the job',
     command,
     paragraph(
-      'The same seed and inputs give the same bytes, on any machine, with any number of workers and any amount of memory.',
+      'The same seed and inputs give the same bytes, on any machine, with any number of workers and any amount of memory. An output or a report that is there already is replaced only with --force.',
     ),
     table('Where it ran', ['What', 'Value'], rows),
   );

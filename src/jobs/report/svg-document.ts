@@ -1,6 +1,7 @@
 /**
  * As much of a document as Observable Plot needs to build a chart: elements that have attributes and children, and become
- * text. A chart gets what a report adds to it: numbers of few digits, which make it small, and no style of its own.
+ * text. A chart gets what a report adds to it: numbers of few digits, which make it small, and no style of its own. Its
+ * parts have no labels: it is one picture with a description.
  */
 
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -81,7 +82,8 @@ class SvgElement {
 
   toString(): string {
     if (this.tagName === 'style') return '';
-    const attributes = [...this.#attributes].map(([name, value]) => ` ${name}="${escaped(shortened(name, value))}"`);
+    const named = [...this.#attributes].filter(([name]) => !name.startsWith('aria-') || this.tagName === 'svg');
+    const attributes = named.map(([name, value]) => ` ${name}="${escaped(shortened(name, value))}"`);
     return `<${this.tagName}${attributes.join('')}>${this.childNodes.join('')}</${this.tagName}>`;
   }
 }

@@ -3,6 +3,14 @@
 const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
 
+/** Of what a page would not show, or what would turn the writing direction round. */
+const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A name on one line, with hidden characters written as escapes. */
+export function nameText(name: string): string {
+  return name.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
 export function countText(count: number): string {
   return counts.format(count);
 }
@@ -16,7 +24,7 @@ export function numberText(value: number): string {
 
 /** A part of 1. */
 export function percentText(part: number): string {
-  return `${Number((100 * part).toFixed(1))} %`;
+  return `${(100 * part).toFixed(1)} %`;
 }
 
 /** In powers of 1000. */
@@ -31,6 +39,13 @@ export function secondsText(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
   return hours === 0 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${hours} h ${minutes % 60} min`;
+}
+
+/** Seconds of one table: all with as many digits as the largest needs. */
+export function likeSeconds(all: readonly number[]): (seconds: number) => string {
+  const most = all.reduce((high, each) => Math.max(high, each), 0);
+  const digits = most < 0.1 ? 4 : most < 10 ? 3 : most < 1000 ? 1 : 0;
+  return (seconds) => `${seconds.toFixed(digits)} s`;
 }
 
 export function speedText(byteLength: number, seconds: number): string {

@@ -203,6 +203,17 @@ describe('the numbers of a report', () => {
     requireTrueSample(report, outputRecords());
   });
 
+  it('have a true sample where pass 2 finds out what stays of a pile', async () => {
+    const report = await reportOf({ inputs: [...inputs, ...inputs], unique: true });
+    expect(report.result.records).toBe(5500);
+    const sample = report.sample.map((record) => ({
+      ...record,
+      inputOrdinal: record.inputOrdinal % CONTENT.length,
+      keepsNeighbour: undefined,
+    }));
+    requireTrueSample({ ...report, sample }, outputRecords());
+  });
+
   it('tell splits as asked and as they came out', async () => {
     const splits = [
       { name: 'train', share: 0.9 },
@@ -285,7 +296,10 @@ describe('a page', () => {
   it('shows names as text, whatever they hold', async () => {
     const path = directory.path(`<b>&"'\u0001`);
     writeFileSync(path, CONTENT[0]?.join('') ?? '');
-    const page = reportPage(await reportOf({ inputs: [path, ...inputs] }));
+    const turned = directory.path('\u202egnp');
+    writeFileSync(turned, '1\n');
+    const page = reportPage(await reportOf({ inputs: [path, turned, ...inputs] }));
+    expect(page).toContain('1 \\u{202e}gnp');
     expect(page).not.toContain('<b>&');
     expect(page).toContain('&lt;b&gt;&amp;&quot;');
   });
@@ -295,8 +309,8 @@ describe('a page', () => {
     for (let i = 0; i < 100; i++) writeFileSync(directory.path('many', String(i)), `${i} a\n${i} b\n`.repeat(5));
     const report = await reportOf({ inputs: [directory.path('many')], shards: { by: 'count', shardCount: 90 } }, {});
     expect(reportPage(report)).toContain('inputs 0-4');
-    // 50 sampled records of each row are a dozen for each of four columns.
-    expect(heatGroups(report).columns.map(({ name }) => name)).toEqual(['0-21', '22-43', '44-65', '66-89']);
+    // 42 sampled records of each row are a dozen for each of three columns.
+    expect(heatGroups(report).columns.map(({ name }) => name)).toEqual(['0-25', '26-51', '52-89']);
     const { cells } = heatGroups(report);
     expect(sumOf(cells.map(({ count }) => count))).toBe(report.sample.length);
     expect(sumOf(cells.map(({ expected }) => expected))).toBeCloseTo(report.sample.length);

@@ -1,0 +1,88 @@
+/** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
+import type { JobProfile, JobReport } from '../options.js';
+import { bytesText, countText, percentText, secondsText } from './units.js';
+
+/** What the phases of a task are kinds of. */
+const KINDS = {
+  computing: ['decompress', 'scan', 'scatter', 'hash', 'sort', 'gather', 'encode'],
+  moving: ['read', 'write', 'load', 'sync', 'gate'],
+  waiting: ['turn', 'idle'],
+} as const;
+
+/** A device that is at its gate in so many of the looks is the limit. */
+const OFTEN_AT_GATE = 0.5;
+/** Fewer looks say nothing. */
+const FEWEST_MOMENTS = 5;
+
+interface Answer {
+  readonly question: string;
+  readonly answer: string;
+  /** Whether it asks for a look; undefined: it is neither good nor bad. */
+  readonly isGood?: boolean;
+}
+
+export function inShort(report: JobReport): readonly Answer[] {
+  return [wasRight(report), isShuffled(report), timeWent(report.profile), limitOf(report)];
+}
+
+function wasRight({ result }: JobReport): Answer {
+  const { records, bytes } = result;
+  const amount = records === 0 ? 'no records' : `${countText(records)} records, ${bytesText(bytes)}`;
+  const answer = `Yes: the output has ${amount}. Counts and checksums agree from the inputs to the output.`;
+  return { question: 'Is it complete?', answer, isGood: true };
+}
+
+function isShuffled({ checks }: JobReport): Answer {
+  const question = 'Is it shuffled?';
+  if (checks.length === 0) return { question, answer: 'There was nothing to check: see below.' };
+  const odd = checks.filter(({ isAsExpected }) => !isAsExpected).length;
+  const all = checks.length === 1 ? 'the only check' : `all ${checks.length} checks`;
+  if (odd === 0) return { question, answer: `Yes: ${all} found what chance gives.`, isGood: true };
+  return { question, answer: `Look closer: ${odd} of ${checks.length} checks found something unusual.`, isGood: false };
+}
+
+function timeWent({ seconds: { prepare, pass1, between, pass2, commit, release } }: JobProfile): Answer {
+  const total = prepare + pass1 + between + pass2 + commit + release;
+  const part = (of: number) => `${Math.round((100 * of) / Math.max(1e-9, total))} %`;
+  const rest = prepare + between + commit + release;
+  const answer = `Of ${secondsText(total)}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and behind them ${part(rest)}.`;
+  return { question: 'Where did the time go?', answer };
+}
+
+/** The part of the workers' time that went into each kind of phases. */
+export function workShares({ pass1, pass2 }: Pick<JobProfile, 'pass1' | 'pass2'>): Record<keyof typeof KINDS, number> {
+  const spent = new Map<string, number>();
+  for (const [phase, seconds] of [...Object.entries(pass1), ...Object.entries(pass2)])
+    spent.set(phase, (spent.get(phase) ?? 0) + seconds);
+  const total = Math.max(
+    1e-9,
+    [...spent.values()].reduce((all, each) => all + each, 0),
+  );
+  const share = (phases: readonly string[]) => phases.reduce((all, phase) => all + (spent.get(phase) ?? 0), 0) / total;
+  return { computing: share(KINDS.computing), moving: share(KINDS.moving), waiting: share(KINDS.waiting) };
+}
+
+function limitOf({ profile, watch }: JobReport): Answer {
+  const question = 'What limited it?';
+  const { computing, moving, waiting } = workShares(profile);
+  const shares = `Of the time of all workers, ${percentText(computing)} was computing, ${percentText(moving)} reading and writing, ${percentText(waiting)} waiting for work, ${percentText(Math.max(0, 1 - computing - moving - waiting))} anything else.`;
+  const { devices = [], moments = [] } = watch ?? {};
+  const atGate = devices.map(({ mostCalls }, i) =>
+    moments.length < FEWEST_MOMENTS
+      ? 0
+      : moments.filter(({ traffic }) => (traffic[i]?.calls ?? 0) >= mostCalls).length / moments.length,
+  );
+  const busiest = atGate.indexOf(Math.max(0, ...atGate));
+  const device = devices[busiest];
+  if (device !== undefined && (atGate[busiest] ?? 0) >= OFTEN_AT_GATE)
+    return { question, answer: `The device ${device.name}, which was often at its gate. ${shares}` };
+  const most = Math.max(computing, moving, waiting);
+  if (most < 0.4) return { question, answer: `Nothing alone. ${shares}` };
+  const limit =
+    most === computing
+      ? 'The processors'
+      : most === moving
+        ? 'Reading and writing'
+        : 'Too little work for the workers, as in a short job';
+  return { question, answer: `${limit}. ${shares}` };
+}
