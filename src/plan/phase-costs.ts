@@ -3,6 +3,7 @@
  * or writing one byte. Only the relation matters: an estimate takes the time of a unit from what the job has done so far.
  */
 
+/** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
 export type JobPhase = 'count' | 'scatter' | 'shuffle' | 'commit' | 'verify';
 
 export interface PhaseCost {
