@@ -135,7 +135,7 @@ export const optionTable = [
   {
     name: 'head-count', short: 'n', value: 'COUNT', sets: 'headCount', isRepeatable: true,
     parse: parseHeadCount,
-    help: 'write only the first COUNT records of the order; of several, the smallest', default: 'all',
+    help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
@@ -150,7 +150,7 @@ export const optionTable = [
   },
   {
     name: 'unique-by', value: 'SELECTOR', sets: 'uniqueBy',
-    help: 'of records with equal values, keep the first one in the order of the inputs: of .url, csv:url, tsv:3, key or /^(EXPR)/',
+    help: 'keep the first record of each value, in the order of the inputs; the value is .url, csv:url, tsv:3, key or /^(EXPR)/',
     group: 'Output', commands: SHUFFLERS,
   },
   {
@@ -165,12 +165,12 @@ export const optionTable = [
   },
   {
     name: 'split-by', value: 'SELECTOR', sets: 'splitBy',
-    help: 'keep records with equal values in one split: of .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
+    help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
     group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
-    help: 'the value of records in which --split-by or --unique-by finds none', default: 'such a record is an error',
+    help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
     group: 'Output', commands: SHUFFLERS,
   },
   {
@@ -226,7 +226,7 @@ export const optionTable = [
     group: 'Output', commands: JSON_PRINTERS,
   },
   {
-    name: 'dry-run', sets: 'dryRun', help: 'write nothing, and say what the job will need: as pileshuf plan',
+    name: 'dry-run', sets: 'dryRun', help: 'write nothing, and say what the job will need, like pileshuf plan',
     group: 'Output', commands: ['shuffle'],
   },
 
@@ -243,7 +243,7 @@ export const optionTable = [
   },
   {
     name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
-    help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat it for others, general globs first',
+    help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
     default: '1',
     group: 'Order', commands: SHUFFLERS,
   },
@@ -254,7 +254,7 @@ export const optionTable = [
   },
   {
     name: 'key', value: 'KIND', sets: 'keys', ...oneOf('position', 'ordinal'),
-    help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
+    help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
     group: 'Order', commands: SHUFFLERS,
   },
   {
@@ -480,7 +480,7 @@ export const optionTable = [
 
   {
     name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parseAgainst,
-    help: 'what the outputs were made from: all words up to the next option',
+    help: 'the inputs of the outputs: all words up to the next option',
     group: 'Input', commands: ['verify'],
   },
   {
@@ -494,7 +494,7 @@ export const optionTable = [
   },
   {
     name: 'together', value: 'FILE,FILE', sets: 'together', isRepeatable: true, parse: parseTogether,
-    help: 'shuffle files in one order that keeps them aligned, in a directory; repeat it for more such tuples',
+    help: 'shuffle files in one order that keeps them aligned, in a directory; repeat the option for more tuples of files',
     group: 'Input', commands: SHUFFLE,
   },
   {
@@ -514,7 +514,7 @@ export const optionTable = [
   },
   {
     name: 'files0-from', value: 'FILE', sets: 'inputLists', parse: parseInputList, isRepeatable: true,
-    help: 'the same, for names that end in NUL',
+    help: 'read names that end in NUL from FILE; - is standard input',
     group: 'Input', commands: LIST_READERS,
   },
 

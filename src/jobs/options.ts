@@ -79,8 +79,8 @@ export interface ShuffleProgress {
 }
 
 /**
- * What a job does on a disk. Bytes count from its start, or from that of its member; the page cache may have taken
- * them.
+ * What a job does on a disk. Bytes count from the start of the job, or of the member; written bytes may still be in the
+ * page cache.
  */
 export interface DiskProgress {
   /** As the system calls it: `nvme0n1`, `server:/export`. A name may hold any characters. */
@@ -171,7 +171,7 @@ export interface ShuffleOptions {
    * the delimiter behind it, as in a file. `begin`: the first bytes of a stream, which you have read already. A
    * directory means all regular files below it, except those that pileshuf made beside data. Files of a directory or
    * pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the
-   * order of the inputs decides the output, as the seed does.
+   * output depends on the order of the inputs.
    */
   readonly inputs: readonly NamedInput[];
   /**
@@ -182,9 +182,9 @@ export interface ShuffleOptions {
    */
   readonly inputIds?: InputIdRule | undefined;
   /**
-   * Where the key of a record comes from, beside the seed and its input. `position`: the place of its first byte.
-   * `ordinal`: its number in its input. Files with equal numbers of records then get the same order; large files may be
-   * read once more, to count their records. Default `position`.
+   * What decides the key of a record, beside the seed and the input. `position`: the place of its first byte.
+   * `ordinal`: its number in its input. With `ordinal`, files with equal numbers of records get the same order; large
+   * files may be read once more, to count their records. Default `position`.
    */
   readonly keys?: KeyRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
@@ -196,11 +196,11 @@ export interface ShuffleOptions {
    */
   readonly weights?: readonly InputWeight[] | undefined;
   /**
-   * The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. Default:
-   * none.
+   * Weights of groups of inputs, or the shares that groups have of the output. Cannot be combined with `weights`.
+   * Default: none.
    */
   readonly mix?: Mix | undefined;
-  /** The output has only this many records, the first ones of the order. Default: all. */
+  /** The output has only this many records: the first records of the order. Default: all. */
   readonly headCount?: number | undefined;
   /**
    * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without
@@ -209,23 +209,22 @@ export interface ShuffleOptions {
    */
   readonly repeat?: boolean | undefined;
   /**
-   * Of equal records, one is kept. Records are equal if all of their bytes are, delimiters included. The order then
+   * Keeps one of equal records. Records are equal if all of their bytes are, delimiters included. The order then
    * depends only on the seed and the different records, not on the inputs that hold them (docs/UNIQUE.md). `headCount`
-   * and `repeat` count and draw what is kept. Cannot be combined with `inputIds` or samples of tar files. Default
-   * false.
+   * and `repeat` apply to the kept records. Cannot be combined with `inputIds` or samples of tar files. Default false.
    */
   readonly unique?: boolean | undefined;
   /**
-   * Of records with equal values, the first one is kept: in the order of the inputs, and in its input. Selects the
-   * value as `splitBy` does, and values are equal as there. The order depends on the seed and the values. Cannot be
-   * combined with `unique`, `inputIds` or `splitBy`. Default: none.
+   * Keeps the first of the records with equal values, in the order of the inputs. Selects and compares values as
+   * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique`, `inputIds` or
+   * `splitBy`. Default: none.
    */
   readonly uniqueBy?: string | undefined;
   /**
-   * A file that gets a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs:
-   * where it comes from, where the record comes from that stays, and its text, or its bytes in base64 (docs/UNIQUE.md).
-   * It appears together with the output, on the same file system, and is compressed by its name. With it, records have
-   * at most 64 MiB. Default: none.
+   * A file with a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: the place
+   * of the dropped record, the place of the kept record, and the text of the dropped record, or its bytes in base64
+   * (docs/UNIQUE.md). The file appears together with the output, on the same file system, and is compressed by its
+   * name. With this option, records have at most 64 MiB. Default: none.
    */
   readonly duplicates?: string | undefined;
   /**
@@ -234,10 +233,10 @@ export interface ShuffleOptions {
    */
   readonly splits?: readonly SplitRule[] | undefined;
   /**
-   * Keeps records with equal values in one split, such as all documents of one site. Selects the value: a field of a
-   * JSON object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar file or a
-   * part of it (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with shares. Default:
-   * each record for itself.
+   * Keeps records with equal values in one split, such as all documents of one site. The text selects the value: a
+   * field of a JSON object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar
+   * file or a part of it (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with
+   * shares. Default: each record for itself.
    */
   readonly splitBy?: string | undefined;
   /**
@@ -249,7 +248,7 @@ export interface ShuffleOptions {
   readonly shards?: ShardRule | SplitShards | undefined;
   /**
    * How the output is compressed. Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for
-   * shards: `none`. The seed fixes the decompressed bytes of the output, not the compressed ones.
+   * shards: `none`. The seed fixes the decompressed bytes of the output, not the compressed bytes.
    */
   readonly compress?: OutputCompression | undefined;
   /** First part of each shard's name, without `/`. Default `shard`. */
@@ -258,7 +257,7 @@ export interface ShuffleOptions {
   readonly seed?: string | undefined;
   /**
    * Bytes of memory for pile buffers, piles and sort entries. Default: half of the available memory. If the machine has
-   * less, pileshuf warns and uses the memory of the machine.
+   * less memory, pileshuf warns and uses the memory of the machine.
    */
   readonly memoryBytes?: number | undefined;
   /**
@@ -274,13 +273,13 @@ export interface ShuffleOptions {
   /** Worker threads, 1 to 1024. Default: the number of CPUs that this process may use. */
   readonly workers?: number | undefined;
   /**
-   * From a path to the largest number of concurrent I/O calls on the device that holds the path, 1 to 65,536. Default:
-   * by the kind of the device.
+   * For a path, the largest number of concurrent I/O calls on the device that holds the path, 1 to 65,536. Default: by
+   * the kind of the device.
    */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
   /**
-   * What a record is. Default: each line is a record. Then an input that is clearly of another format is an error,
-   * ERR_INPUT_FORMAT; with `{ by: 'lines' }` it is shuffled line by line.
+   * What a record is. Default: each line is a record, and an input that is clearly of another format is an error,
+   * ERR_INPUT_FORMAT. With `{ by: 'lines' }` every input is shuffled line by line.
    */
   readonly records?: RecordKind | undefined;
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
@@ -330,14 +329,14 @@ export interface ShuffleOptions {
   /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
   /**
-   * Tells all about the job when it has succeeded (docs/REPORT.md): the path of a new file, which becomes a page if it
-   * ends in `.html` and JSON if it ends in `.json`, or a function that is called with the same data. If the report
-   * fails, a warning says so, and the output stays. Default: no report.
+   * Reports on the job when it has succeeded (docs/REPORT.md). A path names a new file: a page if the path ends in
+   * `.html`, JSON if it ends in `.json`. A function is called with the same data. If the report fails, a warning says
+   * so, and the output stays. Default: no report.
    */
   readonly report?: string | ReportFile | ((report: JobReport) => void) | undefined;
 }
 
-/** What `report` tells of a job; examples/report.schema.json describes the same. */
+/** The data of a report; examples/report.schema.json describes the same. */
 export interface JobReport extends ReportFacts {
   /** What `shuffle` returns. */
   readonly result: ShuffleReport;
@@ -379,13 +378,13 @@ export interface ShuffleReport {
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
   /**
-   * What was read and written of each weight or group, and of the inputs without one. Undefined without `weights` and
-   * `mix`, and if an earlier attempt had written all of the output.
+   * What was read and written of each weight or group, and of the inputs without a weight or group. Undefined without
+   * `weights` and `mix`, and if an earlier attempt had written all of the output.
    */
   readonly groups: readonly GroupReport[] | undefined;
   /**
-   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique` and
-   * `uniqueBy`, and if an earlier attempt had written all of the output.
+   * The records that `unique` or `uniqueBy` dropped. Undefined without these options, and if an earlier attempt had
+   * written all of the output.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;

@@ -6,6 +6,7 @@
  *     merge     pile j = its segments over all pile sets; no bytes move   ../pile-sets/merged-pile.ts
  *     between   plan the cuts; fit the threads to the longest record      pass2.ts, ../passes/between-passes.ts
  *     shuffle   pass 2: one task a range of piles -> its part of the output   pass2.ts, ../passes/shuffle-pass.ts
+ *     order     each task puts its piles in order, by key               ../../workers/piles/pile-orderer.ts
  *     verify    the output holds every byte                               open-site.ts, ../output/
  *     commit    make it durable, then visible                             open-site.ts, ../output/
  *

@@ -95,7 +95,7 @@ export interface VerifyReport {
         readonly missing: RecordDifferences;
         /** Records of the outputs that the inputs lack. */
         readonly extra: RecordDifferences;
-        /** Whether all differences were looked at. False: the counts are estimates from a random part of them. */
+        /** Whether all differences were compared. False: the counts are estimates from a random part of them. */
         readonly isComplete: boolean;
       }
     | undefined;

@@ -4,7 +4,7 @@
 import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
 import type { MemoryNeed, MemoryPlan } from './memory-plan.js';
 
-/** Of all threads together. */
+/** Memory of pass 1, of all threads together. */
 export interface MemoryOfPass1 {
   /** One buffer a pile, of each thread. */
   readonly pileBufferBytes: number;

@@ -24,6 +24,7 @@ export interface OrderTest extends TestResult {
   readonly families: readonly FamilyTail[];
 }
 
+/** The result of a test for one kind of statistics. */
 export interface FamilyTail {
   readonly name: Family['name'];
   /** Of the statistics of the family, corrected for their number. */

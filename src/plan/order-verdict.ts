@@ -25,7 +25,7 @@ export type OrderVerdict = 'shuffled' | 'nothing-to-see' | 'locally-shuffled' | 
 
 /** A test of the order. */
 export interface OrderTestReport {
-  /** Whether it shows that the order is not random. */
+  /** Whether the test shows that the order is not random. */
   readonly isSeen: boolean;
   /** The probability that a random order looks like this or worse, corrected for the number of statistics. */
   readonly probability: number;
@@ -49,8 +49,8 @@ export interface OrderReport {
     readonly byDistance: readonly SimilarityAt[];
   };
   /**
-   * Over about how many records, and which part of the data, they stay together. Undefined: not seen, or over all of
-   * it.
+   * Over about how many records, and which part of the data, records stay together. Undefined: not seen, or over all of
+   * the data.
    */
   readonly span: { readonly records: number; readonly share: number; readonly by: 'numbers' | 'content' } | undefined;
   /**
@@ -67,7 +67,7 @@ export interface OrderReport {
         readonly distances: readonly number[];
       }
     | undefined;
-  /** Whether records differ so that an order by kind or number could be seen. */
+  /** Whether the records differ enough to show an order by kind or number. */
   readonly hasStructure: boolean;
   /** If the records had been sorted, which shuffle buffers would be seen: sizes as parts of the data. */
   readonly sensitivity: readonly { readonly bufferShare: number; readonly isSeen: boolean }[];

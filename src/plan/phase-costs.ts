@@ -5,6 +5,7 @@
  */
 import { type Circumstances, expectPasses, type PassName, type TimedDevice, type TimedJob } from './expected-time.js';
 
+/** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
 export type JobPhase = 'count' | 'scatter' | 'measure' | 'draw' | 'shuffle' | 'commit' | 'verify';
 
 export interface PhaseCost {

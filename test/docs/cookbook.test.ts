@@ -126,6 +126,13 @@ const checks: Readonly<Record<string, (text: string) => void>> = {
     expect(recordsOf(site('data'), 'validation')).toHaveLength(1000);
     expect(recordsOf(site('data'), 'train')).toHaveLength(ALL - 1000);
   },
+  'A test set that stays the same when data is added': () => {
+    expect(recordsOf(site('data'), 'test').length).toBeLessThan(ALL / 20);
+    expectShuffled(
+      ['train', 'test'].flatMap((name) => recordsOf(site('data'), name)),
+      crawl,
+    );
+  },
   'All pages of one site in one split': () => {
     const sites = ['train', 'test'].map(
       (name) => new Set(recordsOf(site('data'), name).map((record) => JSON.parse(record).site)),
