@@ -10,7 +10,7 @@
 
 import type { DiskRate } from './disk-rates.js';
 import { type JobState, passOf } from './measured-job.js';
-import { formatBytes, formatWholeSeconds } from './quantity.js';
+import { formatBudget, formatBytes, formatWholeSeconds } from './quantity.js';
 import { oneLine } from './visible-text.js';
 
 /** With the longest numbers the first line still fits 80 columns. */
@@ -94,7 +94,8 @@ function shownName(name: string): string {
 }
 
 function memoryOf({ memory: { residentBytes, budgetBytes } }: JobState): string {
-  const budget = budgetBytes === undefined ? '' : ` of ${formatBytes(budgetBytes)}`;
+  // The budget is for records alone: the process has more.
+  const budget = budgetBytes === undefined ? '' : ` (-S ${formatBudget(budgetBytes)})`;
   return `memory ${formatBytes(residentBytes)}${budget}`;
 }
 

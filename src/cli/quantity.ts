@@ -22,6 +22,14 @@ export function formatBytes(bytes: number): string {
   return `${threeDigits(value)} ${unit}`;
 }
 
+const MIB = 2 ** 20;
+
+/** A budget as `-S` takes it: `4G`, `256M`. Less than a MiB is rounded away. */
+export function formatBudget(bytes: number): string {
+  const mebibytes = Math.max(1, Math.round(bytes / MIB));
+  return mebibytes % 1024 === 0 ? `${mebibytes / 1024}G` : `${mebibytes}M`;
+}
+
 /** A measured time: `0.42 s`, `6.1 s`, then as `formatWholeSeconds`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) {

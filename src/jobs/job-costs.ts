@@ -52,18 +52,19 @@ const NOTHING: Amount = { bytes: 0, records: 0 };
 
 /** Of a shuffle whose plan knows the size of records by samples alone. */
 export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
-  const { request, plan, isCounted } = job;
-  const sizes = expectedSizes(plan);
-  if (sizes !== undefined) return expectOfSizes(job, sizes);
-  const counted = isCounted ? (['count'] as const) : [];
-  return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
+  return expectOfSizes(job, expectedSizes(job.plan));
 }
 
-/** The same for sizes that are known. */
+/** The same for sizes that are known. @param sizes undefined: unknown. */
 export function expectOfSizes(
   { request, site, inputsToRead, plan, isCounted }: CostlyShuffle,
-  sizes: FoundSizes,
+  sizes: FoundSizes | undefined,
 ): readonly PhaseCost[] {
+  const hasNoEnd = request.repeat && request.headCount === undefined;
+  if (sizes === undefined || hasNoEnd) {
+    const counted = isCounted ? (['count'] as const) : [];
+    return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
+  }
   const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
   const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request) };
   return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');

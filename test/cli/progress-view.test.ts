@@ -43,7 +43,7 @@ describe('the live view', () => {
   it('has the whole job first, then its pace, then its disks', () => {
     expect(viewLines(STATE, 80)).toEqual([
       '[===---------]  30%  48 s left  pass 1 of 2  1.20 GB of 2.40 GB',
-      '210 MB/s now  195 MB/s mean  memory 612 MB of 1.07 GB',
+      '210 MB/s now  195 MB/s mean  memory 612 MB (-S 1G)',
       'vda reads 105 MB/s, writes 103 MB/s, 3.2 of 8 calls',
     ]);
   });
@@ -87,7 +87,7 @@ describe('the live view', () => {
     ]);
     expect(viewLines({ ...STATE, phase: 'commit', jobDone: 1, disks: [] }, 80)).toEqual([
       '[===========-]  99%  48 s left  commit',
-      'memory 612 MB of 1.07 GB',
+      'memory 612 MB (-S 1G)',
     ]);
     expect(viewLines({ ...STATE, member: { number: 2, of: 3 } }, 80)[0]).toContain('pass 1 of 2 for member 2 of 3');
   });
@@ -96,7 +96,7 @@ describe('the live view', () => {
 it('the line of a log says all', () => {
   expect(logLine(STATE)).toBe(
     '30% done, 48 s left; pass 1 of 2: 1.20 GB of 2.40 GB, 210 MB/s now, 195 MB/s mean; ' +
-      'vda reads 105 MB/s, writes 103 MB/s, 3.2 of 8 calls; memory 612 MB of 1.07 GB',
+      'vda reads 105 MB/s, writes 103 MB/s, 3.2 of 8 calls; memory 612 MB (-S 1G)',
   );
 });
 

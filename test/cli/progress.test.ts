@@ -116,7 +116,7 @@ describe('plain progress', () => {
         await reportAt(played, tenths / 10, scatter(tenths * 1e7, tenths / 10, 6e9));
       const lines = played.stream.lines();
       for (const line of lines) expect(line).toMatch(TIME);
-      const disk = 'vda reads 1.00 GB/s, writes 500 MB/s, 3.0 of 8 calls; memory 612 MB of 1.07 GB';
+      const disk = 'vda reads 1.00 GB/s, writes 500 MB/s, 3.0 of 8 calls; memory 612 MB (-S 1G)';
       expect(lines.map((line) => line.replace(TIME, ''))).toEqual([
         `10 s so far: 8% done, 1 min 50 s left; pass 1 of 2: 1.00 GB of 6.00 GB, 100 MB/s now, 100 MB/s mean; ${disk}`,
         `40 s so far: 33% done, 1 min 20 s left; pass 1 of 2: 4.00 GB of 6.00 GB, 100 MB/s now, 100 MB/s mean; ${disk}`,
@@ -290,7 +290,7 @@ describe('the live view', () => {
     const { stream, reporter } = await playUntilDrawn();
     const view = [
       '[=-----------]  15%  46 s left  pass 1 of 2  1.20 GB of 4.00 GB',
-      '150 MB/s now  150 MB/s mean  memory 612 MB of 1.07 GB',
+      '150 MB/s now  150 MB/s mean  memory 612 MB (-S 1G)',
       'vda reads 0 B/s, writes 0 B/s, 3.0 of 8 calls',
     ];
     const drawn = `\r${view.join('\x1b[K\r\n')}\x1b[J\x1b[2A\r`;
