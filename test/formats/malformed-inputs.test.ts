@@ -341,10 +341,15 @@ it('a TFRecord as long as --max-record is none of them', async () => {
   expect(seen(await commandInProcess([...argv, '-o', directory.path('out')]))).toEqual(DONE);
 });
 
-it.each([
-  ['plain', asItIs],
-  ['gzip', gzipSync],
-])('a header without an end is refused where headers must have ended: %s', async (_, store) => {
+it.each(
+  sampled(
+    [
+      ['plain', asItIs],
+      ['gzip', gzipSync],
+    ],
+    2,
+  ),
+)('a header without an end is refused where headers must have ended: %s', async (_, store) => {
   const [input, output] = [directory.path('in'), directory.path('out')];
   writeFileSync(input, store(Buffer.alloc(2 ** 24 + 1, 'a')));
   const result = await commandInProcess(['-q', '--header', '1', '-T', directory.temp, input, '-o', output]);
