@@ -7,8 +7,8 @@
  * | `ci`    | `npm run test:ci`   | `*.ci.ts`, `*.test.ts` with a scale, and some of both with tiny buffers      |
  * | `slow`  | `npm run test:slow` | `*.slow.ts`, `*.test.ts` and `*.ci.ts` with a scale or with cases from a seed |
  *
- * A file has a scale when it imports `fixtures/scale.ts`. In CI it runs with tiny buffers too, with the cases of the quick
- * tier, when it imports `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
+ * A file has a scale when it imports `fixtures/scale.ts`. In CI it runs with tiny buffers too, with the cases of CI,
+ * when it imports `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -94,7 +94,7 @@ export default defineConfig({
         ...asBuilt,
         ...frugal,
         isolate: false,
-        env: { PILESHUF_TEST_TINY: '1', PILESHUF_TEST_SCALE: 'quick' },
+        env: { PILESHUF_TEST_TINY: '1' },
       }),
     ],
   },

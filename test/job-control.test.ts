@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { measured } from '#src/phase-clock.js';
+import { atScale } from './fixtures/scale.js';
 import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, TAKEN } from './gate-ledger.mjs';
 import { type GateThread, useGateThreads } from './gate-threads.js';
 
@@ -48,7 +49,7 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
 
   it('is never passed by more at a time', async () => {
     const control = JobControl.create([2], 0);
-    const part = { name: 'crowd', method, threads: 4, rounds: 150, restMilliseconds: 0.2 } as const;
+    const part = { name: 'crowd', method, threads: 4, rounds: atScale(60, 150), restMilliseconds: 0.2 } as const;
     await expectSaid(
       [1, 2, 3, 4].map(() => threads.start(control, part)),
       'left',
@@ -60,7 +61,7 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
   it('neither loses nor gains a permit when threads come and go at the same time', async () => {
     const control = JobControl.create([4], 0);
     // A permit for each: nobody waits, so they change the count as often as they can.
-    const part = { name: 'crowd', method, threads: 4, rounds: 30_000, restMilliseconds: 0 } as const;
+    const part = { name: 'crowd', method, threads: 4, rounds: atScale(5000, 30_000), restMilliseconds: 0 } as const;
     await expectSaid(
       [1, 2, 3, 4].map(() => threads.start(control, part)),
       'left',
@@ -108,7 +109,7 @@ describe('a gate before an asynchronous call', () => {
 
 describe('spare memory', () => {
   it('is promised once, and never more than there is, to threads that take and give back', async () => {
-    const units = 30_000;
+    const units = atScale(6000, 30_000);
     const control = JobControl.create([], 7 * units + 6);
     const takers = [1, 2, 3, 4].map(() => threads.start(control, { name: 'take', threads: 4, byteLength: 7 }));
     await expectSaid(takers, 'refused');
@@ -137,7 +138,7 @@ describe('spare memory', () => {
 describe('turns', () => {
   it('pass in order from thread to thread', async () => {
     const control = JobControl.create([], 0);
-    const rounds = 60;
+    const rounds = atScale(20, 60);
     // The last one is started first.
     const players = [3, 2, 1, 0].map((first) => threads.start(control, { name: 'turns', threads: 4, first, rounds }));
     await expectSaid(players, 'left');

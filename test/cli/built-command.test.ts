@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { sortLines } from '../fixtures/command-outcome.js';
-import { fromCi } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -34,20 +34,28 @@ describe('the bundled command', () => {
     expect(statSync(main).mode & 0o111).toBe(0o111);
   });
 
-  it.each([
-    ['a plain file, on the main thread', ['plain'], ''],
-    ['a stream, on worker threads', ['-'], text],
-    ['a pattern', ['pla[hi]n'], ''],
-    ['gzip', ['in.gz'], ''],
-    ['the output of a program', ['in.gz', '--decompress-program', 'gzip -dc'], ''],
-  ])('shuffles %s', (_, argv, input) => {
+  it.each(
+    sampled(
+      [
+        ['a plain file, on the main thread', ['plain'], ''],
+        ['a stream, on worker threads', ['-'], text],
+        ['a pattern', ['pla[hi]n'], ''],
+        ['gzip', ['in.gz'], ''],
+        ['the output of a program', ['in.gz', '--decompress-program', 'gzip -dc'], ''],
+      ],
+      3,
+      1,
+    ),
+  )('shuffles %s', (_, argv, input) => {
     const { stdout } = pileshuf(['plain']);
     expect(stdout).not.toBe(text);
     expect(sortLines(stdout)).toEqual(sortLines(text));
     expect(pileshuf(argv, { input })).toEqual({ status: 0, stdout, stderr: '' });
   });
 
-  it.runIf(canWriteZstd).each([[[]], [['--import', new URL('../formats/codecs/hide-zstd-napi.mjs', import.meta.url)]]])(
+  it
+    .runIf(canWriteZstd)
+    .each(sampled([[[]], [['--import', new URL('../formats/codecs/hide-zstd-napi.mjs', import.meta.url)]]], 2))(
     'writes and reads zstd, with Node options %j',
     (nodeOptions) => {
       expect(pileshuf(['plain', '-o', 'shards', '--shards', '2', '--compress', 'zstd'])).toMatchObject({ status: 0 });

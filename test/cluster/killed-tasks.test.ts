@@ -132,7 +132,8 @@ async function strike(task: TaskOptions, fault: Fault, nth: number, watched = wa
 }
 
 describe.each(KINDS)('a task of $name', (kind) => {
-  it.each(sampled(FAULTS, 3))('is run again when it %s', async (name, fault) => {
+  // Each kind with another fault.
+  it.each(sampled(FAULTS, FAULTS.length, KINDS.indexOf(kind)))('is run again when it %s', async (name, fault) => {
     const draw = drawsFor(`calls: ${name}`);
     const step = atScale(500, 20, 2);
     for (const task of await planJob(kind)) {
@@ -147,7 +148,7 @@ describe.each(KINDS)('a task of $name', (kind) => {
 });
 
 describe('a record', () => {
-  it.each(KINDS)('counts though its link was reported as failed: $name', async (kind) => {
+  it.each(sampled(KINDS, 2))('counts though its link was reported as failed: $name', async (kind) => {
     const fault: Fault = { kind: 'is done and reported as failed', errno: 'EIO' };
     const isRecord = (path: string) => /\/job\/(set-\d+\.index|(measure|draw|shuffle)-\d+)$/.test(path);
     for (const task of await planJob(kind)) {
@@ -183,7 +184,7 @@ describe('a staged file', () => {
 });
 
 describe('two attempts at the same time', () => {
-  it.each(KINDS)('end with the same bytes: $name', async (kind) => {
+  it.each(sampled(KINDS, 2, 1))('end with the same bytes: $name', async (kind) => {
     for (const task of await planJob(kind)) {
       const outcomes = await Promise.allSettled([
         runNow({ ...task, waitSeconds: 20 }),

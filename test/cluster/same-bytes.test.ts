@@ -332,7 +332,7 @@ describe('the bytes of the local job', () => {
     await expectSameBytes(each);
   });
 
-  it.each(sampled(CASES, 60, 1))('come out of tasks in any order, some of them twice: $name', async (each) => {
+  it.each(sampled(CASES, 60, 8))('come out of tasks in any order, some of them twice: $name', async (each) => {
     const draw = drawsFor(`order of tasks: ${each.name}`);
     const order = (tasks: readonly number[]) => {
       const drawn = [...tasks, ...tasks.filter(() => draw() < 0.5)].map((task) => ({ task, at: draw() }));

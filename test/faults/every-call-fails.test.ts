@@ -59,7 +59,7 @@ const named = (faults: readonly Fault[]) => faults.map((fault, i) => ({ name: na
 const totals = { faults: 0, jobsThatEndedWell: 0 };
 
 /** Of the faults that are much like others, only every so many-th call is tried. */
-const step = atScale(240, 120, 1);
+const step = atScale(360, 120, 1);
 
 describe.each([...sampled(TINY_JOBS, 18, 1), ...sampled(SPECIAL_JOBS, 6)])('$name', (kind) => {
   const jobs = useTinyJobs();
@@ -83,7 +83,7 @@ describe(LARGE_JOB.name, () => {
     const { job, expected } = await prepared;
     const isStaged = (path: string) => path.startsWith(`${job.root}/out/`) && path.endsWith('.part');
     const isDirect = nameOf(fault).endsWith('EINVAL');
-    const tried = await expectSoundAfterEach(job, expected, fault, 1, isDirect ? 1 : atScale(20, 3, 1), isStaged);
+    const tried = await expectSoundAfterEach(job, expected, fault, 1, isDirect ? 1 : atScale(60, 3, 1), isStaged);
     // Not every file system has direct writes, or takes as much in one call.
     expect(tried > 0 || isDirect).toBe(true);
   });

@@ -54,9 +54,9 @@ const mixtures = atScale(0, 1, 40);
 /** Of the ways to end what was stopped, how many are tried in each state. */
 const endings = atScale(1, 1, 2);
 /** Of what many jobs do alike, every so many-th change is tried. */
-const step = atScale(101, 14, 1);
+const step = atScale(151, 14, 1);
 /** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
-const stride = atScale(53, 3, 1);
+const stride = atScale(83, 3, 1);
 
 const jobs = useTinyJobs();
 

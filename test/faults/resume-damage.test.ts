@@ -6,6 +6,7 @@ import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSy
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DATA_FILE_ENTRY_BYTES, HEADER_BYTES, PILE_ENTRY_BYTES } from '#src/pile-sets/pile-set-index.js';
+import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { runInProcess, stopInProcess } from './job-in-process.js';
 import { contentOf, findJobPaths, namesBelow, undisturbed } from './resumable-job.js';
@@ -61,13 +62,18 @@ async function expectUndisturbedBytes() {
 
 describe('stored records', () => {
   // In a record: its key, its length, its bytes.
-  it.each([
-    ['first', () => 0],
-    ['fifth', () => 4],
-    ['ninth', () => 8],
-    ['thirteenth', () => 12],
-    ['last', (path: string) => statSync(path).size - 1],
-  ])('whose %s byte changed are seen when they are read, and made again', async (_, position) => {
+  it.each(
+    sampled(
+      [
+        ['first', () => 0],
+        ['fifth', () => 4],
+        ['ninth', () => 8],
+        ['thirteenth', () => 12],
+        ['last', (path: string) => statSync(path).size - 1],
+      ] as const,
+      4,
+    ),
+  )('whose %s byte changed are seen when they are read, and made again', async (_, position) => {
     await interrupt(1);
     const path = dataFile(STRIPES - 1);
     flipByte(path, position(path));
@@ -121,15 +127,20 @@ describe('stored records', () => {
 describe('an index', () => {
   const pilesAt = HEADER_BYTES + STRIPES * DATA_FILE_ENTRY_BYTES;
 
-  it.each<[string, (byteLength: number) => number]>([
-    ['magic', () => 3],
-    ['version', () => 7],
-    ['header', () => 9],
-    ['data file table', () => HEADER_BYTES + 1],
-    ['pile table', () => pilesAt + 17],
-    ['segment table', () => pilesAt + PILES * PILE_ENTRY_BYTES + 5],
-    ['description', (byteLength) => byteLength - 2],
-  ])('with a changed %s is seen at once, and its pile set is made again', async (_, position) => {
+  it.each(
+    sampled<[string, (byteLength: number) => number]>(
+      [
+        ['magic', () => 3],
+        ['version', () => 7],
+        ['header', () => 9],
+        ['data file table', () => HEADER_BYTES + 1],
+        ['pile table', () => pilesAt + 17],
+        ['segment table', () => pilesAt + PILES * PILE_ENTRY_BYTES + 5],
+        ['description', (byteLength) => byteLength - 2],
+      ],
+      3,
+    ),
+  )('with a changed %s is seen at once, and its pile set is made again', async (_, position) => {
     await interrupt(1);
     const path = indexOf(SLICE);
     flipByte(path, position(statSync(path).size));
@@ -139,11 +150,16 @@ describe('an index', () => {
     await expectUndisturbedBytes();
   });
 
-  it.each<[string, (path: string) => void]>([
-    ['is empty', (path) => truncateSync(path, 0)],
-    ['was cut off', (path) => truncateSync(path, statSync(path).size - 1)],
-    ['is that of another slice', (path) => copyFileSync(indexOf(SLICE + 1), path)],
-  ])('that %s is seen at once, and its pile set is made again', async (_, damage) => {
+  it.each(
+    sampled<[string, (path: string) => void]>(
+      [
+        ['is empty', (path) => truncateSync(path, 0)],
+        ['was cut off', (path) => truncateSync(path, statSync(path).size - 1)],
+        ['is that of another slice', (path) => copyFileSync(indexOf(SLICE + 1), path)],
+      ],
+      2,
+    ),
+  )('that %s is seen at once, and its pile set is made again', async (_, damage) => {
     await interrupt(1);
     damage(indexOf(SLICE));
     const continued = await resume();

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
-import { fromCi } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { prefixed, splitPlainly, tfrecordOf } from './plain-framings.js';
 import { TAR_DIALECTS, tarOf } from './plain-tar.js';
 import { Malformed, type Pieces, scan } from './scan-in-pieces.js';
@@ -115,7 +115,7 @@ describe('every byte', () => {
     const input = tarOf(['0.a', '0.b', '1.a'].map((name) => ({ name, data: Buffer.from(name) })));
     const spec: FramingSpec = { kind: 'webdataset', value: null };
     const [digitsEnd, checksumEnd] = [154, 156];
-    for (const header of [0, 1024, 2048]) {
+    for (const header of sampled([0, 1024, 2048], 3, 1)) {
       expect(countTaken(spec, changedIn(input, header, header + digitsEnd))).toBe(0);
       expect(countTaken(spec, changedIn(input, header + digitsEnd, header + checksumEnd))).toBeGreaterThan(0);
       expect(countTaken(spec, changedIn(input, header + checksumEnd, header + 512))).toBe(0);

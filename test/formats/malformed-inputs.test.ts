@@ -284,7 +284,7 @@ const refusedFor = (input: string, problem: string) => ({
   lines: [expect.stringContaining(`pileshuf: ${input}: ${problem}`)],
 });
 
-describe.each(sampled(MALFORMED, 2))('%s', (what, words, bytes, problem) => {
+describe.each(sampled(MALFORMED, 3))('%s', (what, words, bytes, problem) => {
   const options = () => ['-q', ...words, '-T', directory.temp, '--workers', '2', '-o', directory.path('out')];
 
   it.each(sampled(WAYS, WAYS.length, what.length))(
@@ -326,12 +326,15 @@ describe.each(MALFORMED.filter(([what]) => FOUND_IN_TURN.includes(what)))(
       expect(existsSync(output)).toBe(false);
     });
 
-    it('says one line, and writes nothing, with standard input and output', async () => {
-      writeFileSync(directory.path('in'), bytes);
-      const result = await runShell(`cat "$INPUT" | "$@"`, options(), { INPUT: directory.path('in') });
-      expect(seen(result)).toEqual(refusedFor('standard input', problem));
-      expect(result.stdout).toHaveLength(0);
-    });
+    it.runIf(fromCi || words.includes('--tfrecord'))(
+      'says one line, and writes nothing, with standard input and output',
+      async () => {
+        writeFileSync(directory.path('in'), bytes);
+        const result = await runShell(`cat "$INPUT" | "$@"`, options(), { INPUT: directory.path('in') });
+        expect(seen(result)).toEqual(refusedFor('standard input', problem));
+        expect(result.stdout).toHaveLength(0);
+      },
+    );
   },
 );
 
@@ -341,10 +344,15 @@ it('a TFRecord as long as --max-record is none of them', async () => {
   expect(seen(await commandInProcess([...argv, '-o', directory.path('out')]))).toEqual(DONE);
 });
 
-it.each([
-  ['plain', asItIs],
-  ['gzip', gzipSync],
-])('a header without an end is refused where headers must have ended: %s', async (_, store) => {
+it.each(
+  sampled(
+    [
+      ['plain', asItIs],
+      ['gzip', gzipSync],
+    ],
+    2,
+  ),
+)('a header without an end is refused where headers must have ended: %s', async (_, store) => {
   const [input, output] = [directory.path('in'), directory.path('out')];
   writeFileSync(input, store(Buffer.alloc(2 ** 24 + 1, 'a')));
   const result = await commandInProcess(['-q', '--header', '1', '-T', directory.temp, input, '-o', output]);
@@ -357,20 +365,25 @@ describe('a header that differs', () => {
   const array = (dtype: string) => Buffer.concat([npyHeaderOf(dtype, 2, [3]), Buffer.alloc(24)]);
   const tar = (comment: string) => Buffer.concat([tarNote('g', paxLine('comment', comment)), samples]);
 
-  it.each([
-    ['lines', ['--header', '1'], table('id,text'), table('id,name'), 3, '"id,text\\n"', '"id,name\\n"'],
-    ['bytes', ['--skip-bytes', '2'], table('id,text'), table('ix'), 1, '6964 (hex)', '6978 (hex)'],
-    [
-      'rows',
-      ['--npy'],
-      array('<f4'),
-      array('<i4'),
-      10,
-      'rows of dtype <f4 and shape (3)',
-      'rows of dtype <i4 and shape (3)',
-    ],
-    ['global pax headers', ['--webdataset'], tar('c'), tar('d'), 523, '"13 comment=c\\n"', '"13 comment=d\\n"'],
-  ])('is told, both of them: %s', async (_, words, first, other, position, expected, got) => {
+  it.each(
+    sampled(
+      [
+        ['lines', ['--header', '1'], table('id,text'), table('id,name'), 3, '"id,text\\n"', '"id,name\\n"'],
+        ['bytes', ['--skip-bytes', '2'], table('id,text'), table('ix'), 1, '6964 (hex)', '6978 (hex)'],
+        [
+          'rows',
+          ['--npy'],
+          array('<f4'),
+          array('<i4'),
+          10,
+          'rows of dtype <f4 and shape (3)',
+          'rows of dtype <i4 and shape (3)',
+        ],
+        ['global pax headers', ['--webdataset'], tar('c'), tar('d'), 523, '"13 comment=c\\n"', '"13 comment=d\\n"'],
+      ] as const,
+      3,
+    ),
+  )('is told, both of them: %s', async (_, words, first, other, position, expected, got) => {
     const [one, two, output] = [directory.path('one'), directory.path('two'), directory.path('out')];
     const line = (input: string, before: string, than: string, is: string) =>
       `pileshuf: ${input}: byte ${position} of its header differs from that of ${before}: expected ${than}, got ${is}`;
@@ -397,38 +410,43 @@ describe('a header that differs', () => {
 describe('a record that does not fit the memory', () => {
   const LARGE_BYTES = 40_000_000;
 
-  it.each([
-    [
-      'that says how long it is',
-      ['--length-prefixed', 'u32le'],
-      prefixed(Buffer.alloc(LARGE_BYTES), 'u32le'),
-      /has more than \d+ bytes and does not fit/,
-    ],
-    [
-      'that ends in a delimiter',
-      ['--delimiter', '---'],
-      Buffer.alloc(LARGE_BYTES, 'a'),
-      /has 40000003 bytes and does not fit/,
-    ],
-    [
-      'of quoted lines',
-      ['--csv'],
-      Buffer.from(`"${'a\n'.repeat(LARGE_BYTES / 2)}"\n`),
-      /has 40000003 bytes and does not fit/,
-    ],
-    [
-      'of many lines',
-      ['--lines-per-record', '1000000'],
-      Buffer.from(`${'a'.repeat(39)}\n`.repeat(1_000_000)),
-      /has 40000000 bytes and does not fit/,
-    ],
-    [
-      'of one paragraph',
-      ['--paragraphs'],
-      Buffer.alloc(LARGE_BYTES, 'text\n'),
-      /has more than \d+ bytes and does not fit/,
-    ],
-  ])('%s is told, with what it needs', async (_, words, bytes, problem) => {
+  it.each(
+    sampled(
+      [
+        [
+          'that says how long it is',
+          ['--length-prefixed', 'u32le'],
+          prefixed(Buffer.alloc(LARGE_BYTES), 'u32le'),
+          /has more than \d+ bytes and does not fit/,
+        ],
+        [
+          'that ends in a delimiter',
+          ['--delimiter', '---'],
+          Buffer.alloc(LARGE_BYTES, 'a'),
+          /has 40000003 bytes and does not fit/,
+        ],
+        [
+          'of quoted lines',
+          ['--csv'],
+          Buffer.from(`"${'a\n'.repeat(LARGE_BYTES / 2)}"\n`),
+          /has 40000003 bytes and does not fit/,
+        ],
+        [
+          'of many lines',
+          ['--lines-per-record', '1000000'],
+          Buffer.from(`${'a'.repeat(39)}\n`.repeat(1_000_000)),
+          /has 40000000 bytes and does not fit/,
+        ],
+        [
+          'of one paragraph',
+          ['--paragraphs'],
+          Buffer.alloc(LARGE_BYTES, 'text\n'),
+          /has more than \d+ bytes and does not fit/,
+        ],
+      ] as const,
+      3,
+    ),
+  )('%s is told, with what it needs', async (_, words, bytes, problem) => {
     writeFileSync(directory.path('in'), bytes);
     const argv = [
       '-q',

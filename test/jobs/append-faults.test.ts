@@ -91,7 +91,7 @@ async function withFault(fault: Fault, nth: number, work: () => Promise<unknown>
 }
 
 /** Every so many-th call is tried. */
-const step = atScale(11, 5, 1);
+const step = atScale(19, 5, 1);
 
 describe('appending to a store', () => {
   it.each(FAULTS.map((fault, i) => ({ name: nameOf(fault), fault, i })))('while a call $name', async ({ fault, i }) => {

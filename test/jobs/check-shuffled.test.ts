@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type CheckOptions, checkShuffled, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { makePipe } from '../fixtures/make-pipe.js';
-import { fromCi } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
@@ -71,7 +71,7 @@ describe('the order of a file', () => {
   });
 
   it('is the same each time, with threads as without', async () => {
-    const inputs = written({ 'a.jsonl': LINES.join('') });
+    const inputs = written({ 'a.jsonl': LINES.slice(0, 1000).join('') });
     const { seconds: _, ...one } = await check(inputs);
     const { seconds: __, ...other } = await check(inputs, { workers: 2 }, { inline: false, readBytes: 700 });
     expect(other).toEqual(one);
@@ -85,20 +85,25 @@ describe('the order of a file', () => {
     expect(travel?.mean).toBeCloseTo(0.5, 1);
   });
 
-  it.each<[string, Partial<CheckOptions>, (order: readonly number[]) => string | Buffer]>([
-    [
-      'CSV with a header',
-      { records: { by: 'csv' }, header: { lines: 1 } },
-      (order) => `id,text\n${order.map((i) => `${i},"a\n${i % 9}"\n`).join('')}`,
-    ],
-    ['NUL-terminated records', { zeroTerminated: true }, (order) => order.map((i) => `${i}\n\0`).join('')],
-    [
-      'records of a size',
-      { records: { by: 'size', recordBytes: 8 } },
-      (order) => Buffer.from(BigUint64Array.from(order, (i) => BigInt(i)).map((i) => (i << 40n) | 0xffn).buffer),
-    ],
-    ['paragraphs', { records: { by: 'paragraphs' } }, (order) => order.map((i) => `${i}\ntext\n\n`).join('')],
-  ])('may be of %s', async (_, options, fileOf) => {
+  it.each(
+    sampled<[string, Partial<CheckOptions>, (order: readonly number[]) => string | Buffer]>(
+      [
+        [
+          'CSV with a header',
+          { records: { by: 'csv' }, header: { lines: 1 } },
+          (order) => `id,text\n${order.map((i) => `${i},"a\n${i % 9}"\n`).join('')}`,
+        ],
+        ['NUL-terminated records', { zeroTerminated: true }, (order) => order.map((i) => `${i}\n\0`).join('')],
+        [
+          'records of a size',
+          { records: { by: 'size', recordBytes: 8 } },
+          (order) => Buffer.from(BigUint64Array.from(order, (i) => BigInt(i)).map((i) => (i << 40n) | 0xffn).buffer),
+        ],
+        ['paragraphs', { records: { by: 'paragraphs' } }, (order) => order.map((i) => `${i}\ntext\n\n`).join('')],
+      ],
+      3,
+    ),
+  )('may be of %s', async (_, options, fileOf) => {
     const numbers = Array.from({ length: 1000 }, (__, i) => i);
     const inputs = written({ a: fileOf(numbers) });
     expect((await check(inputs, options)).verdict).toBe('not-shuffled');
@@ -137,8 +142,8 @@ describe('nothing is to be seen', () => {
     ['no records', ''],
     ['one record', 'one\n'],
     ['a few records', LINES.slice(0, 100).join('')],
-    ['equal records', 'x\n'.repeat(2000)],
-    ['empty records', '\n'.repeat(2000)],
+    ['equal records', 'x\n'.repeat(600)],
+    ['empty records', '\n'.repeat(600)],
     ['the bytes 00 and FF', '\0\xff\n\xff\0\n\0\0\n'.repeat(1)],
   ])('in %s', async (_, content) => {
     const report = await check(written({ a: Buffer.from(content, 'latin1') }));

@@ -5,7 +5,7 @@ import { appendToStore, type ShuffleOptions, shuffle, shuffleStore, UsageError }
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
-import { sampled } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
@@ -65,7 +65,7 @@ describe('records that are given', () => {
 
   it('are more than a window of the reader takes', async () => {
     // The ends of many lie at, or one byte behind, the end of a window.
-    const records = Array.from({ length: 40_000 }, (_, i) => String(i).padEnd(60 + (i % 97), '.'));
+    const records = Array.from({ length: atScale(12_000, 40_000) }, (_, i) => String(i).padEnd(60 + (i % 97), '.'));
     writeFileSync(directory.path('in'), `${records.join('\n')}\n`);
     const ofFile = await shuffled({ inputs: [directory.path('in')] }, { inline: true });
     for (const [, tuning] of ways) {

@@ -131,14 +131,20 @@ describe.runIf(fromCi)('pipes with headers that differ in what does not count', 
 
 describe('the command as a filter', () => {
   const directory = useTestDirectory();
-  const many = Buffer.from(Array.from({ length: 40_000 }, (_, i) => `${i} ${'.'.repeat(i % 50)}\n`).join(''));
+  const many = Buffer.from(Array.from({ length: 10_000 }, (_, i) => `${i} ${'.'.repeat(i % 50)}\n`).join(''));
 
-  it.each([
-    ['plain', text, text],
-    ['gzip', gzipSync(text), text],
-    ['many lines', many, many],
-    ['nothing', Buffer.alloc(0), Buffer.alloc(0)],
-  ])('gives the order of its standard input: %s', async (_, stdin, decoded) => {
+  it.each(
+    sampled(
+      [
+        ['plain', text, text],
+        ['gzip', gzipSync(text), text],
+        ['many lines', many, many],
+        ['nothing', Buffer.alloc(0), Buffer.alloc(0)],
+      ] as const,
+      2,
+      1,
+    ),
+  )('gives the order of its standard input: %s', async (_, stdin, decoded) => {
     const argv = ['--seed', 'filter', '--memory', '16M', '--workers', '3', '--temp-dir', directory.temp, '-'];
     const { exitCode, stdout, stderr } = await runCommand(argv, { stdin });
     expect(exitCode, stderr).toBe(0);

@@ -84,7 +84,7 @@ describe('boundaries', () => {
       ['the same record many times', ['same\n'.repeat(200)]],
     ])('keeps %s', async (_what, texts) => {
       const inputs = texts.map((text) => Buffer.from(text, 'latin1'));
-      for (const encoding of ['plain', 'gzip', 'gzip members', 'bgzf'] as const) {
+      for (const encoding of sampled(['plain', 'gzip', 'gzip members', 'bgzf'] as const, 2)) {
         await expectReferenceOrder(inputs, tuning, encoding);
       }
     });
@@ -133,7 +133,7 @@ describe('boundaries', () => {
   });
 
   it('keeps as many records as are marked at one time, one less and one more', async () => {
-    for (const count of [1023, 1024, 1025, 2047, 2048, 2049]) {
+    for (const count of sampled([1023, 1024, 1025, 2047, 2048, 2049], 2)) {
       const input = Buffer.from(Array.from({ length: count }, (_, i) => `${i}\n`).join(''));
       await expectReferenceOrder([input], {});
       await expectReferenceOrder([Buffer.alloc(count, NEWLINE)], {});
@@ -150,11 +150,11 @@ describe('boundaries', () => {
 
   it('keeps inputs as long as what is compressed and decoded at one time', async () => {
     const pieceBytes = 2 ** 20;
-    for (const byteLength of [pieceBytes - 1, pieceBytes, pieceBytes + 1, 2 * pieceBytes]) {
+    for (const byteLength of sampled([pieceBytes - 1, pieceBytes, pieceBytes + 1, 2 * pieceBytes], 2)) {
       const records = recordsOfLengths(Array(Math.ceil(byteLength / 1024)).fill(1024));
       await expectReferenceOrder([Buffer.concat(records).subarray(0, byteLength)], {}, 'gzip');
     }
-    for (const byteLength of [pieceBytes - 1, pieceBytes, pieceBytes + 1]) {
+    for (const byteLength of sampled([pieceBytes - 1, pieceBytes, pieceBytes + 1], 2, 1)) {
       await expectReferenceOrder([Buffer.concat(recordsOfLengths([5, byteLength, 7]))], {}, 'gzip');
     }
   });
@@ -179,25 +179,28 @@ describe('boundaries', () => {
       return report.records;
     }
 
-    it.each([0, 1, 7])('has as many bytes as the limit, its terminator counted, after %i others', async (before) => {
-      const others = Array(before).fill(5);
-      for (const encode of [(bytes: Buffer) => bytes, (bytes: Buffer) => gzipSync(bytes)]) {
-        const bytesOf = (...lengths: number[]) => Buffer.concat(recordsOfLengths([...others, ...lengths]));
-        expect(await countRecords(encode(bytesOf(LONGEST, 3, LONGEST)))).toBe(before + 3);
-        expect(await countRecords(encode(bytesOf(LONGEST).subarray(0, -1)))).toBe(before + 1);
-        const at = 5 * before;
-        for (const [tooLong, position] of [
-          [bytesOf(LONGEST + 1, 3), at],
-          [bytesOf(3, LONGEST + 1).subarray(0, -1), at + 3],
-          [bytesOf(3, 5000, 3), at + 3],
-        ] as const) {
-          await expect(countRecords(encode(tooLong))).rejects.toMatchObject({
-            code: 'ERR_RECORD_TOO_LONG',
-            message: expect.stringContaining(`the record at byte ${position} is longer than the ${LONGEST} bytes`),
-          });
+    it.each(sampled([0, 1, 7], 3, 1))(
+      'has as many bytes as the limit, its terminator counted, after %i others',
+      async (before) => {
+        const others = Array(before).fill(5);
+        for (const encode of [(bytes: Buffer) => bytes, (bytes: Buffer) => gzipSync(bytes)]) {
+          const bytesOf = (...lengths: number[]) => Buffer.concat(recordsOfLengths([...others, ...lengths]));
+          expect(await countRecords(encode(bytesOf(LONGEST, 3, LONGEST)))).toBe(before + 3);
+          expect(await countRecords(encode(bytesOf(LONGEST).subarray(0, -1)))).toBe(before + 1);
+          const at = 5 * before;
+          for (const [tooLong, position] of [
+            [bytesOf(LONGEST + 1, 3), at],
+            [bytesOf(3, LONGEST + 1).subarray(0, -1), at + 3],
+            [bytesOf(3, 5000, 3), at + 3],
+          ] as const) {
+            await expect(countRecords(encode(tooLong))).rejects.toMatchObject({
+              code: 'ERR_RECORD_TOO_LONG',
+              message: expect.stringContaining(`the record at byte ${position} is longer than the ${LONGEST} bytes`),
+            });
+          }
         }
-      }
-    });
+      },
+    );
 
     it('may be one whose end shows only by what is behind it: paragraphs', async () => {
       const paragraph = (length: number) => `${'p'.repeat(length - 4)}\r\n\r\n`;

@@ -142,7 +142,7 @@ describe('a compressed output', () => {
   ];
   const isThere = (tool: string) => !('error' in spawnSync(tool, ['--version'], { stdio: 'ignore' }));
 
-  it.each(sampled(tools, 5).filter(([codec, tool]) => WRITABLE_CODECS.includes(codec) && isThere(tool)))(
+  it.each(sampled(tools, 6).filter(([codec, tool]) => WRITABLE_CODECS.includes(codec) && isThere(tool)))(
     'of %s is read by %s',
     async (codec, tool, argv) => {
       const inputs = makeLargeInputs({ lines: 5000, longest: 30, factor: 7 });

@@ -74,7 +74,7 @@ describe.each(KINDS)('a job that lists the duplicates of $name', (kind) => {
     const expected = made();
     expect(expected).toContain('"dropped":');
     const moments = calls.map((_, i) => i + 1);
-    for (const nth of sampled(moments, Math.ceil(calls.length / 4), 3, 23)) {
+    for (const nth of sampled(moments, Math.ceil(calls.length / 2), 3, 23)) {
       prepare();
       await killBefore(nth, watches, () => shuffle(call, TUNING).catch(() => {}));
       disownLocks();

@@ -85,7 +85,7 @@ describe.each(samples)('$name', (sample) => {
 
   const storages = STORAGES.map((storage, number) => ({ ...storage, number }));
   // Each format with some of them, others in turn.
-  it.each(sampled(storages, 6, sample.number, 2))('in $name', async (storage) => {
+  it.each(sampled(storages, 9, sample.number, 2))('in $name', async (storage) => {
     const inputs = sample.bodies.map((body, i) => {
       const path = directory.path(`in-${i}`);
       writeFileSync(path, storage.store(Buffer.concat([sample.around.header(body.byteLength), body])));

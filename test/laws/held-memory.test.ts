@@ -58,9 +58,7 @@ function written(encoding: 'plain' | 'gzip' | 'bgzf'): string[] {
 }
 
 /** From too little for anything to more than enough. */
-const MEMORIES = Array.from({ length: atScale(12, 60) }, (_, i) =>
-  Math.round(240_000 + (i * 690_000) / atScale(12, 60)),
-);
+const MEMORIES = Array.from({ length: atScale(8, 60) }, (_, i) => Math.round(240_000 + (i * 690_000) / atScale(8, 60)));
 
 describe('the memory for records', () => {
   it.each(sampled(['gzip', 'plain', 'bgzf'] as const, 3))(
@@ -84,7 +82,7 @@ describe('the memory for records', () => {
   it('may fill up on several threads', async () => {
     const inputs = written('plain');
     const expected = Buffer.concat(referenceOrder(INPUTS, 's'));
-    for (const memoryBytes of atScale([450_000, 700_000], [400_000, 450_000, 500_000, 600_000, 700_000, 1_000_000])) {
+    for (const memoryBytes of atScale([450_000], [400_000, 450_000, 500_000, 600_000, 700_000, 1_000_000])) {
       const { bytes } = await shuffleIn(memoryBytes, { inputs, workers: 2 }, { inline: false });
       expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);
     }
@@ -101,7 +99,7 @@ describe('the memory for records', () => {
       return directory.path(`in-${i}`);
     });
     const outcomes = new Set<boolean>();
-    for (const memoryBytes of [250_000, 320_000, 500_000, 900_000]) {
+    for (const memoryBytes of sampled([250_000, 320_000, 500_000, 900_000], 2)) {
       const writer = spawn('sh', ['-c', `cat "${path}" > "${pipe}"`]);
       const { kinds, bytes } = await shuffleIn(memoryBytes, { inputs: [pipe, other], header: { lines: 1 } });
       expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);

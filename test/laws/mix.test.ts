@@ -81,7 +81,7 @@ describe('shares', () => {
         expect(report.groups?.map(({ read }) => BigInt(read[mix.unit]))).toEqual(plain.amounts);
       },
     );
-    const numRuns = atScale(40, 200, 3000);
+    const numRuns = atScale(20, 200, 3000);
     await fc.assert(property, { numRuns });
     expect(refused).toBeGreaterThan(0);
     expect(refused).toBeLessThan((9 / 10) * numRuns);
@@ -118,13 +118,13 @@ describe('shares', () => {
       const ordered = orderCopies(records, weightsOfPlainShares(plain) ?? [], 'n');
       expect(bytes.equals(Buffer.concat(ordered))).toBe(true);
     });
-    await fc.assert(property, { numRuns: atScale(15, 100, 1500) });
+    await fc.assert(property, { numRuns: atScale(8, 100, 1500) });
   });
 
   it('hold in the output, on worker threads, too', async () => {
     const lines = (name: string, count: number) =>
       Buffer.from(Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join(''));
-    const inputs = [lines('wiki', 6000), lines('code', 20_000), lines('more code', 3000)];
+    const inputs = [lines('wiki', 1500), lines('code', 5000), lines('more code', 750)];
     const settings = { workers: 2, memoryBytes: 2 ** 26, tempDirCount: 1, encodings: ['gzip', 'plain'] as const };
     const mix = {
       unit: 'bytes' as const,
@@ -134,11 +134,11 @@ describe('shares', () => {
         { name: 'code', inputs: ['in-1', 'in-2'], share: 0.25 },
       ],
     };
-    const tuning = { sliceBytes: 20_000, inline: false };
+    const tuning = { sliceBytes: 5000, inline: false };
     const { report } = await shuffleToFile(directory, { inputs, seed: '1', mix, settings: { ...settings, tuning } });
     const [wiki, code] = report.groups ?? [];
-    expect(wiki).toMatchObject({ name: 'wiki', factor: 3, inputCount: 1, weighed: { records: 18_000 } });
-    expect(code).toMatchObject({ name: 'code', inputCount: 2, read: { records: 23_000 } });
+    expect(wiki).toMatchObject({ name: 'wiki', factor: 3, inputCount: 1, weighed: { records: 4500 } });
+    expect(code).toMatchObject({ name: 'code', inputCount: 2, read: { records: 5750 } });
     expect((code?.weighed.bytes ?? 0) / report.bytes).toBeCloseTo(0.25, 2);
   });
 });

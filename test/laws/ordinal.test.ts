@@ -54,7 +54,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const whole = Buffer.concat([header.header(expected.byteLength), expected, header.trailer]);
         expect(bytes.toString('latin1')).toBe(whole.toString('latin1'));
       }),
-      { numRuns: atScale(3, 25, 60) },
+      { numRuns: atScale(2, 25, 60) },
     );
   });
 });
@@ -75,7 +75,7 @@ describe('a large input', () => {
       const body = Buffer.from(headerBytes === 0 ? numbered : first + numbered);
       const head = header.slice(0, headerBytes);
       const expected = head + Buffer.concat(byOrdinal([splitPlainly(spec, body)], 's')).toString('latin1');
-      for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(11, 1)) {
+      for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 1)) {
         const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
         const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
         const tuning = { sliceBytes, inline: true, hold: i % 2 === 0 };

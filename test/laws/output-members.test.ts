@@ -10,6 +10,7 @@ import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.j
 import { findCuts } from '#src/inputs/cuts.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { makeLargeInputs } from './any-inputs.js';
 import { referenceOrder } from './reference-order.js';
@@ -57,7 +58,7 @@ function expectManySmall(contentBytes: readonly number[]): void {
   expect(contentBytes.reduce((sum, bytes) => sum + bytes, 0)).toBe(totalBytes);
 }
 
-describe.each([1, 2])('an output of %d workers', (workers) => {
+describe.each(sampled([1, 2], 2))('an output of %d workers', (workers) => {
   it('is many gzip members', async () => {
     const { bytes } = await shuffleToFile(directory, jobOf('gzip', workers));
     const contents = gzipContents(bytes);

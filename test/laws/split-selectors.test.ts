@@ -88,7 +88,10 @@ describe('streams', () => {
     const [a = '', b = ''] = paths;
     const checksums: unknown[] = [];
     for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)], [pipeOf(a), b]]) {
-      const report = await shuffle({ ...job, inputs, output: ofPipes.path('out'), force: true });
+      const report = await shuffle(
+        { ...job, inputs, output: ofPipes.path('out'), force: true },
+        atScale({ inline: true }, {}),
+      );
       checksums.push(report.splits?.map(({ records, checksum }) => ({ records, checksum })));
     }
     expect(checksums).toEqual(checksums.map(() => checksums[0]));

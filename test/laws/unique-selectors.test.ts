@@ -199,7 +199,10 @@ describe('streams', () => {
     const [a = '', b = ''] = paths;
     const outputs: string[] = [];
     for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)]]) {
-      await shuffle({ ...job, inputs, output: ofPipes.path('out') }, { hold: outputs.length === 1 });
+      await shuffle(
+        { ...job, inputs, output: ofPipes.path('out') },
+        { hold: outputs.length === 1, ...atScale({ inline: true }, {}) },
+      );
       outputs.push(readFileSync(ofPipes.path('out'), 'utf8'));
     }
     expect(outputs[0]?.split('\n')).toHaveLength(42);
@@ -216,7 +219,7 @@ describe('a record without a value', () => {
     writeFileSync(directory.path('in'), good + bad);
     writeFileSync(directory.path('bad'), bad.repeat(3));
     const job = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy, force: true, ...format };
-    for (const tuning of [{ hold: true }, { hold: false, sliceBytes: 700 }]) {
+    for (const tuning of sampled([{ hold: true }, { hold: false, sliceBytes: 700 }], 2)) {
       const done = shuffle(job, { ...tuning, inline: true });
       await expect(done).rejects.toMatchObject({ code: 'ERR_FIELD_MISSING', message: expect.stringMatching(words) });
       await expect(done).rejects.toThrow(`/in: the record at byte ${good.length} has `);

@@ -56,7 +56,7 @@ describe('a journal', () => {
   it('is told to be damaged when a byte is not what it was', async () => {
     await writeJournal(path(), journal);
     const bytes = readFileSync(path('commit'));
-    for (let index = 0; index < bytes.byteLength; index++) {
+    for (let index = 0; index < bytes.byteLength; index += atScale(5, 1)) {
       const damaged = Buffer.from(bytes);
       damaged[index] = (damaged[index] ?? 0) ^ 1;
       writeFileSync(path('commit'), damaged);

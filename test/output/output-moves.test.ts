@@ -26,6 +26,7 @@ import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.
 import { stagedPath } from '#src/output/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -217,9 +218,9 @@ function expectNothingLost(kind: Kind): void {
     expect([staged[`${shard}.part`], inPlace[NAMES[shard] ?? '']]).toContain(text);
 }
 
-/** Does something for each number from 1 on, until it says that it was not reached. @returns how often it was. */
-async function forEachCall(one: (number: number) => Promise<boolean>): Promise<number> {
-  for (let number = 1; ; number++) if (!(await one(number))) return number - 1;
+/** Does something for each number from 1 on, or every `step`th, until it says that it was not reached. @returns how often it was. */
+async function forEachCall(one: (number: number) => Promise<boolean>, step = 1): Promise<number> {
+  for (let number = 1; ; number += step) if (!(await one(number))) return number - 1;
 }
 
 describe.each(KINDS)('moving outputs: $name', (kind) => {
@@ -369,22 +370,25 @@ describe.each([existing, replacing])('$name', (kind) => {
     ['finished', expectComplete, moveOrBegin],
   ])('is %s after taking back was interrupted in turn', async (_, expectAll, goOn) => {
     let count = 0;
-    await forEachCall(async (number) => {
-      let isReached = false;
-      await forEachCall(async (numberBack) => {
-        await begin(kind);
-        ({ isReached } = await interrupted('ends', number, () => move(kind)));
-        if (journalOnDisk().phase === 'moved') return false;
-        const taken = await interrupted('ends', numberBack, () => back(kind));
-        expectNothingLost(kind);
-        await quickly(() => goOn(kind));
-        expectAll(kind);
-        count += 1;
-        return taken.isReached;
-      });
-      return isReached;
-    });
-    expect(count).toBeGreaterThan(20);
+    await forEachCall(
+      async (number) => {
+        let isReached = false;
+        await forEachCall(async (numberBack) => {
+          await begin(kind);
+          ({ isReached } = await interrupted('ends', number, () => move(kind)));
+          if (journalOnDisk().phase === 'moved') return false;
+          const taken = await interrupted('ends', numberBack, () => back(kind));
+          expectNothingLost(kind);
+          await quickly(() => goOn(kind));
+          expectAll(kind);
+          count += 1;
+          return taken.isReached;
+        });
+        return isReached;
+      },
+      atScale(4, 1),
+    );
+    expect(count).toBeGreaterThan(atScale(5, 20));
   });
 
   it('leaves alone a shard that appeared, and holds what it held', async () => {

@@ -27,6 +27,7 @@ import { dataFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js'
 import { PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
 import { DigestHasher } from '../pile-sets/digest-hasher.js';
@@ -149,7 +150,7 @@ describe('readCommittedSlices', () => {
   it('detects each changed byte of an index', async () => {
     const path = indexOf(2);
     const bytes = readFileSync(path);
-    for (let position = 0; position < bytes.byteLength; position += 3) {
+    for (let position = 0; position < bytes.byteLength; position += atScale(11, 3)) {
       const damaged = Buffer.from(bytes);
       damaged[position] = (damaged[position] ?? 0) ^ 4;
       writeFileSync(path, damaged);

@@ -130,7 +130,7 @@ describe('mergePiles and MergedPileReader', () => {
           expect(readdirSync(directory.path())).toEqual(['temp']);
         },
       ),
-      { numRuns: atScale(4, 40) },
+      { numRuns: atScale(2, 40) },
     );
   });
 

@@ -14,7 +14,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectDoneAgain, STORE_CHANGES, writeFormerStore } from './store-changes.js';
 
 /** Every `step`th call is interrupted. */
-const step = atScale(7, 3, 1);
+const step = atScale(13, 3, 1);
 
 const directory = useMemoryDirectory();
 const store = () => directory.path('store');

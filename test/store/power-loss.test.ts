@@ -30,7 +30,7 @@ const makingInNewDirectory: StoreChange = {
 };
 
 /** The power fails after every `step`th change. */
-const step = atScale(7, 4, 1);
+const step = atScale(9, 4, 1);
 /** The number of random mixtures of surviving changes. */
 const mixtures = atScale(1, 1, 8);
 
