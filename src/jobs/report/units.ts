@@ -1,4 +1,5 @@
 /** Numbers of a report as text. */
+import { sizeWord } from '../../plan/size-word.js';
 
 const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
@@ -31,6 +32,12 @@ export function percentText(part: number): string {
 export function bytesText(byteLength: number): string {
   const power = Math.max(0, Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, byteLength)) / 3)));
   return `${numberText(byteLength / 1000 ** power)} ${PREFIXES[power]}B`;
+}
+
+/** As `-S` takes it, where that is short: it counts in powers of 1024. */
+export function budgetText(byteLength: number): string {
+  const size = sizeWord(byteLength);
+  return size === undefined ? bytesText(byteLength) : `${size} (${bytesText(byteLength)})`;
 }
 
 export function secondsText(seconds: number): string {
