@@ -4,9 +4,9 @@
  */
 import type { Expected, PreviewedPass, SecondsRange, ShufflePreview } from '../jobs/preview-report.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
-import { sizeWord } from '../plan/size-word.js';
 import { nameFlags } from './option-table.js';
 import { formatBytes, formatCount, formatPlural, formatWholeSeconds } from './quantity.js';
+import { sizeWord } from './size.js';
 
 const COLUMNS = 80;
 const LABEL_COLUMNS = 12;

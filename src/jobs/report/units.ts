@@ -1,5 +1,4 @@
 /** Numbers of a report as text. */
-import { sizeWord } from '../../plan/size-word.js';
 
 const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
@@ -32,6 +31,20 @@ export function percentText(part: number): string {
 export function bytesText(byteLength: number): string {
   const power = Math.max(0, Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, byteLength)) / 3)));
   return `${numberText(byteLength / 1000 ** power)} ${PREFIXES[power]}B`;
+}
+
+const SIZE_LETTERS = ['T', 'G', 'M', 'K'] as const;
+/** Longer numbers are easier to read in powers of 1000. */
+const MOST_DIGITS = 4;
+
+/** `64M`, in powers of 1024 as sort's `-S`. Undefined: no short word says it exactly. */
+function sizeWord(bytes: number): string | undefined {
+  for (const [i, letter] of SIZE_LETTERS.entries()) {
+    const count = bytes / 1024 ** (SIZE_LETTERS.length - i);
+    if (Number.isInteger(count) && count > 0)
+      return String(count).length <= MOST_DIGITS ? `${count}${letter}` : undefined;
+  }
+  return undefined;
 }
 
 /** As `-S` takes it, where that is short: it counts in powers of 1024. */
