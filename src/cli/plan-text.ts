@@ -6,6 +6,7 @@ import type { Expected, PreviewedPass, SecondsRange, ShufflePreview } from '../j
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
 import { nameFlags } from './option-table.js';
 import { formatBytes, formatCount, formatPlural, formatWholeSeconds } from './quantity.js';
+import { sizeWord } from './size.js';
 
 const COLUMNS = 80;
 const LABEL_COLUMNS = 12;
@@ -78,6 +79,7 @@ const PASS_2_WORDS: Readonly<Record<keyof MemoryOfPass2, string>> = {
 
 function memoryRows({ memory }: ShufflePreview): Row[] {
   const { budgetBytes, drawnBytes, pass1, pass2 } = memory;
+  const size = sizeWord(budgetBytes);
   const parts = <Name extends string>(sizes: Readonly<Record<Name, number>>, words: Readonly<Record<Name, string>>) =>
     (Object.keys(words) as Name[])
       .filter((name) => sizes[name] > 0)
@@ -85,7 +87,7 @@ function memoryRows({ memory }: ShufflePreview): Row[] {
       .join(', ');
   const drawn = drawnBytes > 0 ? `, of which ${formatBytes(drawnBytes)} for drawn records` : '';
   return [
-    ['memory', `${formatBytes(budgetBytes)} (-S)${drawn}`],
+    ['memory', `${formatBytes(budgetBytes)} (-S${size === undefined ? '' : ` ${size}`})${drawn}`],
     ['  pass 1', parts(pass1, PASS_1_WORDS)],
     ['  pass 2', parts(pass2, PASS_2_WORDS)],
   ];

@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSize } from '#src/cli/size.js';
+import { parseSize, sizeWord } from '#src/cli/size.js';
 import { UsageError } from '#src/index.js';
 
 const memory = { flag: '-S', allowPercentOf: () => 64_000_000_001 };
@@ -166,5 +166,13 @@ describe('parseSize', () => {
         },
       ),
     );
+  });
+});
+
+describe('sizeWord', () => {
+  it('gives back what was written, where that is short', () => {
+    for (const word of ['64M', '8G', '1T', '512K', '1500M']) expect(sizeWord(parseSize(word, noPercent))).toBe(word);
+    expect(sizeWord(64_000_000)).toBeUndefined();
+    expect(sizeWord(12_345_679)).toBeUndefined();
   });
 });

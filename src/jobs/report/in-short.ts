@@ -1,5 +1,6 @@
 /** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
 import type { JobProfile, JobReport } from '../options.js';
+import { FEWEST_RECORDS } from './self-check.js';
 import { bytesText, countText, percentText, secondsText } from './units.js';
 
 /** What the phases of a task are kinds of. */
@@ -11,6 +12,8 @@ const KINDS = {
 
 /** A device that is at its gate in so many of the looks is the limit. */
 const OFTEN_AT_GATE = 0.5;
+/** What takes such a part of the workers' time is the limit. */
+const MUCH = 0.4;
 /** Fewer looks say nothing. */
 const FEWEST_MOMENTS = 5;
 
@@ -22,7 +25,7 @@ interface Answer {
 }
 
 export function inShort(report: JobReport): readonly Answer[] {
-  return [wasRight(report), isShuffled(report), timeWent(report.profile), limitOf(report)];
+  return [wasRight(report), isShuffled(report), timeWent(report), limitOf(report)];
 }
 
 function wasRight({ result }: JobReport): Answer {
@@ -32,20 +35,32 @@ function wasRight({ result }: JobReport): Answer {
   return { question: 'Is it complete?', answer, isGood: true };
 }
 
-function isShuffled({ checks }: JobReport): Answer {
+/** Why the places of records are not checked. Undefined: there are enough of them. */
+export function whyTooFew({ sample, sampleMissing }: Pick<JobReport, 'sample' | 'sampleMissing'>): string | undefined {
+  if (sampleMissing !== undefined) return sampleMissing;
+  if (sample.length >= FEWEST_RECORDS) return undefined;
+  const size = `${countText(sample.length)} ${sample.length === 1 ? 'record' : 'records'}`;
+  return `the sample has ${size}, and a check needs ${countText(FEWEST_RECORDS)}`;
+}
+
+function isShuffled({ checks, ...report }: JobReport): Answer {
   const question = 'Is it shuffled?';
-  if (checks.length === 0) return { question, answer: 'There was nothing to check: see below.' };
+  if (checks.length === 0) return { question, answer: `Not checked: ${whyTooFew(report) ?? 'nothing can be'}.` };
   const odd = checks.filter(({ isAsExpected }) => !isAsExpected).length;
-  const all = checks.length === 1 ? 'the only check' : `all ${checks.length} checks`;
-  if (odd === 0) return { question, answer: `Yes: ${all} found what chance gives.`, isGood: true };
+  const answer =
+    checks.length === 1
+      ? 'Yes, as far as one check can tell: it found what chance gives.'
+      : `Yes: all ${checks.length} checks found what chance gives.`;
+  if (odd === 0) return { question, answer, isGood: true };
   return { question, answer: `Look closer: ${odd} of ${checks.length} checks found something unusual.`, isGood: false };
 }
 
-function timeWent({ seconds: { prepare, pass1, between, pass2, commit, release } }: JobProfile): Answer {
+function timeWent({ profile, result: { resumed } }: JobReport): Answer {
+  const { prepare, pass1, between, pass2, commit, release } = profile.seconds;
   const total = prepare + pass1 + between + pass2 + commit + release;
   const part = (of: number) => `${Math.round((100 * of) / Math.max(1e-9, total))} %`;
   const rest = prepare + between + commit + release;
-  const answer = `Of ${secondsText(total)}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and behind them ${part(rest)}.`;
+  const answer = `Of ${secondsText(total)}${resumed === undefined ? '' : ' of this attempt'}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and behind them ${part(rest)}.`;
   return { question: 'Where did the time go?', answer };
 }
 
@@ -65,7 +80,8 @@ export function workShares({ pass1, pass2 }: Pick<JobProfile, 'pass1' | 'pass2'>
 function limitOf({ profile, watch }: JobReport): Answer {
   const question = 'What limited it?';
   const { computing, moving, waiting } = workShares(profile);
-  const shares = `Of the time of all workers, ${percentText(computing)} was computing, ${percentText(moving)} reading and writing, ${percentText(waiting)} waiting for work, ${percentText(Math.max(0, 1 - computing - moving - waiting))} anything else.`;
+  const other = Math.max(0, 1 - computing - moving - waiting);
+  const shares = `Of the time of all workers, ${percentText(computing)} was computing, ${percentText(moving)} reading and writing, ${percentText(waiting)} waiting for work, ${percentText(other)} anything else.`;
   const { devices = [], moments = [] } = watch ?? {};
   const atGate = devices.map(({ mostCalls }, i) =>
     moments.length < FEWEST_MOMENTS
@@ -77,7 +93,9 @@ function limitOf({ profile, watch }: JobReport): Answer {
   if (device !== undefined && (atGate[busiest] ?? 0) >= OFTEN_AT_GATE)
     return { question, answer: `The device ${device.name}, which was often at its gate. ${shares}` };
   const most = Math.max(computing, moving, waiting);
-  if (most < 0.4) return { question, answer: `Nothing alone. ${shares}` };
+  if (other > Math.max(most, MUCH))
+    return { question, answer: `Something else, as on a machine that is busy or short of memory. ${shares}` };
+  if (most < MUCH) return { question, answer: `Nothing alone. ${shares}` };
   const limit =
     most === computing
       ? 'The processors'

@@ -2,11 +2,12 @@
 import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
+import { numberOf } from '../../plan/weights.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
 import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
-import { binomial, selfChecks } from './self-check.js';
+import { binomial, type RecordCounts, selfChecks, sum } from './self-check.js';
 import { countText } from './units.js';
 
 /** What only the caller knows. */
@@ -51,9 +52,10 @@ export function reportData(
     piles,
     shards: outcome === undefined ? undefined : shardSizes(outcome.cuts, result),
     askedSplits: askedSplits(request, result),
+    askedShares: askedShares(request),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, result.records, piles, request.splitBy !== undefined),
+    checks: selfChecks(sample, countsOf(result), piles, request.splitBy !== undefined),
   };
 }
 
@@ -139,6 +141,18 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
       };
     })
     .sort((a, b) => a.rank - b.rank);
+}
+
+function countsOf({ records, leftOut }: ShuffleReport): RecordCounts {
+  return { ordered: records + (leftOut?.records ?? 0), written: records };
+}
+
+function askedShares({ shares }: ShuffleRequest): ReportFacts['askedShares'] {
+  if (shares === undefined) return undefined;
+  const { unit, groups } = shares;
+  const parts = groups.map(({ share }) => numberOf(share));
+  const all = sum(parts);
+  return { unit, groups: groups.map(({ name }, i) => ({ name, part: (parts[i] ?? 0) / all })) };
 }
 
 function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): ReportFacts['askedSplits'] {

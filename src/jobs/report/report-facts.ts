@@ -51,6 +51,10 @@ export interface ReportFacts {
   readonly askedSplits:
     | readonly { readonly name: string; readonly asked: string; readonly expected: ExpectedRange | undefined }[]
     | undefined;
+  /** The part of the output that each group of a mix should have, in the unit of the mix. Undefined: no mix has shares. */
+  readonly askedShares:
+    | { readonly unit: string; readonly groups: readonly { readonly name: string; readonly part: number }[] }
+    | undefined;
   /** Records of the inputs and where they are in the output, chosen uniformly, in the order of the output. */
   readonly sample: readonly SampledRecord[];
   /** Why there is no sample. Undefined: there is one. */

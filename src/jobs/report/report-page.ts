@@ -14,12 +14,13 @@ import {
   throughputChart,
   timelineChart,
 } from './charts.js';
-import { inShort } from './in-short.js';
+import { inShort, whyTooFew } from './in-short.js';
 import { expectedText, heatGroups, type Interval, spreadText, surprise } from './page-numbers.js';
 import type { Moment, WatchedDevice } from './report-facts.js';
-import { FEWEST_RECORDS } from './self-check.js';
+import { FEWEST_RECORDS, sum } from './self-check.js';
 import { escaped } from './svg-document.js';
 import {
+  budgetText,
   bytesText,
   countText,
   likeSeconds,
@@ -33,7 +34,7 @@ import {
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
 @media (prefers-color-scheme: dark) { :root { --page: #12161b; --ink: #e6e9ec; --soft: #a3adb8; --line: #3a434d; --quiet: #303842; --first: #6cb4ff; --second: #ffa163; --good: #6fdd8b; --bad: #ff9492; } }
-@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } body { font-size: 10pt; } h2 { margin-top: 1.5rem; } figure, tr, pre, .numbers, .short { break-inside: avoid; } h2, h2 + p, caption, thead, tr.stated { break-after: avoid; } tbody tr:nth-child(-n+4) { break-before: avoid; } p { orphans: 3; widows: 3; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key, .ramp { print-color-adjust: exact; } details { display: none; } }
+@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } body { font-size: 10pt; } h2 { margin-top: 1.5rem; } figure, tr, pre, .numbers, .short { break-inside: avoid; } h2, h2 + p, caption, thead, tr.stated { break-after: avoid; } tbody tr > * { padding-top: .1rem; padding-bottom: .1rem; } tbody tr:nth-child(-n+4), tbody tr:nth-last-child(-n+3) { break-before: avoid; } p { orphans: 3; widows: 3; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key, .ramp { print-color-adjust: exact; } details { display: none; } }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 1rem 0 0; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }
@@ -45,7 +46,7 @@ table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabul
 tbody th { font-weight: 400; } th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: break-word; } td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
 .wide { overflow-x: auto; } .wide:focus-visible, summary:focus-visible { outline: 3px solid var(--first); outline-offset: 2px; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; }
 tr.stated > * { border-bottom: 0; padding-bottom: 0; } tr.about td { color: var(--soft); font-size: .9rem; padding-bottom: .5rem; }
-@media screen and (max-width: 40rem) { figure svg { min-width: 34rem; } figure svg.square { min-width: 0; } table { font-size: .85rem; } th, td { padding-right: .6rem; } .wide td:last-child:not(.n) { min-width: 9rem; } }
+@media screen and (max-width: 40rem) { .wide { background: linear-gradient(to right, var(--page) 50%, transparent) left / 1.5rem 100% no-repeat local, linear-gradient(to left, var(--page) 50%, transparent) right / 1.5rem 100% no-repeat local, linear-gradient(to right, var(--line), transparent) left / .7rem 100% no-repeat, linear-gradient(to left, var(--line), transparent) right / .7rem 100% no-repeat; } figure svg { min-width: 34rem; } figure svg.square { min-width: 0; } table { font-size: .85rem; } th, td { padding-right: .6rem; } .wide td:last-child:not(.n) { min-width: 9rem; } }
 pre span { display: inline-block; max-width: 100%; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 700; }
@@ -102,12 +103,14 @@ const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
 /** What may be wider than the page can be scrolled with the keys, too. */
 const wide = (label: string, content: string) =>
   `<div class="wide" tabindex="0" role="group" aria-label="${escaped(label)}">${content}</div>`;
-/** @param key what the colours mean. */
+/** @param key what it shows, and what its colours mean. */
 const figure = (chart: string, caption: string, key = '') => {
   const label = caption.slice(0, caption.search(/[:.]/) + 1);
   const scrolled = chart.includes('class="square"') ? chart : wide(`Chart. ${label}`, chart);
   return `<figure>${key}${scrolled}<figcaption>${escaped(caption)}</figcaption></figure>`;
 };
+
+type AskedShares = NonNullable<JobReport['askedShares']>;
 
 /** More columns may be wider than a small screen. */
 const MOST_NARROW = 3;
@@ -136,11 +139,15 @@ function table(
 function numbers({ result, profile, call, inputs }: JobReport): string {
   const inputBytes = inputs.reduce((all, { bytes = 0 }) => all + bytes, 0);
   const { seconds } = profile;
+  // What an earlier attempt did took no time of this one.
+  const isWhole = result.resumed === undefined;
+  const passText = (bytes: number, time: number) =>
+    `${secondsText(time)}${isWhole && bytes > 0 ? `, ${speedText(bytes, time)}` : ''}`;
   const big: readonly (readonly [string, string])[] = [
     ['records', countText(result.records)],
     ['of records', bytesText(result.bytes)],
-    ['in all', secondsText(result.seconds.total)],
-    ['of output', speedText(result.bytes, result.seconds.total)],
+    [isWhole ? 'in all' : 'in this attempt', secondsText(result.seconds.total)],
+    ...(isWhole ? [['of output', speedText(result.bytes, result.seconds.total)] as const] : []),
   ];
   const rows: string[][] = [
     ['Inputs', `${countText(result.inputCount)}${inputBytes > 0 ? `, ${bytesText(inputBytes)} decoded` : ''}`],
@@ -150,15 +157,15 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
     ['Checksum', result.checksum],
     ['Workers', countText(result.workers)],
     ['Piles', countText(result.piles)],
-    ['Memory budget', bytesText(call.memoryBytes)],
+    ['Memory budget', budgetText(call.memoryBytes)],
     [
       'Temp data',
       `${bytesText(result.tempBytes)}${result.tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.map(nameText).join(', ')}`}`,
     ],
     ['Before the passes', secondsText(seconds.prepare)],
-    ['Pass 1', `${secondsText(seconds.pass1)}, ${speedText(inputBytes, seconds.pass1)}`],
+    ['Pass 1', passText(inputBytes, seconds.pass1)],
     ['Between the passes', secondsText(seconds.between)],
-    ['Pass 2', `${secondsText(seconds.pass2)}, ${speedText(result.bytes, seconds.pass2)}`],
+    ['Pass 2', passText(result.bytes, seconds.pass2)],
     ['Commit', secondsText(seconds.commit)],
     ['Removal of temp data', secondsText(seconds.release)],
   ];
@@ -183,13 +190,9 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
   );
 }
 
-function checks({ checks: all, sample, sampleMissing }: JobReport): string {
-  if (all.length === 0) {
-    const why =
-      sampleMissing ??
-      `the sample of ${countText(sample.length)} ${sample.length === 1 ? 'record' : 'records'} is too small; a check needs ${countText(FEWEST_RECORDS)}`;
-    return section('Is it shuffled?', paragraph(`There is nothing to check: ${why}.`));
-  }
+function checks({ checks: all, ...report }: JobReport): string {
+  const tooFew = whyTooFew(report);
+  if (all.length === 0) return section('Is it shuffled?', paragraph(`Not checked: ${tooFew ?? 'nothing can be'}.`));
   const odd = all.filter(({ isAsExpected }) => !isAsExpected);
   const verdict =
     odd.length === 0
@@ -210,10 +213,22 @@ function checks({ checks: all, sample, sampleMissing }: JobReport): string {
       rows,
       all.map(({ question }) => question),
     ),
+    ...notChecked(all, report).map(paragraph),
     paragraph(
-      `The checks look at ${countText(sample.length)} records, chosen uniformly: where each was read, and where it was found when the output was written. They find a broken shuffle. They cannot prove a good one: that follows from the keys of the records (docs/ORDER.md).`,
+      `${tooFew === undefined ? `The checks look at ${countText(report.sample.length)} records, chosen uniformly: where each was read, and where it was found when the output was written. ` : ''}Checks find a broken shuffle. They cannot prove a good one: that follows from the keys of the records (docs/ORDER.md).`,
     ),
   );
+}
+
+function notChecked(all: JobReport['checks'], { piles, ...report }: Omit<JobReport, 'checks'>): string[] {
+  const tooFew = whyTooFew(report);
+  if (tooFew !== undefined) return [`The places of records are not checked: ${tooFew}.`];
+  const hasPlaces = all.some(({ name }) => name === 'Places');
+  const why = piles?.notExpected;
+  return [
+    ...(hasPlaces ? [] : ['Places, serial correlation and even spread are not checked: they follow from values.']),
+    ...(why === undefined ? [] : [`Sizes of piles are not checked: ${why}.`]),
+  ];
 }
 
 function scatter({ sample, sampleMissing, result }: JobReport): string {
@@ -222,13 +237,13 @@ function scatter({ sample, sampleMissing, result }: JobReport): string {
       'From where to where',
       paragraph(`There is no sample: ${sampleMissing ?? 'none of its records is in the output'}.`),
     );
-  const caption = `Each dot is one of ${countText(sample.length)} sampled records: to the right by its place in the inputs, which lie one behind the other, and up by its place in the output. Shuffled records fill the square evenly. An order that is kept shows as a line, a buffer shuffle as a band.`;
+  const caption = `Each dot is ${sample.length === 1 ? 'the only sampled record' : `one of ${countText(sample.length)} sampled records`}: to the right by its place in the inputs, which lie one behind the other, and up by its place in the output. ${sample.length < FEWEST_RECORDS ? 'So few dots show no pattern.' : 'Shuffled records fill the square evenly. An order that is kept shows as a line, a buffer shuffle as a band.'}`;
   return section('From where to where', figure(scatterChart(sample, result.records), caption));
 }
 
 function heatMap(report: JobReport): string {
   const { sample, shards, inputs } = report;
-  if (sample.length === 0) return '';
+  if (sample.length < FEWEST_RECORDS) return '';
   const { rows, columns, cells, rowKind, columnKind } = heatGroups(report);
   const drawn = cells.map(
     (cell): HeatCell => ({
@@ -258,7 +273,7 @@ function heatMap(report: JobReport): string {
 const KEY_OF_CELLS = '<p class="soft">4 standard deviations fewer than expected<span class="ramp"></span>4 more</p>';
 const byInputHead = (rowKind: string) => (rowKind === 'inputs' ? 'Input' : 'Part of the input');
 
-function splitsAndMix({ result, askedSplits = [] }: JobReport): string {
+function splitsAndMix({ result, askedSplits = [], askedShares }: JobReport): string {
   const { splits, groups } = result;
   const parts: string[] = [];
   if (splits !== undefined) {
@@ -282,11 +297,11 @@ function splitsAndMix({ result, askedSplits = [] }: JobReport): string {
       ),
     );
   }
-  if (groups !== undefined) parts.push(mixTable(groups));
+  if (groups !== undefined) parts.push(mixTable(groups, askedShares));
   return parts.length === 0 ? '' : section('Splits and mix', ...parts);
 }
 
-function mixTable(groups: readonly GroupReport[]): string {
+function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares']): string {
   const rows = groups.map(({ name, factor, inputCount, read, expected, weighed }) => [
     name ?? 'other inputs',
     numberText(factor),
@@ -297,7 +312,23 @@ function mixTable(groups: readonly GroupReport[]): string {
     bytesText(weighed.bytes),
   ]);
   const heads = ['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes'];
-  return table('Groups of inputs: how often each record comes, and how many records that made', heads, rows);
+  const caption = 'Groups of inputs: how often each record comes, and how many records that made';
+  return `${shares === undefined ? '' : sharesTable(groups, shares)}${table(caption, heads, rows)}`;
+}
+
+/** What groups should have of the output, and what they have where a job counts that: in records or bytes. */
+function sharesTable(groups: readonly GroupReport[], { unit, groups: asked }: AskedShares): string {
+  const amounts = groups.map(({ weighed }) => (unit === 'records' || unit === 'bytes' ? weighed[unit] : undefined));
+  const all = Math.max(1, sum(amounts.map((amount = 0) => amount)));
+  const partOf = new Map(asked.map(({ name, part }) => [name, part]));
+  const isCounted = amounts.some((amount) => amount !== undefined);
+  const rows = groups.map(({ name = 'other inputs' }, i) => [
+    name,
+    percentText(partOf.get(name) ?? 0),
+    ...(isCounted ? [percentText((amounts[i] ?? 0) / all)] : []),
+  ]);
+  const heads = ['Group', '#Asked', ...(isCounted ? ['#Came out'] : [])];
+  return table(`Shares of the output, in ${unit.startsWith('.') ? `the sum of ${unit}` : unit}`, heads, rows);
 }
 
 function time({ profile, watch }: JobReport): string {
@@ -318,8 +349,8 @@ function time({ profile, watch }: JobReport): string {
   const parts = [
     figure(
       timelineChart(profile),
-      `Above, the steps of the job. Below, what each worker did: one bar for each of ${countText(tasks.length)} tasks.`,
-      '<p><span class="key first"></span>pass 1, reading <span class="key second"></span>pass 2, writing</p>',
+      `Above, the steps of the job. Below, what each worker did: one bar for ${tasks.length === 1 ? 'its only task' : `each of ${countText(tasks.length)} tasks`}.`,
+      '<p><b>Workers</b>:<span class="key first"></span>pass 1, reading<span class="key second"></span>pass 2, writing</p>',
     ),
     table(
       'Time of all workers together, by phase',
@@ -333,7 +364,7 @@ function time({ profile, watch }: JobReport): string {
       figure(
         throughputChart('the job reads from its inputs and writes to its output', moments, jobSeconds),
         'Of the whole job: bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
-        KEY_OF_SPEED,
+        keyOfSpeed('The job'),
       ),
       ...devices.flatMap((device, i) => deviceFigures(device, i, moments, jobSeconds)),
     );
@@ -342,7 +373,8 @@ function time({ profile, watch }: JobReport): string {
   return section('Where the time went', ...parts);
 }
 
-const KEY_OF_SPEED = '<p><span class="key first"></span>read <span class="key dashed"></span>written</p>';
+const keyOfSpeed = (of: string) =>
+  `<p><b>${escaped(of)}</b>:<span class="key first"></span>read<span class="key dashed"></span>written</p>`;
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['read', 'reading inputs'],
@@ -375,11 +407,12 @@ function deviceFigures(device: WatchedDevice, index: number, moments: readonly M
     figure(
       throughputChart(`go from and to ${name}`, amounts, total),
       `What ${name} (${kind}) gave and took: inputs, temp data and output that lie on it. Writes count when the system takes them.`,
-      KEY_OF_SPEED,
+      keyOfSpeed(name),
     ),
     figure(
       callsChart(device, index, moments, total),
       `Large calls under way on ${name}. The dashed line is its gate: ${mostCalls} at a time. A line that often reaches the gate means that the device was the limit.`,
+      `<p><b>${escaped(name)}</b>: calls at a time</p>`,
     ),
   ];
 }
@@ -421,7 +454,7 @@ function sizes({ piles, shards, result }: JobReport): string {
         : `With uniform keys each has ${spreadText(expected)} (mean ± standard deviation of a binomial distribution). ${records.length > MOST_PILES ? '' : 'The grey band is two of them to each side. '}${withinText(records, expected)}`;
     parts.push(figure(pilesChart(piles), `${found} ${caption}`));
   } else parts.push(paragraph('All records were on one pile: the job was small enough.'));
-  parts.push(shardTable(shards, result));
+  if (shards.sizes.length > 1) parts.push(shardTable(shards, result));
   return section('Sizes of piles and shards', ...parts);
 }
 

@@ -13,16 +13,22 @@ export const FEWEST_RECORDS = 100;
 const FEWEST_IN_CELL = 5;
 const MOST_CELLS = 10;
 
+/** How many records a job orders, and how many of them it writes: with a number of records to write, fewer. */
+export interface RecordCounts {
+  readonly ordered: number;
+  readonly written: number;
+}
+
 /** @param isOrdered whether places in the input may say something of places in the output, as with `splitBy`. */
 export function selfChecks(
   sample: readonly SampledRecord[],
-  recordCount: number,
+  { ordered, written }: RecordCounts,
   piles: PileSizes | undefined,
   isOrdered: boolean,
 ): SelfCheck[] {
   if (sample.length < FEWEST_RECORDS) return pileChecks(piles);
-  const ofPlaces = isOrdered ? [] : placeChecks(sample, recordCount);
-  return [...ofPlaces, ...neighbourChecks(sample, recordCount), ...pileChecks(piles)];
+  const ofPlaces = isOrdered ? [] : placeChecks(sample, written);
+  return [...ofPlaces, ...neighbourChecks(sample, ordered), ...pileChecks(piles)];
 }
 
 function placeChecks(sample: readonly SampledRecord[], recordCount: number): SelfCheck[] {
@@ -73,10 +79,11 @@ function evenness(sample: readonly SampledRecord[], recordCount: number): SelfCh
   return checked('Even spread', question, value, chiSquare((side - 1) ** 2));
 }
 
-function neighbourChecks(sample: readonly SampledRecord[], recordCount: number): SelfCheck[] {
+/** Any of the ordered records may follow one that is written, also one that is not written itself. */
+function neighbourChecks(sample: readonly SampledRecord[], orderedCount: number): SelfCheck[] {
   const known = sample.filter(({ keepsNeighbour }) => keepsNeighbour !== undefined);
   if (known.length === 0) return [];
-  const mean = known.length / recordCount;
+  const mean = known.length / orderedCount;
   const question = `Of ${countText(known.length)} sampled records, how many are followed in the output by the record that followed them in their input.`;
   const kept = known.filter(({ keepsNeighbour }) => keepsNeighbour === true).length;
   const expected = { mean, standardDeviation: Math.sqrt(mean), lowest: 0, highest: poissonHighest(mean) };

@@ -33,6 +33,26 @@ export function bytesText(byteLength: number): string {
   return `${numberText(byteLength / 1000 ** power)} ${PREFIXES[power]}B`;
 }
 
+const SIZE_LETTERS = ['T', 'G', 'M', 'K'] as const;
+/** Longer numbers are easier to read in powers of 1000. */
+const MOST_DIGITS = 4;
+
+/** `64M`, in powers of 1024 as sort's `-S`. Undefined: no short word says it exactly. */
+function sizeWord(bytes: number): string | undefined {
+  for (const [i, letter] of SIZE_LETTERS.entries()) {
+    const count = bytes / 1024 ** (SIZE_LETTERS.length - i);
+    if (Number.isInteger(count) && count > 0)
+      return String(count).length <= MOST_DIGITS ? `${count}${letter}` : undefined;
+  }
+  return undefined;
+}
+
+/** As `-S` takes it, where that is short: it counts in powers of 1024. */
+export function budgetText(byteLength: number): string {
+  const size = sizeWord(byteLength);
+  return size === undefined ? bytesText(byteLength) : `${size} (${bytesText(byteLength)})`;
+}
+
 export function secondsText(seconds: number): string {
   if (seconds < 0.0005) return '0 s';
   if (seconds < 120) return `${seconds.toFixed(seconds < 0.01 ? 3 : seconds < 10 ? 2 : 1)} s`;

@@ -258,7 +258,27 @@ describe('the numbers of a report', () => {
     ];
     const report = await reportOf({ mix: { unit: 'records', groups } });
     expect(report.result.groups?.map(({ name }) => name)).toContain('first');
-    expect(reportPage(report)).toContain('Groups of inputs');
+    expect(report.askedShares).toEqual({
+      unit: 'records',
+      groups: [
+        { name: 'first', part: 0.25 },
+        { name: 'rest', part: 0.75 },
+      ],
+    });
+    const page = reportPage(report);
+    expect(page).toContain('Groups of inputs');
+    expect(page).toMatch(
+      /Shares of the output, in records.*first<\/th><td class="n">25\.0 %<\/td><td class="n">2[3-7]\.\d %/s,
+    );
+  });
+
+  it('expect fewer neighbours of the first records of the order', async () => {
+    const { checks, result } = await reportOf({ headCount: 2000 });
+    expect(result.leftOut?.records).toBe(3500);
+    const { expected } = checks.find(({ name }) => name === 'Neighbours kept') ?? {};
+    // A third of the records is in the output, and each may follow any of all 5,500.
+    expect(expected?.mean).toBeGreaterThan(0.1);
+    expect(expected?.mean).toBeLessThan(0.25);
   });
 
   it('say why there is no sample', async () => {

@@ -5,6 +5,7 @@ import type { SampledRecord } from '#src/jobs/report/report-facts.js';
 import { binomial, chiSquare, correlation, poissonHighest, selfChecks } from '#src/jobs/report/self-check.js';
 
 const COUNT = 2000;
+const NONE = { ordered: 0, written: 0 };
 const NUMBERS = Array.from({ length: COUNT }, (_, i) => i);
 
 /** @param order the records of the input in the order of the output. */
@@ -19,7 +20,9 @@ function oddChecks(order: readonly number[]): string[] {
       keepsNeighbour: rank + 1 < COUNT ? order[rank + 1] === from + 1 : undefined,
     }),
   );
-  return selfChecks(sample, COUNT, undefined, false).flatMap(({ name, isAsExpected }) => (isAsExpected ? [] : name));
+  return selfChecks(sample, { ordered: COUNT, written: COUNT }, undefined, false).flatMap(({ name, isAsExpected }) =>
+    isAsExpected ? [] : name,
+  );
 }
 
 function shuffled(values: readonly number[], seed: string): number[] {
@@ -71,10 +74,25 @@ describe('the checks', () => {
     expect(oddChecks(order)).toContain(check);
   });
 
+  it('expect a neighbour among all ordered records, also those that are not written', () => {
+    const sample = NUMBERS.map(
+      (from, rank): SampledRecord => ({
+        inputOrdinal: 0,
+        position: from,
+        fromPart: from / COUNT,
+        rank,
+        shard: 0,
+        keepsNeighbour: false,
+      }),
+    );
+    const checks = selfChecks(sample, { ordered: 4 * COUNT, written: COUNT }, undefined, false);
+    expect(checks.find(({ name }) => name === 'Neighbours kept')?.expected.mean).toBeCloseTo(0.25);
+  });
+
   it('find piles that differ too much or too little', () => {
     const oddPiles = (records: readonly number[]) => {
       const expected = binomial(10_000, 1 / records.length);
-      return selfChecks([], 0, { records, bytes: [], expected, notExpected: undefined }, false).map(
+      return selfChecks([], NONE, { records, bytes: [], expected, notExpected: undefined }, false).map(
         ({ isAsExpected }) => isAsExpected,
       );
     };
@@ -84,7 +102,7 @@ describe('the checks', () => {
   });
 
   it('ask nothing of few records, or of places that follow from values', () => {
-    expect(selfChecks([], 0, undefined, false)).toEqual([]);
+    expect(selfChecks([], NONE, undefined, false)).toEqual([]);
   });
 });
 
