@@ -2,6 +2,7 @@
  * What the phases of a job are expected to cost: by the sizes that the plan knows, and then by those that pass 1 found.
  */
 import type { Input } from '../inputs/list-inputs.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { TimedJob } from '../plan/expected-time.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost, unknownCosts } from '../plan/phase-costs.js';
@@ -50,20 +51,41 @@ export interface FoundSizes {
 
 const NOTHING: Amount = { bytes: 0, records: 0 };
 
+/**
+ * The sizes that pass 1 has found. With weights, what it read is more or less than what it put on piles and left out.
+ * @param kept what stays of its piles.
+ */
+export function foundSizes(
+  all: Pick<ScatterOutcome, 'bytes' | 'records' | 'leftOut' | 'recordEnds'>,
+  storedBytes: number,
+  kept: Amount,
+): FoundSizes {
+  const madeBytes = all.bytes + all.leftOut.bytes;
+  const bytes = all.recordEnds.reduce((sum, end) => sum + end, 0);
+  const records = ((all.records + all.leftOut.records) * bytes) / Math.max(1, madeBytes);
+  return { storedBytes, read: { bytes, records }, onPiles: all, kept };
+}
+
 /** Of a shuffle whose plan knows the size of records by samples alone. */
 export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
-  const { request, plan, isCounted } = job;
-  const sizes = expectedSizes(plan);
-  if (sizes !== undefined) return expectOfSizes(job, sizes);
+  const sizes = expectedSizes(job.plan);
+  return sizes === undefined ? unknownPhases(job) : expectOfSizes(job, sizes);
+}
+
+function unknownPhases({ request, isCounted }: Pick<CostlyShuffle, 'request' | 'isCounted'>): readonly PhaseCost[] {
   const counted = isCounted ? (['count'] as const) : [];
   return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
 }
 
+/** An output without end is never done by half, and no time is left to its end. */
+function isEndless({ repeat, headCount }: Pick<ShuffleRequest, 'repeat' | 'headCount'>): boolean {
+  return repeat && headCount === undefined;
+}
+
 /** The same for sizes that are known. */
-export function expectOfSizes(
-  { request, site, inputsToRead, plan, isCounted }: CostlyShuffle,
-  sizes: FoundSizes,
-): readonly PhaseCost[] {
+export function expectOfSizes(job: CostlyShuffle, sizes: FoundSizes): readonly PhaseCost[] {
+  const { request, site, inputsToRead, plan, isCounted } = job;
+  if (isEndless(request)) return unknownPhases(job);
   const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
   const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request) };
   return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');
@@ -77,6 +99,7 @@ export function expectCounted(
   storedBytes: number,
   read: Amount,
 ): readonly PhaseCost[] {
+  if (isEndless(request)) return unknownPhases({ request, isCounted: true });
   const amounts = amountsOf(request, { storedBytes, read, onPiles: read, kept: read }, inputs, false);
   const shape = { threads: workers, tasks: workers, segments: 0, longestTaskShare: 0, levels: 1, ...ALL_LEFT };
   const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request) };

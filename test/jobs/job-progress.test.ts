@@ -197,6 +197,33 @@ describe('between the passes', () => {
     await expect(job).rejects.toMatchObject({ code: 'ABORT_ERR' });
     for (const { bytesDone, bytesTotal = Number.POSITIVE_INFINITY } of told)
       expect(bytesDone).toBeLessThanOrEqual(bytesTotal);
+    // It has no end to which time could be left.
+    const unknown = ['scatter', 'draw', 'shuffle', 'commit'].map((phase) => ({ phase, cost: undefined }));
+    for (const { phases } of told) expect(phases).toEqual(unknown);
+  });
+
+  it('nothing is measured again that an earlier attempt noted', async () => {
+    writeFileSync(directory.path('plain'), TEXT + TEXT);
+    const begunBy = async (stopAt?: string) => {
+      const begun: string[] = [];
+      const stop = new AbortController();
+      const job = shuffle(
+        {
+          ...{ inputs: [directory.path('plain')], output: directory.path('out'), tempDirs: [directory.temp] },
+          ...{ unique: true, shards, resume: true, memoryBytes: 2 ** 26, signal: stop.signal },
+          onProgress: ({ phase }) => {
+            if (begun.at(-1) !== phase) begun.push(phase);
+            if (phase === stopAt) stop.abort();
+          },
+        },
+        { ...SIZES, keepInRam: false, inline: true },
+      );
+      if (stopAt === undefined) await job;
+      else await expect(job).rejects.toMatchObject({ code: 'ABORT_ERR' });
+      return begun;
+    };
+    expect(await begunBy('shuffle')).toEqual(['scatter', 'measure', 'shuffle']);
+    expect(await begunBy()).toEqual(['scatter', 'shuffle', 'commit']);
   });
 });
 
