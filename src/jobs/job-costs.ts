@@ -7,6 +7,7 @@ import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { TimedJob } from '../plan/expected-time.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost, unknownCosts } from '../plan/phase-costs.js';
 import { staysInMemory } from '../plan/pile-levels.js';
+import type { EarlierAttempt } from './earlier-attempt.js';
 import type { ShuffleRequest } from './request.js';
 import {
   type Amount,
@@ -36,6 +37,8 @@ interface CostlyShuffle extends CostlyOutput {
   readonly inputsToRead: readonly Input[];
   readonly plan: ScatterPlan;
   readonly isCounted: boolean;
+  /** Undefined: the job starts anew. */
+  readonly earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined;
 }
 
 /** The sizes of a job that its passes find. */
@@ -72,9 +75,13 @@ export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
   return sizes === undefined ? unknownPhases(job) : expectOfSizes(job, sizes);
 }
 
-function unknownPhases({ request, isCounted }: Pick<CostlyShuffle, 'request' | 'isCounted'>): readonly PhaseCost[] {
+function unknownPhases({
+  request,
+  isCounted,
+  earlier,
+}: Pick<CostlyShuffle, 'request' | 'isCounted' | 'earlier'>): readonly PhaseCost[] {
   const counted = isCounted ? (['count'] as const) : [];
-  return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
+  return unknownCosts([...counted, 'scatter', ...workBetween(request, earlier), 'shuffle', 'commit']);
 }
 
 /** An output without end is never done by half, and no time is left to its end. */
@@ -84,10 +91,10 @@ function isEndless({ repeat, headCount }: Pick<ShuffleRequest, 'repeat' | 'headC
 
 /** The same for sizes that are known. */
 export function expectOfSizes(job: CostlyShuffle, sizes: FoundSizes): readonly PhaseCost[] {
-  const { request, site, inputsToRead, plan, isCounted } = job;
+  const { request, site, inputsToRead, plan, isCounted, earlier } = job;
   if (isEndless(request)) return unknownPhases(job);
   const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
-  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request) };
+  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request, earlier) };
   return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');
 }
 
@@ -99,10 +106,10 @@ export function expectCounted(
   storedBytes: number,
   read: Amount,
 ): readonly PhaseCost[] {
-  if (isEndless(request)) return unknownPhases({ request, isCounted: true });
+  if (isEndless(request)) return unknownPhases({ request, isCounted: true, earlier: undefined });
   const amounts = amountsOf(request, { storedBytes, read, onPiles: read, kept: read }, inputs, false);
   const shape = { threads: workers, tasks: workers, segments: 0, longestTaskShare: 0, levels: 1, ...ALL_LEFT };
-  const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request) };
+  const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request, undefined) };
   return costsOfShuffle(timedJob(amounts, job), site.kind === 'files');
 }
 

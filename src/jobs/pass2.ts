@@ -102,9 +102,7 @@ async function measureIfAsked(
     const listed = await listIfAsked(job, pass1, work, first);
     return { listed, distinct: listed?.distinct ?? (await distinctPiles(request, site, work, first.threads)) };
   };
-  // What an earlier attempt noted is not measured again.
-  const isNoted = site.kind === 'files' && site.keptDistinct?.found !== undefined;
-  if (isNoted || !workBetween(request).includes('measure')) return measure();
+  if (!workBetween(request, prepared.earlier).includes('measure')) return measure();
   return (await progress.during('measure', work.piles.bytes, measure)).value;
 }
 
