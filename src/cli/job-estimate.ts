@@ -124,7 +124,11 @@ export class JobEstimator {
     if (this.#last?.member?.number !== now.member?.number) {
       this.#ended = [];
       this.#jobDone = undefined;
-    } else if (this.#last !== undefined && this.#last.phase !== now.phase) this.#ended.push(endOf(this.#last));
+    } else if (this.#last !== undefined && this.#last.phase !== now.phase) {
+      const ended = endOf(this.#last);
+      // An output without end comes back to its phases: of each the last time counts, and the list does not grow.
+      this.#ended = [...this.#ended.filter(({ phase }) => phase !== ended.phase), ended];
+    }
     this.#last = now;
     const { jobDone, jobSecondsLeft } = estimateJob(this.#ended, now);
     if (jobDone !== undefined) this.#jobDone = Math.max(this.#jobDone ?? 0, jobDone);

@@ -19,14 +19,8 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
   const refuse = (reason: string): never => {
     throw new UsageError(`--profile ${path}: ${reason}`);
   };
-  const directory = dirname(path);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
-    refuse(`${directory} is no directory; name a file in one`);
-  try {
-    accessSync(directory, constants.W_OK);
-  } catch (error) {
-    refuse(`cannot write to ${directory}: ${reasonOf(error)}`);
-  }
+  const obstacle = obstacleIn(dirname(path));
+  if (obstacle !== undefined) refuse(obstacle);
   if (path === '-') refuse('expected the name of a file; standard output is for records');
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() === true) refuse('it is a directory; expected the name of a file');
@@ -44,6 +38,18 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
   for (const input of pathsOf(inputs)) {
     const named = statSync(input, { throwIfNoEntry: false });
     if (named?.dev === stat.dev && named.ino === stat.ino) refuse('it is one of the inputs; name another file');
+  }
+}
+
+/** Why no file can be made in a directory; undefined: one can. */
+function obstacleIn(directory: string): string | undefined {
+  try {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+      return `${directory} is no directory; name a file in one`;
+    accessSync(directory, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `cannot write to ${directory}: ${reasonOf(error)}`;
   }
 }
 

@@ -53,11 +53,11 @@ const ERRNO_TEXT: Record<string, string> = {
   ENOTEMPTY: 'the directory is not empty',
 };
 
-/** The operating system's reason in words. */
+/** The operating system's reason in words; of another error, its message, which says more than a code as ERR_INVALID_STATE. */
 export function reasonOf(error: unknown): string {
   const errno = errnoOf(error);
-  if (errno === '') return types.isNativeError(error) ? error.message : String(error);
-  return ERRNO_TEXT[errno] ?? errno;
+  if (/^E[A-Z0-9]+$/.test(errno)) return ERRNO_TEXT[errno] ?? errno;
+  return types.isNativeError(error) ? error.message : String(error);
 }
 
 /** What stands before a path in a message, with the space that follows. */

@@ -2,10 +2,12 @@
  * What the phases of a job are expected to cost: by the sizes that the plan knows, and then by those that pass 1 found.
  */
 import type { Input } from '../inputs/list-inputs.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { TimedJob } from '../plan/expected-time.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost, unknownCosts } from '../plan/phase-costs.js';
 import { staysInMemory } from '../plan/pile-levels.js';
+import type { EarlierAttempt } from './earlier-attempt.js';
 import type { ShuffleRequest } from './request.js';
 import {
   type Amount,
@@ -35,6 +37,8 @@ interface CostlyShuffle extends CostlyOutput {
   readonly inputsToRead: readonly Input[];
   readonly plan: ScatterPlan;
   readonly isCounted: boolean;
+  /** Undefined: the job starts anew. */
+  readonly earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined;
 }
 
 /** The sizes of a job that its passes find. */
@@ -50,23 +54,47 @@ export interface FoundSizes {
 
 const NOTHING: Amount = { bytes: 0, records: 0 };
 
-/** Of a shuffle whose plan knows the size of records by samples alone. */
-export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
-  return expectOfSizes(job, expectedSizes(job.plan));
+/**
+ * The sizes that pass 1 has found. With weights, what it read is more or less than what it put on piles and left out.
+ * @param kept what stays of its piles.
+ */
+export function foundSizes(
+  all: Pick<ScatterOutcome, 'bytes' | 'records' | 'leftOut' | 'recordEnds'>,
+  storedBytes: number,
+  kept: Amount,
+): FoundSizes {
+  const madeBytes = all.bytes + all.leftOut.bytes;
+  const bytes = all.recordEnds.reduce((sum, end) => sum + end, 0);
+  const records = ((all.records + all.leftOut.records) * bytes) / Math.max(1, madeBytes);
+  return { storedBytes, read: { bytes, records }, onPiles: all, kept };
 }
 
-/** The same for sizes that are known. @param sizes undefined: unknown. */
-export function expectOfSizes(
-  { request, site, inputsToRead, plan, isCounted }: CostlyShuffle,
-  sizes: FoundSizes | undefined,
-): readonly PhaseCost[] {
-  const hasNoEnd = request.repeat && request.headCount === undefined;
-  if (sizes === undefined || hasNoEnd) {
-    const counted = isCounted ? (['count'] as const) : [];
-    return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
-  }
+/** Of a shuffle whose plan knows the size of records by samples alone. */
+export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
+  const sizes = expectedSizes(job.plan);
+  return sizes === undefined ? unknownPhases(job) : expectOfSizes(job, sizes);
+}
+
+function unknownPhases({
+  request,
+  isCounted,
+  earlier,
+}: Pick<CostlyShuffle, 'request' | 'isCounted' | 'earlier'>): readonly PhaseCost[] {
+  const counted = isCounted ? (['count'] as const) : [];
+  return unknownCosts([...counted, 'scatter', ...workBetween(request, earlier), 'shuffle', 'commit']);
+}
+
+/** An output without end is never done by half, and no time is left to its end. */
+function isEndless({ repeat, headCount }: Pick<ShuffleRequest, 'repeat' | 'headCount'>): boolean {
+  return repeat && headCount === undefined;
+}
+
+/** The same for sizes that are known. */
+export function expectOfSizes(job: CostlyShuffle, sizes: FoundSizes): readonly PhaseCost[] {
+  const { request, site, inputsToRead, plan, isCounted, earlier } = job;
+  if (isEndless(request)) return unknownPhases(job);
   const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
-  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request) };
+  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request, earlier) };
   return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');
 }
 
@@ -78,9 +106,10 @@ export function expectCounted(
   storedBytes: number,
   read: Amount,
 ): readonly PhaseCost[] {
+  if (isEndless(request)) return unknownPhases({ request, isCounted: true, earlier: undefined });
   const amounts = amountsOf(request, { storedBytes, read, onPiles: read, kept: read }, inputs, false);
   const shape = { threads: workers, tasks: workers, segments: 0, longestTaskShare: 0, levels: 1, ...ALL_LEFT };
-  const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request) };
+  const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request, undefined) };
   return costsOfShuffle(timedJob(amounts, job), site.kind === 'files');
 }
 

@@ -11,7 +11,7 @@ import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import { takeHead } from '../passes/take-head.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
-import { expectOfSizes } from './job-costs.js';
+import { expectOfSizes, foundSizes } from './job-costs.js';
 import { type ListedDuplicates, listDuplicates } from './list-duplicates.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
 import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
@@ -102,16 +102,14 @@ async function measureIfAsked(
     const listed = await listIfAsked(job, pass1, work, first);
     return { listed, distinct: listed?.distinct ?? (await distinctPiles(request, site, work, first.threads)) };
   };
-  if (!workBetween(request).includes('measure')) return measure();
+  if (!workBetween(request, prepared.earlier).includes('measure')) return measure();
   return (await progress.during('measure', work.piles.bytes, measure)).value;
 }
 
 /** Tells the costs of the phases by what pass 1 found. @param kept what stays of it. */
 function expectRest({ prepared, progress }: RunningShuffle, { all }: Pass1, kept: ScatteredPiles): void {
-  const { leftOut = { records: 0, bytes: 0 } } = all;
-  const read = { bytes: all.bytes + leftOut.bytes, records: all.records + leftOut.records };
   const storedBytes = prepared.control.counted('scatteredBytes');
-  progress.expect(expectOfSizes(prepared, { storedBytes, read, onPiles: all, kept }));
+  progress.expect(expectOfSizes(prepared, foundSizes(all, storedBytes, kept)));
 }
 
 async function listIfAsked(

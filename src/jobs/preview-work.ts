@@ -54,7 +54,7 @@ export async function measureWork(
 
 /** What the job of a preview computes and moves. */
 export function previewedJob(
-  { plan, inputsToRead, request, isCounted }: PreparedShuffle,
+  { plan, inputsToRead, request, isCounted, earlier }: PreparedShuffle,
   sizes: JobSizes & { readonly output: NonNullable<JobSizes['output']> },
   { decoding, encodingPerByte }: MeasuredWork,
   levels: number,
@@ -83,7 +83,7 @@ export function previewedJob(
     longestTaskShare: longestTaskShare(slices, inputsToRead, (ordinal) => decodedBytes[ordinal] ?? 0),
     levels,
     isCounted,
-    between: workBetween(request),
+    between: workBetween(request, earlier),
     shareLeft,
   });
 }

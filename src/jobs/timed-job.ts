@@ -4,6 +4,7 @@ import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { TimedJob } from '../plan/expected-time.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
+import type { EarlierAttempt } from './earlier-attempt.js';
 import type { OutputRequest, ShuffleRequest } from './request.js';
 import { isMeasuredBefore } from './unique-records.js';
 import type { WorkPlan } from './work-plan.js';
@@ -92,11 +93,16 @@ export function levelsWith({ memory }: Pick<WorkPlan, 'memory'>, { bytes, record
   return levelsOf({ ...memory, storedBytes }, bytes / Math.max(1, records));
 }
 
-/** What a job does between its passes with all of its piles. */
+/**
+ * What a job does between its passes with all of its piles.
+ * @param earlier undefined: the job starts anew.
+ */
 export function workBetween(
   request: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header' | 'duplicates'>,
+  earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined,
 ): TimedJob['between'] {
-  const measures = isMeasuredBefore(request) || request.duplicates !== undefined;
+  const isNoted = earlier?.distinctNote !== undefined;
+  const measures = !isNoted && (isMeasuredBefore(request) || request.duplicates !== undefined);
   return [...(measures ? ['measure' as const] : []), ...(request.repeat ? ['draw' as const] : [])];
 }
 

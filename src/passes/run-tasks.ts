@@ -49,12 +49,16 @@ export async function runTasks<Task, Result>(
       });
     underWay.add(done);
   };
-  for (const task of tasks) {
-    while (underWay.size >= concurrency && !stop.isRequested) await change();
-    if (stop.isRequested) break;
-    start(task);
+  try {
+    for (const task of tasks) {
+      while (underWay.size >= concurrency && !stop.isRequested) await change();
+      if (stop.isRequested) break;
+      start(task);
+    }
+    while (underWay.size > 0 && !stop.isRequested) await change();
+  } finally {
+    stopListening();
   }
-  while (underWay.size > 0 && !stop.isRequested) await change();
   if (underWay.size > 0) {
     const { promise: tooLong, resolve } = promiseWithResolver();
     const timer = setTimeout(resolve, STOP_MILLISECONDS);
@@ -62,7 +66,6 @@ export async function runTasks<Task, Result>(
     clearTimeout(timer);
   }
   isOver = true;
-  stopListening();
   // Tasks that were stopped for a reason only say that they were stopped.
   const reason = stop.reason ?? failure;
   if (reason !== undefined) throw reason;

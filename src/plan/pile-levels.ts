@@ -20,7 +20,8 @@ export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
   let piles = pileCount;
   for (let levels = 1; ; levels++) {
     const loadBytes = (storedBytes / piles) * perStoredByte + BESIDE_PILE_BYTES;
-    if (Math.floor(loadBytes) <= roomBytes) return levels;
+    // Piles of a byte are not divided further: in a tiny arena, nothing ever fits beside what a thread keeps.
+    if (Math.floor(loadBytes) <= roomBytes || !(piles < storedBytes)) return levels;
     const subPiles = Math.ceil(loadBytes / roomBytes / SUB_PILE_FILL);
     piles *= Math.min(MOST_SUB_PILES, Math.max(2, subPiles));
   }

@@ -294,3 +294,19 @@ it('begins anew with each member of aligned files', () => {
   expect(at(1, 10)).toBeGreaterThan(0.8);
   expect(at(2, 10)).toBeLessThan(0.5);
 });
+
+it('of phases that come again the last time counts', () => {
+  const phases = (['draw', 'shuffle'] as const).map((phase) => ({ phase, cost: 1 }));
+  const leftAfter = (...seconds: readonly number[]) => {
+    const estimator = new JobEstimator();
+    const at = (phase: JobPhase, bytesDone: number, phaseSeconds: number) =>
+      estimator.estimate({
+        ...{ phase, phases, bytesDone, phaseSeconds, bytesResumed: 0, bytesTotal: 100, bytesPerSecond: 0, ...REST },
+        ...{ meanBytesPerSecond: 0, startSeconds: 0, secondsLeft: undefined },
+      }).jobSecondsLeft;
+    for (const [i, each] of seconds.entries()) at(i % 2 === 0 ? 'draw' : 'shuffle', 100, each);
+    return at('shuffle', 0, 0);
+  };
+  expect(leftAfter(4)).toBe(4);
+  expect(leftAfter(90, 2, 4)).toBe(3);
+});

@@ -1,5 +1,5 @@
 /** `--profile`: the file written, and places where no file can be written. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
@@ -34,6 +34,12 @@ describe('--profile', () => {
     const line = (name: string) => `--profile ${name}/profile: ${name} is no directory; name a file in one`;
     for (const name of ['none', 'in'])
       await expectRefusal(directory.path(), () => pileshuf(`${name}/profile`), 2, line(name));
+  });
+
+  it('says in words why a directory cannot be reached', async () => {
+    symlinkSync('loop', directory.path('loop'));
+    const line = '--profile loop/profile: cannot write to loop: too many symbolic links';
+    await expectRefusal(directory.path(), () => pileshuf('loop/profile'), 2, line);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 /** A job on Slurm, with programs that answer as Slurm's do: what is submitted, refused, cancelled, resumed and told. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ClusterPlanOptions, SlurmSubmission, SlurmTaskOptions } from '#src/index.js';
+import type { ClusterPlanOptions, ShuffleProgress, SlurmSubmission, SlurmTaskOptions } from '#src/index.js';
 import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
@@ -205,6 +205,37 @@ describe.runIf(fromCi)('who waits', () => {
     expect(await messageOf(followSlurm(submission))).toMatch(
       /^scatter task 0 on n2: Slurm could not start it; the node may not see \S+logs; logs are/,
     );
+    giveUp();
+  });
+
+  it('hears how far the tasks are that come between the passes', async () => {
+    const submission = await submit({ unique: true, repeat: true, headCount: 9 });
+    const tasksOf = (kind: string) => submission.jobs.find((job) => job.kind === kind)?.tasks ?? 0;
+    const run = async (kind: 'scatter' | 'measure' | 'draw', count = tasksOf(kind)) => {
+      for (let taskIndex = 0; taskIndex < count; taskIndex++) await runNow({ kind, jobDir: jobDir(), taskIndex });
+    };
+    const look = async () => {
+      const told: ShuffleProgress[] = [];
+      const leaving = new AbortController();
+      const onProgress = (progress: ShuffleProgress) => {
+        told.push(progress);
+        leaving.abort();
+      };
+      await messageOf(followSlurm(submission, { signal: leaving.signal, onProgress }));
+      expect(told).toHaveLength(1);
+      for (const { phases } of told) {
+        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'commit']);
+        for (const { cost } of phases) expect(cost).toBeGreaterThan(0);
+      }
+      return told[0];
+    };
+    const bytesTotal = statSync(directory.path('in')).size;
+    await run('scatter');
+    await run('measure', 1);
+    const bytesDone = Math.round(bytesTotal / tasksOf('measure'));
+    expect(await look()).toMatchObject({ phase: 'measure', bytesDone, bytesTotal });
+    await run('measure');
+    expect(await look()).toMatchObject({ phase: 'draw', bytesDone: 0, bytesTotal });
     giveUp();
   });
 

@@ -10,3 +10,10 @@ it('knows an error of another realm by its code', () => {
   expect(reasonOf(error)).toBe('no such file or directory');
   expect(reasonOf(runInNewContext('new Error("made up")'))).toBe('made up');
 });
+
+it('says what an error means that is not of the system, though it has a code, too', () => {
+  const coded = (code: string) => Object.assign(new Error('Premature close'), { code });
+  expect(reasonOf(coded('ERR_STREAM_PREMATURE_CLOSE'))).toBe('Premature close');
+  expect(reasonOf(coded('ABORT_ERR'))).toBe('Premature close');
+  expect(reasonOf(coded('ECONNRESET'))).toBe('ECONNRESET');
+});

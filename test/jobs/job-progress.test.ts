@@ -7,7 +7,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
+import { previewShuffle, type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
 import { UNGATED } from '#src/job-control.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -53,10 +53,13 @@ function expectPhase(told: readonly ShuffleProgress[], phase: string, done: numb
   expect(seconds, phase).toEqual(seconds.toSorted((a, b) => a - b));
 }
 
+function begunIn(told: readonly ShuffleProgress[]): string[] {
+  return told.map(({ phase }) => phase).filter((phase, i, all) => phase !== all[i - 1]);
+}
+
 /** The phases one after the other, and the last two, which know the output. */
 function expectPasses(told: readonly ShuffleProgress[], outputBytes: number): void {
-  const phases = told.map(({ phase }) => phase);
-  expect(phases.filter((phase, i) => phase !== phases[i - 1])).toEqual(['scatter', 'shuffle', 'commit']);
+  expect(begunIn(told)).toEqual(['scatter', 'shuffle', 'commit']);
   expectPhase(told, 'shuffle', outputBytes, outputBytes);
   expectPhase(told, 'commit', 0, undefined);
 }
@@ -172,8 +175,7 @@ describe('between the passes', () => {
       { ...SIZES, keepInRam: false, inline: false },
     );
     const phases = ['scatter', ...between, 'shuffle', 'commit'];
-    const begun = told.map(({ phase }) => phase).filter((phase, i, all) => phase !== all[i - 1]);
-    expect(begun).toEqual(phases);
+    expect(begunIn(told)).toEqual(phases);
     for (const { phases: expected } of told) expect(expected.map(({ phase }) => phase)).toEqual(phases);
     const stays = { measure: 2 * TEXT.length, draw: options.unique === true ? TEXT.length : 2 * TEXT.length };
     for (const phase of ['measure', 'draw'] as const)
@@ -197,6 +199,33 @@ describe('between the passes', () => {
     await expect(job).rejects.toMatchObject({ code: 'ABORT_ERR' });
     for (const { bytesDone, bytesTotal = Number.POSITIVE_INFINITY } of told)
       expect(bytesDone).toBeLessThanOrEqual(bytesTotal);
+    // It has no end to which time could be left.
+    const unknown = ['scatter', 'draw', 'shuffle', 'commit'].map((phase) => ({ phase, cost: undefined }));
+    for (const { phases } of told) expect(phases).toEqual(unknown);
+  });
+
+  it('nothing is measured again that an earlier attempt noted', async () => {
+    writeFileSync(directory.path('plain'), TEXT + TEXT);
+    const tuning = { ...SIZES, keepInRam: false, inline: true };
+    const options = {
+      ...{ inputs: [directory.path('plain')], output: directory.path('out'), tempDirs: [directory.temp] },
+      ...{ unique: true, shards, resume: true, memoryBytes: 2 ** 26 },
+    };
+    const told: ShuffleProgress[] = [];
+    const stop = new AbortController();
+    const onProgress = (progress: ShuffleProgress) => {
+      told.push(progress);
+      if (progress.phase === 'shuffle') stop.abort();
+    };
+    const stopped = shuffle({ ...options, onProgress, signal: stop.signal }, tuning);
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    expect(begunIn(told)).toEqual(['scatter', 'measure', 'shuffle']);
+    const { time } = await previewShuffle({ ...options, probe: false }, tuning);
+    expect(time?.passes.map(({ name }) => name)).toEqual(['pass 1', 'pass 2']);
+    told.length = 0;
+    await shuffle({ ...options, onProgress: (progress) => told.push(progress) }, tuning);
+    expect(begunIn(told)).toEqual(['scatter', 'shuffle', 'commit']);
+    for (const { phases } of told) expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'shuffle', 'commit']);
   });
 });
 

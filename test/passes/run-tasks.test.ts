@@ -43,6 +43,13 @@ describe('runTasks', () => {
     const fails = async () => Promise.reject(new Error('full'));
     await expect(runTasks(tasks, fails, take, 3, stop)).rejects.toThrow('full');
     expect(listeners).toBe(0);
+    const unplanned = {
+      [Symbol.iterator]: () => {
+        throw new Error('no plan');
+      },
+    };
+    await expect(runTasks(unplanned, fails, take, 3, stop)).rejects.toThrow('no plan');
+    expect(listeners).toBe(0);
   });
 
   it('is woken when the job must stop, but not after it has ended', () => {

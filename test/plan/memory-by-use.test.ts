@@ -65,6 +65,10 @@ describe('levels', () => {
     expect(levelsOf(planMemory(need), 100)).toBe(1);
     const large = { ...need, recordBytes: 2 ** 44, mostRecordBytes: 2 ** 44 };
     expect(levelsOf(planMemory(large), 100)).toBeGreaterThan(1);
+    // In an arena in which nothing fits, and where the size is no number, the count ends, too.
+    const tiny = { ...planMemory(large), pass2ArenaBytes: 1 };
+    expect(levelsOf(tiny, 100)).toBeGreaterThan(1);
+    expect(levelsOf({ ...tiny, storedBytes: Number.NaN }, 100)).toBe(1);
   });
 
   it('are one with the budget that is told, and there is a budget to stay in memory', () => {

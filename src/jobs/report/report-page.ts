@@ -57,7 +57,8 @@ summary { cursor: pointer; color: var(--soft); }
 `;
 
 /** @returns the text of the page. */
-export function reportPage(report: JobReport): string {
+export function reportPage(data: JobReport): string {
+  const report = withNamedDevices(data);
   const { result, endedAt } = report;
   const sections = [
     numbers(report),
@@ -82,6 +83,14 @@ ${sections.filter((each) => each !== '').join('\n')}
 </main></body>
 </html>
 `;
+}
+
+/** A server of a network file system may have any name. */
+function withNamedDevices(report: JobReport): JobReport {
+  const { watch } = report;
+  if (watch === undefined) return report;
+  const devices = watch.devices.map((device) => ({ ...device, name: nameText(device.name) }));
+  return { ...report, watch: { ...watch, devices } };
 }
 
 function section(title: string, ...content: readonly string[]): string {

@@ -318,8 +318,14 @@ describe('a page', () => {
     writeFileSync(path, CONTENT[0]?.join('') ?? '');
     const turned = directory.path('\u202egnp');
     writeFileSync(turned, '1\n');
-    const page = reportPage(await reportOf({ inputs: [path, turned, ...inputs] }));
+    const report = await reportOf({ inputs: [path, turned, ...inputs] });
+    const traffic = [{ calls: 1, readBytes: 0, writtenBytes: 0 }];
+    const moments = [1, 2, 3, 4, 5].map((seconds) => ({ seconds, readBytes: 0, writtenBytes: 0, traffic }));
+    const devices = [{ name: 'server:/\u202etropxe', kind: 'network', mostCalls: 1 }];
+    const page = reportPage({ ...report, watch: { devices, moments } });
     expect(page).toContain('1 \\u{202e}gnp');
+    expect(page).toContain('The device server:/\\u{202e}tropxe');
+    expect(page).not.toContain('\u202e');
     expect(page).not.toContain('<b>&');
     expect(page).toContain('&lt;b&gt;&amp;&quot;');
   });
