@@ -141,7 +141,7 @@ describe('requireWholeRecords', () => {
     await requireFours(11, 3);
     await requireFours(3, 3);
     await requireFours(11, 3, 8);
-    await expect(requireFours(12, 3)).rejects.toThrow('in-0: byte 11 begins a record of 1 bytes');
+    await expect(requireFours(12, 3)).rejects.toThrow('in-0: byte 11 begins a record of 1 byte');
     await expect(requireFours(11, 3, 12)).rejects.toThrow('in-0: byte 11 is the end of the input; expected 15 bytes');
   });
 

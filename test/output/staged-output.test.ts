@@ -142,7 +142,7 @@ describe('StagedOutput', () => {
     expect(statSync(staging('2.part')).mode & 0o777).toBe(0o666 & ~process.umask());
     writeFileSync(staging('1.part'), 'x');
     expect(() => output.verify(layoutOf(3, 1), [region(0, 1)])).toThrow(
-      `the staged output ${staging('1.part')} has 1 bytes on disk, expected 0`,
+      `the staged output ${staging('1.part')} has 1 byte on disk, expected 0`,
     );
   });
 
