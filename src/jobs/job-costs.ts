@@ -4,7 +4,14 @@
 import type { Input } from '../inputs/list-inputs.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { TimedJob } from '../plan/expected-time.js';
-import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost, unknownCosts } from '../plan/phase-costs.js';
+import {
+  costsOfPass1,
+  costsOfPass2,
+  costsOfShuffle,
+  type JobPhase,
+  type PhaseCost,
+  unknownCosts,
+} from '../plan/phase-costs.js';
 import { staysInMemory } from '../plan/pile-levels.js';
 import type { ShuffleRequest } from './request.js';
 import {
@@ -52,18 +59,20 @@ const NOTHING: Amount = { bytes: 0, records: 0 };
 
 /** Of a shuffle whose plan knows the size of records by samples alone. */
 export function expectShuffle(job: CostlyShuffle): readonly PhaseCost[] {
-  const { request, plan, isCounted } = job;
-  const sizes = expectedSizes(plan);
-  if (sizes !== undefined) return expectOfSizes(job, sizes);
+  const sizes = expectedSizes(job.plan);
+  return sizes === undefined ? unknownCosts(phasesOf(job)) : expectOfSizes(job, sizes);
+}
+
+function phasesOf({ request, isCounted }: CostlyShuffle): readonly JobPhase[] {
   const counted = isCounted ? (['count'] as const) : [];
-  return unknownCosts([...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit']);
+  return [...counted, 'scatter', ...workBetween(request), 'shuffle', 'commit'];
 }
 
 /** The same for sizes that are known. */
-export function expectOfSizes(
-  { request, site, inputsToRead, plan, isCounted }: CostlyShuffle,
-  sizes: FoundSizes,
-): readonly PhaseCost[] {
+export function expectOfSizes(job: CostlyShuffle, sizes: FoundSizes): readonly PhaseCost[] {
+  const { request, site, inputsToRead, plan, isCounted } = job;
+  // An output without end is never half done.
+  if (request.repeat && request.headCount === undefined) return unknownCosts(phasesOf(job));
   const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
   const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request) };
   return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');

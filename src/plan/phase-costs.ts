@@ -10,7 +10,7 @@ export type JobPhase = 'count' | 'scatter' | 'measure' | 'draw' | 'shuffle' | 'c
 
 export interface PhaseCost {
   readonly phase: JobPhase;
-  /** Undefined: the inputs have an unknown size. */
+  /** Undefined: the inputs have an unknown size, or the output has no end. */
   readonly cost: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export function costsOfPass1(job: TimedJob, writtenBytes: number): readonly Phas
   return [...scatter, { phase: 'commit', cost: costOfCommit(writtenBytes) }];
 }
 
-/** The same phases where the inputs have an unknown size. */
+/** The same phases where the inputs have an unknown size, or the output has no end. */
 export function unknownCosts(phases: readonly JobPhase[]): readonly PhaseCost[] {
   return phases.map((phase) => ({ phase, cost: undefined }));
 }

@@ -197,6 +197,9 @@ describe('between the passes', () => {
     await expect(job).rejects.toMatchObject({ code: 'ABORT_ERR' });
     for (const { bytesDone, bytesTotal = Number.POSITIVE_INFINITY } of told)
       expect(bytesDone).toBeLessThanOrEqual(bytesTotal);
+    // No batch is a known part of the job, so nobody can say how much of it is done.
+    const phases = ['scatter', 'draw', 'shuffle', 'commit'].map((phase) => ({ phase, cost: undefined }));
+    for (const each of told) expect(each.phases).toEqual(phases);
   });
 });
 
