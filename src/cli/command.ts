@@ -9,7 +9,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
 import { parsePath } from './option-values.js';
-import { adviseOption } from './other-words.js';
+import { adviseOption, optionsThatBegin } from './other-words.js';
 import type { Reporter } from './progress.js';
 
 /** A command: one file in `commands/`. */
@@ -72,7 +72,7 @@ export function parseCommand<Name extends CommandName>(
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.exitCode === 0) return { kind: 'print', text: printed };
-    throw usageErrorOf(thrown, name);
+    throw usageErrorOf(thrown, name, given);
   }
   requireOptions(name, given);
   refuseContradictions(name, given);
@@ -139,11 +139,33 @@ function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionEntry,
 }
 
 /** `error: unknown option '--shard'\n(Did you mean --shards?)` becomes one line that ends in the hint. */
-function usageErrorOf({ message }: CommanderError, name: CommandName): UsageError {
+function usageErrorOf(
+  { code, message }: CommanderError,
+  name: CommandName,
+  given: ReadonlyMap<OptionEntry, string>,
+): UsageError {
   const [, unknown] = /^error: unknown option '(.*?)'(?:\n|$)/s.exec(message) ?? [];
-  const advice = unknown === undefined ? undefined : adviseOption(unknown, name);
-  const problem = advice === undefined ? message.replace(/^error: /, '') : `unknown option '${unknown}': ${advice}`;
+  const said = message.replace(/^error: /, '');
+  const greedy = [...given.keys()].find(({ value }) => value?.endsWith('...'));
+  const problem =
+    unknown !== undefined
+      ? problemOfOption(unknown, name, said)
+      : code === 'commander.missingArgument' && greedy !== undefined
+        ? `${said}: --${greedy.name} takes all words behind it, up to the next option; name the others before it`
+        : said;
   return new UsageError(`${problem.replaceAll('\n', ' ')}; see ${typedName(name)} --help`);
+}
+
+/** @param said by commander, which looks for a flag with nearly the same letters. */
+function problemOfOption(unknown: string, name: CommandName, said: string): string {
+  const advice = adviseOption(unknown, name);
+  if (advice !== undefined) return `unknown option '${unknown}': ${advice}`;
+  const [flag = '', part] = /^(--\w+-)?[^=]*/.exec(unknown) ?? [];
+  const longer = /^--\w/.test(flag) ? optionsThatBegin(flag, name) : [];
+  const isHelpless = longer.length === 0 && !said.includes('Did you mean');
+  const meant = isHelpless && part !== undefined ? optionsThatBegin(part, name) : longer;
+  if (meant.length === 0) return said;
+  return `unknown option '${unknown}' (Did you mean ${meant.length === 1 ? '' : 'one of '}${meant.join(', ')}?)`;
 }
 
 function readVersion(): string {

@@ -51,6 +51,8 @@ export interface OptionEntry {
   parse?(text: string, flag: string, previous: unknown): unknown;
   /** All values that there are. */
   readonly words?: readonly string[];
+  /** Words that a shell offers, where there are other values. */
+  readonly usualWords?: readonly string[];
   /** What a flag without a value stands for. Absent: true. */
   readonly constant?: unknown;
   /** At most one of the options with the same word here may be given. */
@@ -191,7 +193,7 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'compress', value: 'CODEC', sets: 'compress', parse: parseCompression,
+    name: 'compress', value: 'CODEC', sets: 'compress', parse: parseCompression, usualWords: ['none', 'gzip', 'zstd'],
     help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
@@ -645,6 +647,7 @@ export const optionTable = [
   },
   {
     name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression, mayChange: true,
+    usualWords: ['zstd'],
     help: 'compress temp files on slow disks: zstd, with a level as in zstd:3', default: 'not compressed',
     group: 'Machine', commands: OUTPUT_WRITERS,
   },

@@ -102,13 +102,24 @@ function suggestFor(word: string, command: CommandName): string | undefined {
   if (word === 'shuf') return 'did you mean pileshuf shuf? The name of a command is the first word';
   if (word === 'version') return 'did you mean pileshuf --version?';
   if ([...word].sort().join('') === LETTERS_OF_HELP) return 'did you mean pileshuf help?';
-  const name = EVERY.filter((each) => each !== 'shuffle').find((each) => isNearly(word, each));
+  const name = nearestCommand(word);
   if (name !== undefined) return `did you mean ${typedName(name)}? The name of a command is the first word`;
   // A dash may have become a longer one in a text; some people leave it out.
   const bare = word.replace(/^[-\u2010-\u2015\u2212]+/, '').replace(/=.*$/s, '');
   const options = optionsOf(command).filter(({ name: each }) => word !== bare || !LIKELY_NAMES.has(each));
   const option = options.find((each) => isNearly(bare, each.name));
   return option && `did you mean ${withPlaceholder(option)}?`;
+}
+
+export function nearestCommand(word: string): CommandName | undefined {
+  return EVERY.filter((each) => each !== 'shuffle').find((each) => isNearly(word, each));
+}
+
+/** The options of the command that begin like this. */
+export function optionsThatBegin(start: string, command: CommandName): string[] {
+  return optionsOf(command)
+    .map(({ name }) => `--${name}`)
+    .filter((flag) => flag.startsWith(start));
 }
 
 function withPlaceholder({ name, value }: OptionEntry): string {

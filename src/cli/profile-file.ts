@@ -2,10 +2,10 @@
  * The file of `--profile`: where the time of the job went, as one JSON object. It replaces an older file only with
  * `--force`, and never an input or the output.
  */
-import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import { reasonOf } from '../io/io-error.js';
+import { errnoOf, reasonOf } from '../io/io-error.js';
 import type { JobProfile, ShuffleOptions } from '../jobs/options.js';
 import { isStandardOutput } from './standard-streams.js';
 
@@ -82,11 +82,13 @@ export function writeProfile(
   { force }: Job,
   onWarning: (line: string) => void,
 ): void {
+  const there = statSync(path, { throwIfNoEntry: false });
   try {
     // A file that appeared meanwhile, such as a shard, stays. A device may always be written.
-    const mayReplace = force === true || statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    const mayReplace = force === true || there?.isFile() === false;
     writeFileSync(path, `${JSON.stringify(profile, undefined, 1)}\n`, { flag: mayReplace ? 'w' : 'wx' });
   } catch (error) {
-    onWarning(`--profile ${path}: cannot write it: ${reasonOf(error)}`);
+    if (there === undefined && errnoOf(error) !== 'EEXIST') rmSync(path, { force: true });
+    onWarning(`--profile ${path}: cannot write it: ${reasonOf(error)}; the output is complete`);
   }
 }

@@ -30,6 +30,12 @@ export function formatBudget(bytes: number): string {
   return mebibytes % 1024 === 0 ? `${mebibytes / 1024}G` : `${mebibytes}M`;
 }
 
+/** `12 bytes`, `1.20 GB (1,204,000,000 bytes)`. */
+export function formatExactBytes(bytes: number): string {
+  const exact = formatPlural(bytes, 'byte');
+  return bytes < 1000 ? exact : `${formatBytes(bytes)} (${exact})`;
+}
+
 /** A measured time: `0.42 s`, `6.1 s`, then as `formatWholeSeconds`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) {

@@ -7,7 +7,7 @@ import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } 
 import type { RangeReport } from '../jobs/range-options.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from './quantity.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
@@ -57,10 +57,8 @@ type OutputReport = Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum'> & {
 };
 
 function describeOutput({ bytes, seconds, seed, checksum }: OutputReport): string[] {
-  const exactBytes = formatPlural(bytes, 'byte');
-  const size = bytes < 1000 ? exactBytes : `${formatBytes(bytes)} (${exactBytes})`;
   return [
-    `${size} in ${formatSeconds(seconds.total)}`,
+    `${formatExactBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),
     describeSeed(seed),
     `checksum ${checksum}`,

@@ -12,9 +12,11 @@ import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { watchSignals } from './interruption.js';
 import { optionsOf } from './option-table.js';
+import { nearestCommand } from './other-words.js';
 import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { helpText } from './shuf/help-text.js';
+import { hasRawBytes, rawWords } from './shuf/raw-words.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 import { watchStatusSignal } from './status-signal.js';
 
@@ -54,6 +56,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const signal = interruption.abortSignal;
   let mixFile: string | undefined;
   try {
+    requireUtf8(argv);
     if (argv[0] === 'help' && argv[1] === 'shuf' && argv.length === 2) {
       await printToStandardOutput(helpText('pileshuf shuf'));
       return exitCodes.done;
@@ -90,6 +93,16 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   }
 }
 
+/** Node has other bytes as U+FFFD: an input would not be found, and an output would get another name. @throws UsageError */
+function requireUtf8(argv: readonly string[]): void {
+  const word = rawWords(argv).find(hasRawBytes);
+  if (word === undefined) return;
+  const shown = word.replace(/[\udc80-\udcff]/g, (byte) => `\\x${(byte.charCodeAt(0) & 0xff).toString(16)}`);
+  throw new UsageError(
+    `the word ${shown} is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH`,
+  );
+}
+
 /** The library gets the mix and not its file, which a message about it must name. */
 function nameMixFile(thrown: unknown, file: string | undefined): void {
   if (file === undefined || !(thrown instanceof PileshufError)) return;
@@ -116,11 +129,13 @@ const CLUSTER = 'cluster';
 /** `help` and `help COMMAND` are other words for `--help`. @throws UsageError */
 function wordsForHelp(names: readonly string[]): readonly string[] {
   const name = names.join(' ') || 'shuffle';
+  if (name === CLUSTER) nameIn(names);
   if (Object.hasOwn(commandSummaries, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
   const known = [...Object.keys(commandSummaries).filter((each) => each !== 'shuffle'), 'shuf'].sort();
-  throw new UsageError(
-    `there is no command ${names.join(' ')}; the commands are ${known.join(', ')}. An input named help is ./help`,
-  );
+  const nearest = nearestCommand(name);
+  const advice =
+    nearest === undefined ? `the commands are ${known.join(', ')}.` : `did you mean pileshuf help ${nearest}?`;
+  throw new UsageError(`there is no command ${name}; ${advice} An input named help is ./help`);
 }
 
 /** The command of that name; for any other word the main command, of which it is the first word. */

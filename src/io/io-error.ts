@@ -2,7 +2,7 @@
  * Errors of the operating system in words: one mapping for every call on a file or directory.
  */
 import { types } from 'node:util';
-import { InputError, SystemError } from '../errors.js';
+import { InputError, PileshufError, SystemError } from '../errors.js';
 
 /**
  * The operating system's name for what went wrong, such as ENOENT; empty for other errors. Node's errors are no instances
@@ -55,10 +55,17 @@ const ERRNO_TEXT: Record<string, string> = {
 
 /** The operating system's reason in words; of another error, its message, which says more than a code as ERR_INVALID_STATE. */
 export function reasonOf(error: unknown): string {
+  if (error instanceof PileshufError) {
+    // What the system said, without the words for the call: the caller has its own.
+    return error instanceof SystemError && error.cause !== undefined ? reasonOf(error.cause) : error.message;
+  }
   const errno = errnoOf(error);
   if (/^E[A-Z0-9]+$/.test(errno)) return ERRNO_TEXT[errno] ?? errno;
   return types.isNativeError(error) ? error.message : String(error);
 }
+
+/** What messages call standard output, in the place of a path. */
+export const STANDARD_OUTPUT_NAME = 'standard output';
 
 /** What stands before a path in a message, with the space that follows. */
 export function nounOf(role: FileRole): string {
@@ -77,7 +84,8 @@ export const FULL_TEMP_ADVICE = 'free some space, or start anew with other disks
  */
 export function ioError(doing: string, role: FileRole, path: string, error: unknown): InputError | SystemError {
   const errno = errnoOf(error);
-  const message = `cannot ${doing} ${nounOf(role)}${path}: ${reasonOf(error)}`;
+  const noun = path === STANDARD_OUTPUT_NAME ? '' : nounOf(role);
+  const message = `cannot ${doing} ${noun}${path}: ${reasonOf(error)}`;
   if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
     const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
     return new InputError(code, message, { cause: error });

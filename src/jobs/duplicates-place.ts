@@ -1,7 +1,7 @@
 /** Where the file of dropped records appears, and why it must not appear there. Nothing is written yet. */
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.js';
-import { isSameFile, statPath } from '../io/paths.js';
+import { findObstacle, isSameFile, statPath } from '../io/paths.js';
 import { type FilePlace, resolveOutput } from '../output/output-place.js';
 import type { ShuffleRequest } from './request.js';
 import type { JobSite } from './site.js';
@@ -29,7 +29,10 @@ export function placeOfDuplicates(
     throw refused('is the job directory or lies in it, whose files go with the job; name a file elsewhere');
   if (inputs.some(({ path }) => isSameFile(path, place.path, 'output')))
     throw refused('is one of the inputs; name another file');
-  if (statPath(dirname(place.path), 'output')?.dev !== statPath(site.outputDirectory, 'output')?.dev)
+  const directory = dirname(place.path);
+  const obstacle = findObstacle(directory, 'write', 'output');
+  if (obstacle !== undefined) throw refused(`cannot be made in ${directory}: ${obstacle}; name a file elsewhere`);
+  if (statPath(directory, 'output')?.dev !== statPath(site.outputDirectory, 'output')?.dev)
     throw refused(
       'lies on another file system than the output, so that the two could not appear together; name a file there',
     );

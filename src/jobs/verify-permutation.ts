@@ -7,9 +7,12 @@
  *     find          only if the tallies differ: reads again, compares the records of differing slots
  */
 import type { FoundPlace } from '../../workers/tasks/find-records.js';
+import { InputError } from '../errors.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
-import { inputName } from '../io/input-source.js';
+import { inputName, STANDARD_INPUT } from '../io/input-source.js';
+import { isPattern } from '../io/list-files.js';
+import { statPath } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -146,6 +149,7 @@ async function compareSides(
   const { inputs, ...rest } = completeInputs(options);
   const { inputs: outputs } = completeInputs({ ...options, inputs: options.outputs });
   const request: ReadRequest = { ...rest, ...completeMachine(options), ...completeTalk(options) };
+  requireOutputs(options.outputs);
   const opened = await openSets([inputs, outputs], request, tuning);
   const drawnKeys = drawHashKeys();
   const [before, after] = await passOver(opened, request, drawnKeys, scope, tallySets);
@@ -175,6 +179,16 @@ async function compareSides(
   const recordCounts = [before.tally.records, after.tally.records];
   const described = describeDifferences(found, opened, part, recordCounts);
   return { ...report, differences: { ...described, isComplete: part === 1 } };
+}
+
+/** All that is read is an input to those who read it; to the caller, these are outputs. @throws InputError */
+function requireOutputs(outputs: VerifyOptions['outputs']): void {
+  for (const output of outputs) {
+    const path = typeof output === 'string' ? output : 'path' in output ? output.path : STANDARD_INPUT;
+    if (path === STANDARD_INPUT || (typeof output === 'string' && isPattern(path))) continue;
+    if (statPath(path, 'input') === undefined)
+      throw new InputError('ERR_INPUT_MISSING', `the output ${path} does not exist; check the name`);
+  }
 }
 
 function sideOf({ records, bytes, checksum }: Tally, files = 0): VerifiedSide {

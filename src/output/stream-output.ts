@@ -6,6 +6,7 @@
  */
 import { counted, VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput, writeSome } from '../io/files.js';
+import { STANDARD_OUTPUT_NAME } from '../io/io-error.js';
 import type { JobControl } from '../job-control.js';
 import { Backoff } from '../pause.js';
 import { inPhaseAsync } from '../phase-clock.js';
@@ -26,7 +27,7 @@ const RETRY_MILLISECONDS = 20;
 export function standardOutput(): OpenFile {
   // If asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
   const fd = process.stdout.fd ?? STANDARD_OUTPUT_FD;
-  return { fd, path: 'standard output', role: 'output' };
+  return { fd, path: STANDARD_OUTPUT_NAME, role: 'output' };
 }
 
 /** Writes all of `bytes`. @throws AbortError when the job is stopped while the reader takes nothing. */

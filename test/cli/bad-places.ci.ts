@@ -6,7 +6,9 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileS
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { expectRefusal } from './refusal.js';
@@ -182,6 +184,17 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
     );
   });
 
+  it('are missing for the list of dropped records', async () => {
+    mkdirSync(directory.path('locked'), { mode: 0o555 });
+    const argv = ['in', '-T', directory.temp, '-o', 'out', '--unique', '--duplicates', 'locked/list'];
+    await expectRefusal(
+      directory.path(),
+      () => runUnprivileged(argv, directory.path()),
+      2,
+      /^pileshuf: the file of duplicates locked\/list cannot be made in .*\/locked: permission denied; name a file elsewhere$/,
+    );
+  });
+
   it('are missing for the output, beside which temp data would lie', async () => {
     mkdirSync(directory.path('locked'), { mode: 0o555 });
     await expectRefusal(
@@ -206,4 +219,35 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       /^pileshuf: cannot make the output in .*\/locked: permission denied; expected a writable directory$/,
     );
   });
+});
+
+describe.skipIf(reasonNotToMount)(`a full disk ${reasonNotToMount ?? ''}`, () => {
+  const mount = useMounts();
+
+  it.each(['--report full/r.json', '--report full/r.html', '--profile full/p.json'])(
+    'leaves the output and a warning: %s',
+    async (words) => {
+      mount(directory.path('full'), 'size=8k');
+      const [option = '', file = ''] = words.split(' ');
+      writeFileSync(directory.path('full', 'data'), Buffer.alloc(8192));
+      const { exitCode, stderr } = await commandInProcess(
+        ['in', '-o', 'out', '-T', directory.temp, '--progress', 'none', option, file],
+        { cwd: directory.path() },
+      );
+      expect(exitCode).toBe(0);
+      const failed = `warning: ${words}: cannot write it: no space left on the device; the output is complete`;
+      expect(stderr.split('\n')).toEqual([`pileshuf: ${failed}`, expect.stringMatching(/^pileshuf: 2 records/), '']);
+      expect(readdirSync(directory.path('full'))).toEqual(['data']);
+    },
+  );
+});
+
+it('a name that is not UTF-8, which would become another name, is refused', async () => {
+  const script = `cd '${directory.path()}' && "$@" -T '${directory.temp}' -o $'o\\xff'`;
+  await expectRefusal(
+    directory.path(),
+    () => runShell(script, ['-q', 'in']),
+    2,
+    'the word o\\xff is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH',
+  );
 });

@@ -21,6 +21,7 @@ const cases: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['pileshuf shuffle-store --sha', ['--shard-bytes', '--shard-records', '--shards']],
   ['pileshuf --progress ', ['auto', 'bar', 'json', 'none', 'plain']],
   ['pileshuf --progress=j', ['json']],
+  ['pileshuf --compress ', ['gzip', 'none', 'zstd']],
   ['pileshuf --seed ', []],
   ['pileshuf -T ', ['dir']],
   ['pileshuf -o ', ['a.txt', 'dir']],

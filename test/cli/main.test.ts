@@ -32,6 +32,12 @@ describe('pileshuf', () => {
 
   it.each([
     [
+      ['help', 'verfy'],
+      2,
+      'pileshuf: there is no command verfy; did you mean pileshuf help verify? An input named help is ./help\n',
+    ],
+    [['help', 'cluster'], 2, /^pileshuf: cluster needs a second word: cluster plan, .*/],
+    [
       ['help', 'me'],
       2,
       /^pileshuf: there is no command me; the commands are append, .*\. An input named help is .\/help\n$/,

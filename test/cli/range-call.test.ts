@@ -242,7 +242,7 @@ describe('the command', () => {
     const { exitCode, stderr } = await runShell(`${IN_TIME} "$@" > /dev/full`, ['-i', '1-3000000', '--workers', '2']);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: expect.stringMatching(/^pileshuf: .*no space left.*\n$/),
+      stderr: expect.stringMatching(/^pileshuf: cannot write to standard output: no space left.*\n$/),
     });
   });
 });

@@ -58,7 +58,7 @@ describe('pileshuf inspect', () => {
     const expected = [
       /^store {7}[0-9a-f]{16} in \/.*\/store, seed "42"$/,
       /^state {7}6, of 20\d\d-.*Z$/,
-      /^records {5}6, 24 B \(24 bytes\), the longest 4 B$/,
+      /^records {5}6, 24 bytes, the longest 4 B$/,
       /^checksum {4}[0-9a-f]{16}, verified: every record was read$/,
       /^on disk {5}96 B in 2 pile sets$/,
       /^piles {7}3, of \d+ B to \d+ B, 32 B on average, the largest \d\.\d\d times the mean$/,

@@ -1,7 +1,7 @@
 /** `pileshuf inspect`: shows the contents of a store. */
 import { inspectStore, type StoreReport } from '../../jobs/inspect-store.js';
 import type { CommandDefinition } from '../command.js';
-import { formatBytes, formatCount, formatPlural } from '../quantity.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../quantity.js';
 import { describeUnowned } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
@@ -31,7 +31,7 @@ function describeStore(report: StoreReport): string[] {
   return [
     `store       ${report.id} in ${report.directory}, seed ${JSON.stringify(report.seed)}`,
     `state       ${report.state}, of ${report.time}`,
-    `records     ${formatCount(report.records)}, ${formatBytes(report.bytes)} (${formatCount(report.bytes)} bytes), the longest ${formatBytes(report.longestRecordBytes)}`,
+    `records     ${formatCount(report.records)}, ${formatExactBytes(report.bytes)}, the longest ${formatBytes(report.longestRecordBytes)}`,
     `checksum    ${report.checksum}${report.verified ? ', verified: every record was read' : ''}`,
     `on disk     ${formatBytes(report.diskBytes)} in ${formatPlural(report.pileSets, 'pile set')}`,
     `piles       ${formatCount(piles)}, of ${formatBytes(least)} to ${formatBytes(most)}, ${formatBytes(mean)} on average${skew}`,

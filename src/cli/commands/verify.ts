@@ -13,7 +13,7 @@ import { type ShardSet, type ShardsReport, verifyShards } from '../../jobs/verif
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';
 import { refuseMistypedWords } from '../other-words.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
@@ -104,7 +104,7 @@ async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
 function describePermutation(report: VerifyReport): string[] {
   const { inputs, outputs, differences, headerDifference, isPermutation, seconds } = report;
   const side = (name: string, { files, records, bytes, checksum }: VerifyReport['inputs']) =>
-    `${name}  ${formatPlural(files, 'file')}, ${formatPlural(records, 'record')}, ${formatBytes(bytes)} (${formatCount(bytes)} bytes), checksum ${checksum}`;
+    `${name}  ${formatPlural(files, 'file')}, ${formatPlural(records, 'record')}, ${formatExactBytes(bytes)}, checksum ${checksum}`;
   const verdict = isPermutation
     ? [`the outputs have exactly the records of the inputs (${formatSeconds(seconds)})`]
     : headerDifference === undefined

@@ -95,13 +95,13 @@ const HELP: CompletedOption = {
 };
 const VERSION: CompletedOption = { ...HELP, flags: ['--version'], help: 'print the version' };
 
-function completedOption({ name, short, help, isRepeatable, value, words }: OptionEntry): CompletedOption {
+function completedOption({ name, short, help, isRepeatable, value, words, usualWords }: OptionEntry): CompletedOption {
   const flags = [...(short === undefined ? [] : [`-${short}`]), `--${name}`];
   return {
     flags,
     help,
     isRepeatable: isRepeatable === true,
-    value: value === undefined ? undefined : completedValue(value, words),
+    value: value === undefined ? undefined : completedValue(value, words ?? usualWords),
   };
 }
 

@@ -84,6 +84,6 @@ function inWordsOfShuf(error: unknown): ShufError {
   if (!(error instanceof PileshufError)) return new ShufError(`internal error: ${String(error)}`);
   const { code, message } = error;
   // A stream is full; for a file, more is to say.
-  const isOfStream = code === 'ERR_NO_SPACE' && message.startsWith('cannot write to output ');
+  const isOfStream = code === 'ERR_NO_SPACE' && /^cannot write to (output|standard output)\b/.test(message);
   return new ShufError(isOfStream ? 'write error: No space left on device' : nameFlags(message));
 }

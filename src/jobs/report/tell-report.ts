@@ -59,8 +59,8 @@ export async function tellReport(
     if (typeof report === 'function') report(data);
     else if (target !== undefined) writeWhole(target.file, await textOf(target.file, data), force);
   } catch (error) {
-    const place = target === undefined ? '' : ` ${target.file}`;
-    ignoreThrown(() => onWarning?.(`\`report\`${place}: cannot tell it: ${reasonOf(error)}; the output is complete`));
+    const failed = target === undefined ? ': cannot tell it' : ` ${target.file}: cannot write it`;
+    ignoreThrown(() => onWarning?.(`\`report\`${failed}: ${reasonOf(error)}; the output is complete`));
   }
 }
 
