@@ -2,7 +2,7 @@
  * The file of `--profile`: where the time of the job went, as one JSON object. It replaces an older file only with
  * `--force`, and never an input or the output.
  */
-import { accessSync, constants, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
@@ -82,13 +82,22 @@ export function writeProfile(
   { force }: Job,
   onWarning: (line: string) => void,
 ): void {
-  const there = statSync(path, { throwIfNoEntry: false });
+  const wasThere = existsSync(path);
   try {
     // A file that appeared meanwhile, such as a shard, stays. A device may always be written.
-    const mayReplace = force === true || there?.isFile() === false;
+    const mayReplace = force === true || statSync(path, { throwIfNoEntry: false })?.isFile() === false;
     writeFileSync(path, `${JSON.stringify(profile, undefined, 1)}\n`, { flag: mayReplace ? 'w' : 'wx' });
   } catch (error) {
-    if (there === undefined && errnoOf(error) !== 'EEXIST') rmSync(path, { force: true });
+    if (!wasThere && errnoOf(error) !== 'EEXIST') removePart(path);
     onWarning(`--profile ${path}: cannot write it: ${reasonOf(error)}; the output is complete`);
+  }
+}
+
+/** Removes what a full disk has of a profile. */
+function removePart(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The warning about the profile is enough.
   }
 }
