@@ -12,6 +12,7 @@ import type { ShuffleRequest } from './request.js';
 import {
   type Amount,
   divisionOf,
+  expectedFiles,
   type JobAmounts,
   type JobShape,
   levelsWith,
@@ -28,7 +29,7 @@ import type { ScatterPlan, WorkPlan } from './work-plan.js';
 interface CostlyOutput {
   readonly request: Pick<
     ShuffleRequest,
-    'headCount' | 'repeat' | 'compression' | 'unique' | 'shards' | 'header' | 'duplicates'
+    'headCount' | 'repeat' | 'compression' | 'unique' | 'shards' | 'splits' | 'header' | 'duplicates'
   >;
   readonly site: { readonly kind: 'files' | 'stream' };
 }
@@ -121,11 +122,11 @@ export function expectAppend(inputs: readonly Input[], plan: ScatterPlan): reado
   return costsOfPass1(timedJob(amounts, shapeOf(plan, inputs, sizes.onPiles)), storedBytesOf(sizes.onPiles));
 }
 
-const NO_OUTPUT = { headCount: 0, repeat: false, compression: undefined };
+const NO_OUTPUT = { headCount: 0, repeat: false, compression: undefined, shards: undefined, splits: undefined };
 
 /** Reading a store: pass 2 and a commit. */
 export function expectStoreShuffle(job: {
-  readonly request: Pick<ShuffleRequest, 'headCount' | 'compression'>;
+  readonly request: Omit<AmountsRequest, 'repeat'>;
   readonly site: CostlyOutput['site'];
   readonly plan: WorkPlan;
 }): readonly PhaseCost[] {
@@ -143,8 +144,10 @@ export function expectStoreShuffle(job: {
 
 const ALL_LEFT: Pick<TimedJob, 'shareLeft'> = { shareLeft: { pass1: 1, pass2: 1 } };
 
+type AmountsRequest = Pick<ShuffleRequest, 'headCount' | 'repeat' | 'compression' | 'shards' | 'splits'>;
+
 function amountsOf(
-  { headCount, repeat, compression }: Pick<ShuffleRequest, 'headCount' | 'repeat' | 'compression'>,
+  { headCount, repeat, compression, shards, splits }: AmountsRequest,
   { storedBytes, read, onPiles, kept }: FoundSizes,
   inputs: readonly Input[],
   isHeld: boolean,
@@ -154,7 +157,7 @@ function amountsOf(
     ...{ storedBytes, read, onPiles, output },
     writtenBytes: output.bytes,
     tempBytes: isHeld ? 0 : storedBytesOf(onPiles),
-    outputFiles: 1,
+    outputFiles: expectedFiles({ shards, splits }, output) ?? 1,
     decodeSeconds: read.bytes * usualDecoding(storedFilesOf(inputs)),
     encodeSeconds: output.bytes * usualEncoding(compression),
   };

@@ -28,9 +28,10 @@ import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn } from './preview-advice.js';
 import { devicesOf } from './preview-devices.js';
 import type { PreviewOptions, ShufflePreview } from './preview-report.js';
-import { expectedFiles, expectSizes, expectSplits, type JobSizes } from './preview-sizes.js';
+import { expectedOf, expectSizes, expectSplits, type JobSizes } from './preview-sizes.js';
 import { expectTime } from './preview-time.js';
 import { measureWork, previewedJob } from './preview-work.js';
+import { expectedFiles } from './timed-job.js';
 
 /**
  * Says what `shuffle` will need with the same options: memory, temp data, output, open files, time. It writes nothing,
@@ -118,7 +119,7 @@ async function preview(prepared: PreparedShuffle, probe: boolean): Promise<Omit<
       records: sizes?.output?.records,
       recordBytes: sizes?.output?.bytes,
       bytes: sizes?.output?.writtenBytes,
-      files: kind === 'stream' ? undefined : expectedFiles(request, sizes?.output),
+      files: kind === 'stream' ? undefined : expectedFiles(request, sizes?.output && expectedOf(sizes.output)),
       splits: expectSplits(prepared, sizes?.output),
     },
     openFiles,

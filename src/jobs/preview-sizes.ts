@@ -19,6 +19,7 @@ import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Expected, PreviewedSplit } from './preview-report.js';
 import { type EncoderProbe, probeEncoder } from './probe-work.js';
 import { type RecordSample, sampleRecords } from './sample-records.js';
+import { type Amount, expectedFiles } from './timed-job.js';
 
 export interface JobSizes {
   /** Of all inputs. */
@@ -235,7 +236,7 @@ function writtenBytes(
   output: SizedRecords,
   encoding: EncoderProbe | undefined,
 ): Expected {
-  const files = expectedFiles(request, output) ?? 1;
+  const files = expectedFiles(request, expectedOf(output)) ?? 1;
   const { header: spec } = request;
   const endBytes =
     spec === undefined || firstHeader === undefined
@@ -247,20 +248,9 @@ function writtenBytes(
   return times(plain, { least: ratio * (1 - RATIO_ERROR), expected: ratio, most: ratio * (1 + RATIO_ERROR) });
 }
 
-/** Files of the output. Undefined: it depends on more than is known. */
-export function expectedFiles(
-  { shards, splits }: PreparedShuffle['request'],
-  output: SizedRecords | undefined,
-): number | undefined {
-  const rules = splits?.map((split) => split.shards) ?? [shards ?? { by: 'count' as const, shardCount: 1 }];
-  let files = 0;
-  for (const rule of rules) {
-    if (rule.by === 'count') files += rule.shardCount;
-    else if (output === undefined || splits !== undefined) return undefined;
-    else if (rule.by === 'records') files += Math.ceil(output.records.expected / rule.recordsPerShard);
-    else files += Math.ceil(output.bytes.expected / rule.maxShardBytes);
-  }
-  return files;
+/** The numbers without their limits. */
+export function expectedOf({ bytes, records }: SizedRecords): Amount {
+  return { bytes: bytes.expected, records: records.expected };
 }
 
 export function expectSplits(

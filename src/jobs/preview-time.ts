@@ -39,7 +39,7 @@ const SEEK_SECONDS = 0.008;
 /** A measured speed, for the length of a job. */
 const SPEED_MARGIN = 1.5;
 /** The model itself errs by so much (docs/SCALE-MODEL.md). */
-const MODEL_MARGIN = { best: 0.75, worst: 1.4 };
+const MODEL_MARGIN = { best: 0.65, worst: 1.4 };
 /** Where nothing was measured. */
 const UNPROBED: Slowness = { alone: 0.5, now: 3 };
 /** The kernel scatters samples that stay in the cache of a core; the records of a job do not, except in the best case. */

@@ -3,11 +3,11 @@ import type { CompressedInput } from '../inputs/expansion.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import type { TimedJob } from '../plan/expected-time.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { expectedFiles, type JobSizes, largestOfEachCodec, type SizedRecords } from './preview-sizes.js';
+import { expectedOf, type JobSizes, largestOfEachCodec } from './preview-sizes.js';
 import { probeDecoder, probeKernel, type Slowness } from './probe-work.js';
 import {
-  type Amount,
   divisionOf,
+  expectedFiles,
   type JobAmounts,
   longestTaskShare,
   SLOW_DECODING,
@@ -73,7 +73,7 @@ export function previewedJob(
     output: expectedOf(output),
     writtenBytes: output.writtenBytes.expected,
     tempBytes: sizes.tempBytesOfLevel.expected,
-    outputFiles: expectedFiles(request, output) ?? 1,
+    outputFiles: expectedFiles(request, expectedOf(output)) ?? 1,
     decodeSeconds,
     encodeSeconds: output.bytes.expected * encodingPerByte,
   };
@@ -86,8 +86,4 @@ export function previewedJob(
     between: workBetween(request, earlier),
     shareLeft,
   });
-}
-
-function expectedOf({ bytes, records }: SizedRecords): Amount {
-  return { bytes: bytes.expected, records: records.expected };
 }

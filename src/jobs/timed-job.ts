@@ -124,6 +124,22 @@ export function usualDecoding(files: readonly StoredFile[]): number {
   return bytes === 0 ? 0 : seconds / bytes;
 }
 
+/** Files of the output. Undefined: it depends on more than is known. */
+export function expectedFiles(
+  { shards, splits }: Pick<ShuffleRequest, 'shards' | 'splits'>,
+  output: Amount | undefined,
+): number | undefined {
+  const rules = splits?.map((split) => split.shards) ?? [shards ?? { by: 'count' as const, shardCount: 1 }];
+  let files = 0;
+  for (const rule of rules) {
+    if (rule.by === 'count') files += rule.shardCount;
+    else if (output === undefined || splits !== undefined) return undefined;
+    else if (rule.by === 'records') files += Math.ceil(output.records / rule.recordsPerShard);
+    else files += Math.ceil(output.bytes / rule.maxShardBytes);
+  }
+  return files;
+}
+
 /** Seconds to encode a byte of the output, where nothing was measured. */
 export function usualEncoding(compression: OutputRequest['compression']): number {
   if (compression === undefined) return 0;

@@ -28,8 +28,8 @@ const USUAL_DISK: TimedDevice = {
   seekSeconds: 0,
 };
 const USUAL: Circumstances = { slowness: 1, cachedInputShare: 0, cachedTempShare: 0 };
-/** Of a written byte. The system has written nearly all of the output by then. */
-const MAKING_DURABLE = 0.05e-9;
+/** Of a written byte, of which the system has written nearly all by then; and of a file. */
+const MAKING_DURABLE = { perByte: 0.05e-9, perFile: 5e-3 };
 
 const PHASE_OF_PASS: Readonly<Record<PassName, JobPhase>> = {
   count: 'count',
@@ -49,7 +49,7 @@ export function costsOfShuffle(job: TimedJob, isDurable: boolean): readonly Phas
   }
   return [
     ...Array.from(costs, ([phase, cost]) => ({ phase, cost })),
-    { phase: 'commit', cost: isDurable ? costOfCommit(job.writtenBytes) : 0 },
+    { phase: 'commit', cost: isDurable ? costOfCommit(job.writtenBytes, job.outputFiles) : 0 },
   ];
 }
 
@@ -83,6 +83,6 @@ export function costsOfOnePhase(
   return committedBytes === undefined ? [{ phase, cost }] : [{ phase, cost }, commit];
 }
 
-function costOfCommit(writtenBytes: number): number {
-  return writtenBytes * MAKING_DURABLE;
+function costOfCommit(writtenBytes: number, files = 1): number {
+  return writtenBytes * MAKING_DURABLE.perByte + files * MAKING_DURABLE.perFile;
 }
