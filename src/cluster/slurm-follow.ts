@@ -243,6 +243,7 @@ function expectTasks(plan: ClusterPlan, storedBytes: number): readonly PhaseCost
     {
       ...{ threads: memory.workers, tasks: memory.workers, segments: 0, longestTaskShare: 0 },
       ...{ levels: levelsWith(plan, read), isCounted: false, inputFiles: inputs.length },
+      isCompared: request.unique,
       between: (['measure', 'draw'] as const).filter((kind) => otherTasks[kind] > 0),
       shareLeft: { pass1: 1, pass2: 1 },
     },

@@ -95,7 +95,9 @@ export function expectOfSizes(job: CostlyShuffle, sizes: FoundSizes): readonly P
   const { request, site, inputsToRead, plan, isCounted, earlier } = job;
   if (isEndless(request)) return unknownPhases(job);
   const amounts = amountsOf(request, sizes, inputsToRead, staysInMemory(plan.memory));
-  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, between: workBetween(request, earlier) };
+  const between = workBetween(request, earlier);
+  const isCompared = request.unique;
+  const shape = { ...shapeOf(plan, inputsToRead, sizes.onPiles), isCounted, isCompared, between };
   return costsOfShuffle(timedJob(amounts, shape), site.kind === 'files');
 }
 
@@ -110,7 +112,8 @@ export function expectCounted(
   if (isEndless(request)) return unknownPhases({ request, isCounted: true, earlier: undefined });
   const amounts = amountsOf(request, { storedBytes, read, onPiles: read, kept: read }, inputs, false);
   const shape = { threads: workers, tasks: workers, segments: 0, longestTaskShare: 0, levels: 1, ...ALL_LEFT };
-  const job = { ...shape, inputFiles: inputs.length, isCounted: true, between: workBetween(request, undefined) };
+  const between = workBetween(request, undefined);
+  const job = { ...shape, inputFiles: inputs.length, isCounted: true, isCompared: request.unique, between };
   return costsOfShuffle(timedJob(amounts, job), site.kind === 'files');
 }
 
@@ -139,7 +142,10 @@ export function expectStoreShuffle(job: {
     ...divisionOf(plan, amounts.tempBytes, 0),
     ...{ inputFiles: 0, longestTaskShare: 0, levels: levelsWith(plan, stored), ...ALL_LEFT },
   };
-  return costsOfPass2(timedJob(amounts, { ...shape, isCounted: false, between: [] }), site.kind === 'files');
+  return costsOfPass2(
+    timedJob(amounts, { ...shape, isCounted: false, isCompared: false, between: [] }),
+    site.kind === 'files',
+  );
 }
 
 const ALL_LEFT: Pick<TimedJob, 'shareLeft'> = { shareLeft: { pass1: 1, pass2: 1 } };
@@ -181,6 +187,7 @@ function shapeOf(plan: ScatterPlan, inputs: readonly Input[], onPiles: Amount): 
     longestTaskShare: longestTaskShare(plan.slices, inputs, storedBytesAt),
     levels: levelsWith(plan, onPiles),
     isCounted: false,
+    isCompared: false,
     between: [],
     ...ALL_LEFT,
   };

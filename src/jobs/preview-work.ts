@@ -83,6 +83,7 @@ export function previewedJob(
     longestTaskShare: longestTaskShare(slices, inputsToRead, (ordinal) => decodedBytes[ordinal] ?? 0),
     levels,
     isCounted,
+    isCompared: request.unique,
     between: workBetween(request, earlier),
     shareLeft,
   });

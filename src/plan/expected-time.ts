@@ -31,6 +31,8 @@ export interface TimedJob {
   readonly outputFiles: number;
   /** What reads the piles once more between the passes: `measure` finds what stays of equal records, `draw` copies drawn ones. */
   readonly between: readonly ('measure' | 'draw')[];
+  /** Whether records that follow each other in a pile are compared. */
+  readonly isCompared: boolean;
   readonly threads: number;
   readonly tasks: number;
   /** The part of pass 1 that its longest task does. */
@@ -84,6 +86,8 @@ const COUNTING = { perByte: 0.079e-9, perRecord: 1.4e-9 };
 const MEASURING = { perByte: 0.211e-9, perRecord: 15.4e-9 };
 /** The records go to other piles without framing, and are hashed once more when written and when read. */
 const RESCATTERING = { perByte: 0.261e-9, perRecord: 26.6e-9 };
+/** Two records that follow each other. */
+const PER_COMPARISON = 60e-9;
 /** To draw a rank, to put the draws in order, and to copy the record. */
 const PER_DRAW = 350e-9;
 const PER_MOVED_BYTE = 0.252e-9;
@@ -127,7 +131,8 @@ export function expectPasses(
     job.pileRecords,
     job.tempBytes,
   );
-  const ordered = compute(MEASURING, job.pileBytes, job.pileRecords, job.tempBytes);
+  const compared = job.isCompared ? slowness * job.pileRecords * PER_COMPARISON : 0;
+  const ordered = compute(MEASURING, job.pileBytes, job.pileRecords, job.tempBytes) + compared;
   const gathered = compute(
     { perByte: PASS_2.perByte - MEASURING.perByte, perRecord: PASS_2.perRecord - MEASURING.perRecord },
     job.outputBytes,

@@ -17,6 +17,7 @@ const job: TimedJob = {
   segments: 22_000,
   levels: 1,
   isCounted: false,
+  isCompared: false,
   inputFiles: 8,
   outputFiles: 1,
   between: [],
