@@ -70,11 +70,11 @@ export class CommitClaim {
       beat: 0,
     };
     try {
-      await createDurably(directory, COMMITTING_NAME, format.seal(claim));
+      await claimOrTakeOver(directory, claim, patience);
     } catch (error) {
-      if (!(error instanceof NameTakenError)) throw error;
-      await requireLeft(directory, patience);
-      await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
+      // The process that has committed the job removes all else from its directory, a claim on its way as well.
+      if (isCommitted(directory)) return undefined;
+      throw error;
     }
     heldTokens.add(claim.token);
     const taken = new CommitClaim(directory, claim);
@@ -110,6 +110,16 @@ export class CommitClaim {
     } catch {
       // The next beat tries again.
     }
+  }
+}
+
+async function claimOrTakeOver(directory: string, claim: Claim, patience: Patience): Promise<void> {
+  try {
+    await createDurably(directory, COMMITTING_NAME, format.seal(claim));
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) throw error;
+    await requireLeft(directory, patience);
+    await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
   }
 }
 
