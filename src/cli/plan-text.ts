@@ -4,8 +4,8 @@
  */
 import type { Expected, PreviewedPass, SecondsRange, ShufflePreview } from '../jobs/preview-report.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
+import { formatBytes, formatCount, formatPlural, formatWholeSeconds } from '../quantity.js';
 import { nameFlags } from './option-table.js';
-import { formatBytes, formatCount, formatPlural, formatWholeSeconds } from './quantity.js';
 import { sizeWord } from './size.js';
 
 const COLUMNS = 80;

@@ -3,9 +3,9 @@
  * pace, so `show` may be called as often as the library likes. They are loaded when there is something to show.
  */
 
+import { formatWholeSeconds } from '../quantity.js';
 import type { JobState, ProgressDisplay } from './measured-job.js';
 import { logLine, viewLines } from './progress-view.js';
-import { formatWholeSeconds } from './quantity.js';
 import type { MessageStream } from './standard-streams.js';
 
 const viewEverySeconds = 0.2;

@@ -8,9 +8,9 @@
  * Each line has several forms. The terminal gets the fullest that fits; of the shortest, what comes last is left out.
  */
 
+import { formatBudget, formatBytes, formatWholeSeconds } from '../quantity.js';
 import type { DiskRate } from './disk-rates.js';
 import { type JobState, passOf } from './measured-job.js';
-import { formatBudget, formatBytes, formatWholeSeconds } from './quantity.js';
 import { oneLine } from './visible-text.js';
 
 /** With the longest numbers the first line still fits 80 columns. */

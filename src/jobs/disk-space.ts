@@ -6,6 +6,7 @@ import { nameSome, SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
+import { formatBytes, formatExactBytes } from '../quantity.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';
@@ -52,8 +53,9 @@ export function requireSpace(
   }
   const limits = range?.map((need) => neededOnDevices(needsOf(need), stripeCount, gates));
   for (const { device, description, advice } of shortagesOf(expected)) {
-    const [from, to] = limits?.map((needs) => mib(needs.find(({ id }) => id === device)?.neededBytes ?? 0)) ?? [];
-    const sampled = from === undefined || from === to ? '' : ` (the samples say ${from} to ${to} MiB)`;
+    const [from, to] =
+      limits?.map((needs) => formatBytes(needs.find(({ id }) => id === device)?.neededBytes ?? 0)) ?? [];
+    const sampled = from === undefined || from === to ? '' : ` (the samples say ${from} to ${to})`;
     onWarning(`${basis}, there may not be enough space ${description}${sampled}; ${advice}`);
   }
 }
@@ -106,7 +108,7 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
     if (freeBytes === undefined || neededBytes <= freeBytes) return [];
     return {
       device: id,
-      description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
+      description: `for ${purposes.join(' and ')} on the device of ${directory}: ${needAndFree(neededBytes, freeBytes)}`,
       advice: purposes.includes('temp data') ? TEMP_SHORTAGE_ADVICE : 'free some space',
     };
   });
@@ -151,6 +153,9 @@ function freeBytesOf(directory: string, role: FileRole): number | undefined {
   }
 }
 
-function mib(byteLength: number): number {
-  return Math.ceil(byteLength / 2 ** 20);
+/** Sizes that read the same are told to the byte. */
+function needAndFree(neededBytes: number, freeBytes: number): string {
+  const isClose = formatBytes(neededBytes) === formatBytes(freeBytes);
+  const [needed, free] = [Math.ceil(neededBytes), freeBytes].map(isClose ? formatExactBytes : formatBytes);
+  return `about ${needed} are needed and ${free} are free`;
 }

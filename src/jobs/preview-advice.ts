@@ -7,6 +7,7 @@ import type { FileInput } from '../inputs/list-inputs.js';
 import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
 import { leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { formatBytes } from '../quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, PreviewedTime, ShufflePreview } from './preview-report.js';
 
@@ -43,7 +44,7 @@ function onInputs({ prepared, longestTaskShare }: AdvisedJob): Advice[] {
   const [largest] = files.toSorted((a, b) => b.version.byteLength - a.version.byteLength);
   if (largest === undefined || largest.version.byteLength < LEAST_BYTES) return [];
   const { path, codec, version } = largest;
-  const size = formatSize(version.byteLength);
+  const size = formatBytes(version.byteLength);
   const isCut = plan.slices.filter((slice) => slice.some((part) => inputsToRead[part.inputOrdinal] === largest)).length;
   if (isCut > 1) return [];
   if (codec === undefined) {
@@ -78,7 +79,7 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
   const inMemory =
     share === 1 ? leastBudgetWith(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory) : undefined;
   if (inMemory !== undefined) {
-    const text = `with \`memoryBytes\` ${formatBudget(inMemory)} all records stay in memory, and no temp data is written`;
+    const text = `with \`memoryBytes\` ${enoughBudget(inMemory)} all records stay in memory, and no temp data is written`;
     return [{ about: 'memory', text }];
   }
   if (levels > 1 && tempBytes >= LEAST_TEMP_BYTES) {
@@ -91,7 +92,7 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
     const text =
       budget === undefined
         ? `each record is put on piles ${levels} times, because the memory is small for so much data: fewer \`workers\` have more each`
-        : `with \`memoryBytes\` ${formatBudget(budget * share)} one level of piles is enough, ${saved}`;
+        : `with \`memoryBytes\` ${enoughBudget(budget * share)} one level of piles is enough, ${saved}`;
     advice.push({ about: 'levels', text });
   }
   return advice;
@@ -126,11 +127,7 @@ function onFiles({ prepared, openFiles }: AdvisedJob): Advice[] {
   return [{ about: 'open files', text }];
 }
 
-/** As `memoryBytes` takes it on the command line. */
-function formatBudget(bytes: number): string {
+/** As `-S` takes it, rounded up. */
+function enoughBudget(bytes: number): string {
   return bytes >= 8 * GIB ? `${Math.ceil(bytes / GIB)}G` : `${Math.ceil(bytes / MIB)}M`;
-}
-
-function formatSize(bytes: number): string {
-  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
 }

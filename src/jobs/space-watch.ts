@@ -5,6 +5,7 @@
 import { PileshufError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 import type { JobStop } from '../passes/threads.js';
+import { formatBytes } from '../quantity.js';
 import type { Shortage } from './disk-space.js';
 import type { DiskNeed } from './work-plan.js';
 
@@ -60,8 +61,9 @@ export class SpaceWatch {
     const [shortage] = ifExamined(() => shortagesOf({ ...need, tempBytes })) ?? [];
     if (shortage === undefined) return;
     this.#hasWarned = true;
-    const size = `${Math.ceil(recordBytes / 2 ** 20)} MiB`;
-    onWarning(`${what} ${size}, and there will not be enough space ${shortage.description}; ${shortage.advice}`);
+    onWarning(
+      `${what} ${formatBytes(recordBytes)}, and there will not be enough space ${shortage.description}; ${shortage.advice}`,
+    );
   }
 
   /** What the inputs hold as far as is known; undefined: too little was read. */

@@ -262,6 +262,21 @@ it.each([
   expect((at + left) / whole).toBeLessThan(1.05);
 });
 
+it('a disk that writes in bursts does not move the time left of an hour', () => {
+  const [seconds, burstSeconds] = [3600, 20];
+  const phases = costList([2, 0, 0]);
+  const steps = Array.from({ length: seconds }, (_, at) => Math.floor(at / burstSeconds) % 2);
+  let bytesDone = 0;
+  const events = steps.map((isBurst, at) => {
+    bytesDone += 1e6 * (isBurst === 1 ? 1.9 : 0.1);
+    return { phase: 'scatter' as const, bytesDone, bytesResumed: 0, bytesTotal: 3.6e9, phaseSeconds: at + 1, phases };
+  });
+  for (const { at, left } of follow(events.map((event) => ({ ...event, ...REST })))) {
+    if (at < seconds / 5 || at > 0.9 * seconds) continue;
+    expect(errorOf(left, seconds - at), `after ${at} s`).toBeLessThan(1.2);
+  }
+});
+
 it('the time in which threads start is no work', () => {
   const events = eventsOf({ seconds: [10, 10, 0], costs: [2, 2, 0] });
   const late = events.map((event) =>

@@ -7,7 +7,6 @@ import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
 import { RateMeter } from '#src/cli/progress-rate.js';
-import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/cli/quantity.js';
 import { describeShuffle } from '#src/cli/report-text.js';
 import { resumeAdviser } from '#src/cli/resume-command.js';
 import { setUnfinishedJob } from '#src/errors.js';
@@ -21,6 +20,7 @@ import {
   SystemError,
   VerificationError,
 } from '#src/index.js';
+import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/quantity.js';
 
 class PlayedStream extends Writable {
   readonly isTTY: boolean;

@@ -178,7 +178,11 @@ describe('the command', () => {
     ['-r -i 1-0 -n 1', 2, '--repeat has nothing to draw from: --input-range 1-0 has no numbers'],
     ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
     ['-i 1-6 -o nowhere/out', 2, /^pileshuf: the directory .*nowhere of the output does not exist; make it first$/],
-    ['-i 1-1000000000000000000 -o out', 1, /^pileshuf: not enough space for output on the device of .* MiB are needed/],
+    [
+      '-i 1-1000000000000000000 -o out',
+      1,
+      /^pileshuf: not enough space for output on the device of .* \d+ PB are needed/,
+    ],
     [
       '-r -i 1-6 -n 9 -o out --split a=0.5,b=rest',
       2,

@@ -32,7 +32,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`a store on a small disk ${reaso
     await expect(appendToStore(store, { inputs: [directory.path('large')] }, { inline: true })).rejects.toMatchObject({
       code: 'ERR_NO_SPACE',
       message: expect.stringMatching(
-        /^not enough space for the pile store on the device of .*: about \d+ MiB are needed and \d MiB are free; free some space$/,
+        /^not enough space for the pile store on the device of .*: about [\d.]+ [GM]B are needed and [\d.]+ [kM]?B are free; free some space$/,
       ),
     });
     await expectAsBefore();

@@ -44,7 +44,7 @@ describe('SpaceWatch', () => {
     expect(warnings).toEqual([
       expect.stringMatching(
         // Of 3 PiB, 2.625 are to come.
-        /^by the 12 % of the inputs read so far, all of them hold about 3221225472 MiB, and there will not be enough space for temp data on the device of .*: about 28185722\d\d MiB are needed and \d+ MiB are free; free some space or name other disks with `tempDirs`$/,
+        /^by the 12 % of the inputs read so far, all of them hold about 3\.38 PB, and there will not be enough space for temp data on the device of .*: about 2\.96 PB are needed and [\d.]+ [TGM]B are free; free some space or name other disks with `tempDirs`$/,
       ),
     ]);
   });

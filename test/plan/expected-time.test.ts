@@ -1,32 +1,9 @@
 /** The model of the time: what limits a pass, and how sizes change it. */
 import { describe, expect, it } from 'vitest';
 import { expectPasses, type TimedDevice, type TimedJob } from '#src/plan/expected-time.js';
+import { TIMED_JOB as job } from '../fixtures/timed-job.js';
 
 const GB = 1e9;
-const job: TimedJob = {
-  inputBytes: 10 * GB,
-  readBytes: 10 * GB,
-  readRecords: 1e8,
-  pileBytes: 10 * GB,
-  pileRecords: 1e8,
-  outputBytes: 10 * GB,
-  outputRecords: 1e8,
-  writtenBytes: 10 * GB,
-  tempBytes: 11.2 * GB,
-  segments: 22_000,
-  levels: 1,
-  isCounted: false,
-  isCompared: false,
-  inputFiles: 8,
-  outputFiles: 1,
-  between: [],
-  threads: 8,
-  tasks: 64,
-  longestTaskShare: 1 / 64,
-  decodeSeconds: 0,
-  encodeSeconds: 0,
-  shareLeft: { pass1: 1, pass2: 1 },
-};
 const disk: TimedDevice = {
   name: 'disk',
   inputShare: 1,

@@ -2,10 +2,10 @@
 import { VerificationError } from '../../errors.js';
 import { type CheckReport, checkShuffled } from '../../jobs/check-shuffled.js';
 import type { OrderReport, OrderTestReport, OrderVerdict } from '../../plan/order-verdict.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs } from '../input-list.js';
 import { refuseMistypedWords } from '../other-words.js';
-import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 

@@ -2,9 +2,9 @@
 import type { ClusterPlanReport } from '../../cluster/make-plan.js';
 import { planCluster } from '../../cluster/plan-job.js';
 import { SystemError } from '../../errors.js';
+import { formatBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { readJob } from '../planned-job.js';
-import { formatBytes, formatPlural } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 

@@ -2,9 +2,9 @@
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
 import type { TaskKind } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
-import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
 

@@ -2,8 +2,8 @@
 
 import { UsageError } from '../../errors.js';
 import { type ExpireReport, expireStore } from '../../jobs/store-upkeep.js';
+import { formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { formatPlural } from '../quantity.js';
 import { describeGarbage } from '../report-text.js';
 
 const notes = `

@@ -2,8 +2,8 @@
 
 import { indexFile } from '../../jobs/index-file.js';
 import type { IndexReport } from '../../jobs/options.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
 
 const notes = `
 The index is written beside the file, as FILE.pileshuf-index, and replaces an

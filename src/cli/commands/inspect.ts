@@ -1,7 +1,7 @@
 /** `pileshuf inspect`: shows the contents of a store. */
 import { inspectStore, type StoreReport } from '../../jobs/inspect-store.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../quantity.js';
 import { describeUnowned } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';

@@ -5,10 +5,10 @@ import type { Loader } from '../../loader/loader.js';
 import type { LoaderState } from '../../loader/loader-state.js';
 import { type OpenedStore, openStore } from '../../loader/open-store.js';
 import { writeEpochs } from '../../loader/write-epochs.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { readNamedFile } from '../input-list.js';
 import { type OptionValues, optionsOf } from '../option-table.js';
-import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const notes = `

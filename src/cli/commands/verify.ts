@@ -10,10 +10,10 @@ import {
   verifyPermutation,
 } from '../../jobs/verify-permutation.js';
 import { type ShardSet, type ShardsReport, verifyShards } from '../../jobs/verify-shards.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';
 import { refuseMistypedWords } from '../other-words.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 

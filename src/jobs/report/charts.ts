@@ -14,10 +14,10 @@ import {
   ruleY,
   text,
 } from '@observablehq/plot';
+import { formatCount } from '../../quantity.js';
 import type { JobProfile } from '../options.js';
 import { draw } from './draw-chart.js';
 import type { ExpectedRange, Moment, PileSizes, SampledRecord, WatchedDevice } from './report-facts.js';
-import { countText } from './units.js';
 
 /** More bars than that are drawn as one where they touch. */
 const MOST_BARS = 1500;
@@ -122,7 +122,8 @@ export interface Amounts {
  */
 export function throughputChart(what: string, amounts: readonly Amounts[], total: number): string {
   const speeds = speedsOf(amounts);
-  const most = (column: 'read' | 'written') => countText(speeds.reduce((all, each) => Math.max(all, each[column]), 0));
+  const most = (column: 'read' | 'written') =>
+    formatCount(speeds.reduce((all, each) => Math.max(all, each[column]), 0));
   const options = {
     height: 220,
     marginLeft: TIME_MARGIN,
@@ -233,7 +234,7 @@ export function scatterChart(sample: readonly SampledRecord[], recordCount: numb
     x: { label: 'place in the inputs, % of their bytes', domain: [0, 100], ticks: 5 },
     y: { label: 'place in the output, % of its records', domain: [0, 100], ticks: 5 },
   };
-  const label = `Places of ${countText(sample.length)} sampled records in the inputs and in the output: the self-check says whether they show a pattern`;
+  const label = `Places of ${formatCount(sample.length)} sampled records in the inputs and in the output: the self-check says whether they show a pattern`;
   // A few small dots cannot be seen.
   const r = sample.length > 1000 ? 1.2 : sample.length > 100 ? 2 : 3;
   const square = draw(label, options, [

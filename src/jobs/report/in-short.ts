@@ -1,7 +1,8 @@
 /** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
+import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { JobProfile, JobReport } from '../options.js';
 import { FEWEST_RECORDS } from './self-check.js';
-import { bytesText, countText, percentText, secondsText } from './units.js';
+import { percentText, secondsText } from './units.js';
 
 /** What the phases of a task are kinds of. */
 const KINDS = {
@@ -30,7 +31,7 @@ export function inShort(report: JobReport): readonly Answer[] {
 
 function wasRight({ result }: JobReport): Answer {
   const { records, bytes } = result;
-  const amount = records === 0 ? 'no records' : `${countText(records)} records, ${bytesText(bytes)}`;
+  const amount = records === 0 ? 'no records' : `${formatPlural(records, 'record')}, ${formatBytes(bytes)}`;
   const answer = `Yes: the output has ${amount}. Counts and checksums agree from the inputs to the output.`;
   return { question: 'Is it complete?', answer, isGood: true };
 }
@@ -39,8 +40,7 @@ function wasRight({ result }: JobReport): Answer {
 export function whyTooFew({ sample, sampleMissing }: Pick<JobReport, 'sample' | 'sampleMissing'>): string | undefined {
   if (sampleMissing !== undefined) return sampleMissing;
   if (sample.length >= FEWEST_RECORDS) return undefined;
-  const size = `${countText(sample.length)} ${sample.length === 1 ? 'record' : 'records'}`;
-  return `the sample has ${size}, and a check needs ${countText(FEWEST_RECORDS)}`;
+  return `the sample has ${formatPlural(sample.length, 'record')}, and a check needs ${formatCount(FEWEST_RECORDS)}`;
 }
 
 function isShuffled({ checks, ...report }: JobReport): Answer {

@@ -5,9 +5,9 @@
 import { dot, lineY, type Markish, type PlotOptions, rectY, ruleX, ruleY } from '@observablehq/plot';
 import { randomDistanceParts } from '../../plan/order-curves.js';
 import type { OrderReport, OrderVerdict } from '../../plan/order-verdict.js';
+import { formatBytes, formatPlural } from '../../quantity.js';
 import { draw, WIDTH } from './draw-chart.js';
 import { escaped } from './svg-document.js';
-import { bytesText, countText } from './units.js';
 
 const VERDICTS: Readonly<Record<OrderVerdict, string>> = {
   shuffled: 'Shuffled, as far as visible',
@@ -45,12 +45,12 @@ interface Piece {
 /** @returns the text of the file. */
 export function orderPlot(report: CheckedOrder): string {
   const { verdict, files, records, isCounted, bytes, sampledRecords, windows } = report;
-  const size = `${countText(files)} ${files === 1 ? 'file' : 'files'}, ${isCounted ? '' : 'about '}${countText(records)} records, ${bytesText(bytes)}`;
+  const size = `${formatPlural(files, 'file')}, ${isCounted ? '' : 'about '}${formatPlural(records, 'record')}, ${formatBytes(bytes)}`;
   const title = `Is it shuffled? ${VERDICTS[verdict]}`;
   const looked =
     windows === 0
       ? 'too few records to look at'
-      : `looked at ${countText(sampledRecords)} records in ${countText(windows)} places`;
+      : `looked at ${formatPlural(sampledRecords, 'record')} in ${formatPlural(windows, 'place')}`;
   const pieces = [
     line(title, 22, 'font-weight="600"'),
     line(`${size}; ${looked}`, 13, `fill="${SOFT}"`),

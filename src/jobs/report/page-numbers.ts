@@ -1,7 +1,8 @@
 /** What the page of a report counts for its tables and charts. Pure. */
+import { formatCount } from '../../quantity.js';
 import type { JobReport } from '../options.js';
 import type { ExpectedRange } from './report-facts.js';
-import { countText, nameText, numberText } from './units.js';
+import { nameText, numberText } from './units.js';
 
 /** More rows or columns are joined. */
 const MOST_ROWS = 24;
@@ -119,5 +120,5 @@ export function expectedText({ lowest, highest }: ExpectedRange): string {
 }
 
 export function spreadText({ mean, standardDeviation }: ExpectedRange): string {
-  return standardDeviation === 0 ? countText(mean) : `${countText(mean)} ± ${numberText(standardDeviation)}`;
+  return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
 }

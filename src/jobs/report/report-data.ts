@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { numberOf } from '../../plan/weights.js';
+import { formatPlural } from '../../quantity.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
 import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
 import { binomial, type RecordCounts, selfChecks, sum } from './self-check.js';
-import { countText } from './units.js';
 
 /** What only the caller knows. */
 export interface ReportCall {
@@ -173,7 +173,7 @@ function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): Repor
     if ('records' in rule)
       return {
         name: rule.name,
-        asked: `${countText(rule.records)} ${rule.records === 1 ? 'record' : 'records'}`,
+        asked: formatPlural(rule.records, 'record'),
         expected: exactly(rule.records),
       };
     // 0.07 of 100 is 7.000000000000001.

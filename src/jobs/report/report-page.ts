@@ -2,6 +2,7 @@
  * The page of a report: one file of XHTML without scripts, fonts or pictures of its own, readable in light, dark and print, and
  * aloud: each chart has a description, and what it shows stands in a table or a sentence, too.
  */
+import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { GroupReport, JobReport } from '../options.js';
 import {
   callsChart,
@@ -19,17 +20,7 @@ import { expectedText, heatGroups, type Interval, spreadText, surprise } from '.
 import type { Moment, WatchedDevice } from './report-facts.js';
 import { FEWEST_RECORDS, sum } from './self-check.js';
 import { escaped } from './svg-document.js';
-import {
-  budgetText,
-  bytesText,
-  countText,
-  likeSeconds,
-  nameText,
-  numberText,
-  percentText,
-  secondsText,
-  speedText,
-} from './units.js';
+import { budgetText, likeSeconds, nameText, numberText, percentText, secondsText, speedText } from './units.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
@@ -73,7 +64,7 @@ export function reportPage(data: JobReport): string {
   return `<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
 <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
-<title>pileshuf: ${escaped(countText(result.records))} records, seed ${escaped(result.seed)}</title>
+<title>pileshuf: ${formatPlural(result.records, 'record')}, seed ${escaped(result.seed)}</title>
 <style>${STYLE}</style></head>
 <body><main>
 <h1>Report of a shuffle</h1>
@@ -153,23 +144,23 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
   const passText = (bytes: number, time: number) =>
     `${secondsText(time)}${isWhole && bytes > 0 ? `, ${speedText(bytes, time)}` : ''}`;
   const big: readonly (readonly [string, string])[] = [
-    ['records', countText(result.records)],
-    ['of records', bytesText(result.bytes)],
+    ['records', formatCount(result.records)],
+    ['of records', formatBytes(result.bytes)],
     [isWhole ? 'in all' : 'in this attempt', secondsText(result.seconds.total)],
     ...(isWhole ? [['of output', speedText(result.bytes, result.seconds.total)] as const] : []),
   ];
   const rows: string[][] = [
-    ['Inputs', `${countText(result.inputCount)}${inputBytes > 0 ? `, ${bytesText(inputBytes)} decoded` : ''}`],
+    ['Inputs', `${formatCount(result.inputCount)}${inputBytes > 0 ? `, ${formatBytes(inputBytes)} decoded` : ''}`],
     ['Output', call.output === '-' ? 'standard output' : nameText(call.output)],
-    ['Output files', countText(Math.max(1, result.shards.length))],
+    ['Output files', formatCount(Math.max(1, result.shards.length))],
     ['Seed', `${result.seed}${call.isSeedDrawn ? ' (drawn)' : ''}`],
     ['Checksum', result.checksum],
-    ['Workers', countText(result.workers)],
-    ['Piles', countText(result.piles)],
+    ['Workers', formatCount(result.workers)],
+    ['Piles', formatCount(result.piles)],
     ['Memory budget', budgetText(call.memoryBytes)],
     [
       'Temp data',
-      `${bytesText(result.tempBytes)}${result.tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.map(nameText).join(', ')}`}`,
+      `${formatBytes(result.tempBytes)}${result.tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.map(nameText).join(', ')}`}`,
     ],
     ['Before the passes', secondsText(seconds.prepare)],
     ['Pass 1', passText(inputBytes, seconds.pass1)],
@@ -180,16 +171,16 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
   ];
   const { leftOut, duplicates, resumed } = result;
   const amount = (sum: { records: number; bytes: number }) =>
-    `${countText(sum.records)} records, ${bytesText(sum.bytes)}`;
+    `${formatPlural(sum.records, 'record')}, ${formatBytes(sum.bytes)}`;
   if (leftOut !== undefined)
-    rows.push(['Left out', `${amount(leftOut)}: not among the first ${countText(call.headCount ?? 0)}`]);
+    rows.push(['Left out', `${amount(leftOut)}: not among the first ${formatCount(call.headCount ?? 0)}`]);
   if (duplicates !== undefined) rows.push(['Duplicates dropped', amount(duplicates)]);
   if (resumed !== undefined)
     rows.push([
       'Done by an earlier attempt',
-      `${countText(resumed.pileSets)} slices read, ${bytesText(resumed.outputBytes)} written`,
+      `${formatPlural(resumed.pileSets, 'slice')} read, ${formatBytes(resumed.outputBytes)} written`,
     ]);
-  const decoders = Object.entries(result.decoders).map(([name, count]) => `${name}: ${countText(count)}`);
+  const decoders = Object.entries(result.decoders).map(([name, count]) => `${name}: ${formatCount(count)}`);
   if (decoders.length > 0) rows.push(['Decoders', decoders.join(', ')]);
   const items = big.map(([what, text]) => `<li><b>${escaped(text)}</b> ${escaped(what)}</li>`);
   return section(
@@ -224,7 +215,7 @@ function checks({ checks: all, ...report }: JobReport): string {
     ),
     ...notChecked(all, report).map(paragraph),
     paragraph(
-      `${tooFew === undefined ? `The checks look at ${countText(report.sample.length)} records, chosen uniformly: where each was read, and where it was found when the output was written. ` : ''}Checks find a broken shuffle. They cannot prove a good one: that follows from the keys of the records (docs/ORDER.md).`,
+      `${tooFew === undefined ? `The checks look at ${formatPlural(report.sample.length, 'record')}, chosen uniformly: where each was read, and where it was found when the output was written. ` : ''}Checks find a broken shuffle. They cannot prove a good one: that follows from the keys of the records (docs/ORDER.md).`,
     ),
   );
 }
@@ -246,7 +237,7 @@ function scatter({ sample, sampleMissing, result }: JobReport): string {
       'From where to where',
       paragraph(`There is no sample: ${sampleMissing ?? 'none of its records is in the output'}.`),
     );
-  const caption = `Each dot is ${sample.length === 1 ? 'the only sampled record' : `one of ${countText(sample.length)} sampled records`}: to the right by its place in the inputs, which lie one behind the other, and up by its place in the output. ${sample.length < FEWEST_RECORDS ? 'So few dots show no pattern.' : 'Shuffled records fill the square evenly. An order that is kept shows as a line, a buffer shuffle as a band.'}`;
+  const caption = `Each dot is ${sample.length === 1 ? 'the only sampled record' : `one of ${formatCount(sample.length)} sampled records`}: to the right by its place in the inputs, which lie one behind the other, and up by its place in the output. ${sample.length < FEWEST_RECORDS ? 'So few dots show no pattern.' : 'Shuffled records fill the square evenly. An order that is kept shows as a line, a buffer shuffle as a band.'}`;
   return section('From where to where', figure(scatterChart(sample, result.records), caption));
 }
 
@@ -266,7 +257,7 @@ function heatMap(report: JobReport): string {
   const nameOf = ({ name }: Interval) => name;
   const body = rows.map((row, i) => [
     row.name,
-    ...columns.map((_, j) => countText(cells.find((cell) => cell.row === i && cell.column === j)?.count ?? 0)),
+    ...columns.map((_, j) => formatCount(cells.find((cell) => cell.row === i && cell.column === j)?.count ?? 0)),
   ]);
   const note =
     shards !== undefined && shards.by === 'bytes' && shards.sizes.length > 1
@@ -275,7 +266,7 @@ function heatMap(report: JobReport): string {
   return section(
     'Where the inputs went',
     figure(heatChart(label, drawn, columnKind), `${caption}${note}`, KEY_OF_CELLS),
-    `<details><summary>The same in numbers</summary>${table(`${label}; ${countText(inputs.length)} inputs in all`, [byInputHead(rowKind), ...columns.map((each) => `#${nameOf(each)}`)], body)}</details>`,
+    `<details><summary>The same in numbers</summary>${table(`${label}; ${formatPlural(inputs.length, 'input')} in all`, [byInputHead(rowKind), ...columns.map((each) => `#${nameOf(each)}`)], body)}</details>`,
   );
 }
 
@@ -291,10 +282,10 @@ function splitsAndMix({ result, askedSplits = [], askedShares }: JobReport): str
       return [
         name,
         asked,
-        countText(records),
+        formatCount(records),
         expected === undefined ? 'by values' : spreadText(expected),
-        bytesText(bytes),
-        countText(shards.length),
+        formatBytes(bytes),
+        formatCount(shards.length),
         checksum,
       ];
     });
@@ -314,11 +305,11 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
   const rows = groups.map(({ name, factor, inputCount, read, expected, weighed }) => [
     name ?? 'other inputs',
     numberText(factor),
-    countText(inputCount),
-    countText(read.records),
-    countText(expected.records),
-    countText(weighed.records),
-    bytesText(weighed.bytes),
+    formatCount(inputCount),
+    formatCount(read.records),
+    formatCount(expected.records),
+    formatCount(weighed.records),
+    formatBytes(weighed.bytes),
   ]);
   const heads = ['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes'];
   const caption = 'Groups of inputs: how often each record comes, and how many records that made';
@@ -358,7 +349,7 @@ function time({ profile, watch }: JobReport): string {
   const parts = [
     figure(
       timelineChart(profile),
-      `Above, the steps of the job. Below, what each worker did: one bar for ${tasks.length === 1 ? 'its only task' : `each of ${countText(tasks.length)} tasks`}.`,
+      `Above, the steps of the job. Below, what each worker did: one bar for ${tasks.length === 1 ? 'its only task' : `each of ${formatCount(tasks.length)} tasks`}.`,
       '<p><b>Workers</b>:<span class="key first"></span>pass 1, reading<span class="key second"></span>pass 2, writing</p>',
     ),
     table(
@@ -434,16 +425,16 @@ function deviceTable(devices: readonly WatchedDevice[], moments: readonly Moment
     return [
       name,
       kind,
-      bytesText(readBytes),
-      bytesText(writtenBytes),
+      formatBytes(readBytes),
+      formatBytes(writtenBytes),
       speedText(readBytes + writtenBytes, last?.seconds ?? 0),
       numberText(calls.reduce((all, each) => all + each, 0) / calls.length),
-      countText(mostCalls),
+      formatCount(mostCalls),
       percentText(calls.filter((count) => count >= mostCalls).length / calls.length),
     ];
   });
   const heads = ['Device', 'Kind', '#Read', '#Written', '#Read and written', '#Mean calls', '#Gate', '#At its gate'];
-  return table(`Devices, looked at ${countText(moments.length)} times`, heads, rows);
+  return table(`Devices, looked at ${formatPlural(moments.length, 'time')}`, heads, rows);
 }
 
 function has(pass: object, phase: string): number {
@@ -456,7 +447,7 @@ function sizes({ piles, shards, result }: JobReport): string {
   const parts: string[] = [];
   if (records.length > 1) {
     const { least, most } = rangeOf(records);
-    const found = `${countText(records.length)} piles have from ${countText(least)} to ${countText(most)} records.`;
+    const found = `${formatCount(records.length)} piles have from ${formatCount(least)} to ${formatCount(most)} records.`;
     const caption =
       expected === undefined
         ? `No range is expected here: ${notExpected}.`
@@ -478,7 +469,7 @@ function rangeOf(values: readonly number[]): { least: number; most: number } {
 
 /** A row for each split, or one for all. */
 function shardTable({ by, sizes }: NonNullable<JobReport['shards']>, { splits }: JobReport['result']): string {
-  const text = by === 'records' ? countText : bytesText;
+  const text = by === 'records' ? formatCount : formatBytes;
   let begin = 0;
   const parts = (splits ?? [{ name: 'all', shards: sizes }]).map(({ name, shards }) => {
     const own = sizes.slice(begin, begin + Math.max(1, shards.length));
@@ -490,7 +481,7 @@ function shardTable({ by, sizes }: NonNullable<JobReport['shards']>, { splits }:
     const { least, most } = rangeOf(own);
     return [
       name,
-      countText(own.length),
+      formatCount(own.length),
       text(least),
       text(most),
       by === 'records' ? numberText(total / own.length) : text(total / own.length),
@@ -527,7 +518,7 @@ function repeat({ call, environment, result }: JobReport): string {
     ['Node.js', node],
     ['System', platform],
     ['Processors', `${cpuCount} of ${cpu}`],
-    ['Memory', bytesText(memoryBytes)],
+    ['Memory', formatBytes(memoryBytes)],
   ];
   const place = call.directory === undefined ? '' : paragraph(`In the directory ${nameText(call.directory)}:`);
   const command =

@@ -2,8 +2,8 @@
  * Asks the sample of a job and the sizes of its piles whether they look like chance. Pure. Each check has the range in
  * which its value lies in 999 of 1000 jobs.
  */
+import { formatPlural } from '../../quantity.js';
 import type { ExpectedRange, PileSizes, SampledRecord, SelfCheck } from './report-facts.js';
-import { countText } from './units.js';
 
 /** Of a normal distribution: 999 of 1000 lie this many standard deviations around the mean. */
 const DEVIATIONS = 3.29;
@@ -84,7 +84,7 @@ function neighbourChecks(sample: readonly SampledRecord[], orderedCount: number)
   const known = sample.filter(({ keepsNeighbour }) => keepsNeighbour !== undefined);
   if (known.length === 0) return [];
   const mean = known.length / orderedCount;
-  const question = `Of ${countText(known.length)} sampled records, how many are followed in the output by the record that followed them in their input.`;
+  const question = `Of ${formatPlural(known.length, 'sampled record')}, how many are followed in the output by the record that followed them in their input.`;
   const kept = known.filter(({ keepsNeighbour }) => keepsNeighbour === true).length;
   const expected = { mean, standardDeviation: Math.sqrt(mean), lowest: 0, highest: poissonHighest(mean) };
   return [checked('Neighbours kept', question, kept, expected)];
@@ -95,7 +95,7 @@ function pileChecks(piles: PileSizes | undefined): SelfCheck[] {
   const { mean } = piles.expected;
   if (mean < FEWEST_IN_CELL) return [];
   const value = sum(piles.records.map((count) => (count - mean) ** 2 / mean));
-  const question = `Chi-square of the records of ${countText(piles.records.length)} piles: large if piles differ more than chance allows, near 0 if they differ less.`;
+  const question = `Chi-square of the records of ${formatPlural(piles.records.length, 'pile')}: large if piles differ more than chance allows, near 0 if they differ less.`;
   return [checked('Sizes of piles', question, value, chiSquare(piles.records.length - 1))];
 }
 

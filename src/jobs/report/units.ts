@@ -1,7 +1,5 @@
 /** Numbers of a report as text. */
-
-const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P'];
+import { formatBytes, formatCount } from '../../quantity.js';
 
 /** Of what a page would not show, or what would turn the writing direction round. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -11,26 +9,16 @@ export function nameText(name: string): string {
   return name.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-export function countText(count: number): string {
-  return counts.format(count);
-}
-
 /** Three digits that count. */
 export function numberText(value: number): string {
   if (value === 0) return '0';
-  if (Math.abs(value) >= 1000) return countText(value);
+  if (Math.abs(value) >= 1000) return formatCount(value);
   return String(Number(value.toPrecision(3)));
 }
 
 /** A part of 1. */
 export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
-}
-
-/** In powers of 1000. */
-export function bytesText(byteLength: number): string {
-  const power = Math.max(0, Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, byteLength)) / 3)));
-  return `${numberText(byteLength / 1000 ** power)} ${PREFIXES[power]}B`;
 }
 
 const SIZE_LETTERS = ['T', 'G', 'M', 'K'] as const;
@@ -50,7 +38,7 @@ function sizeWord(bytes: number): string | undefined {
 /** As `-S` takes it, where that is short: it counts in powers of 1024. */
 export function budgetText(byteLength: number): string {
   const size = sizeWord(byteLength);
-  return size === undefined ? bytesText(byteLength) : `${size} (${bytesText(byteLength)})`;
+  return size === undefined ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
 }
 
 export function secondsText(seconds: number): string {
@@ -69,5 +57,5 @@ export function likeSeconds(all: readonly number[]): (seconds: number) => string
 }
 
 export function speedText(byteLength: number, seconds: number): string {
-  return seconds <= 0 ? 'no time' : `${bytesText(byteLength / seconds)}/s`;
+  return seconds <= 0 ? 'no time' : `${formatBytes(byteLength / seconds)}/s`;
 }

@@ -58,7 +58,7 @@ export function formatWholeSeconds(wholeSeconds: number): string {
 
 /** `19,047,619`. */
 export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** `1 record`, `19,047,619 records`. */
