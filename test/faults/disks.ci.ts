@@ -59,7 +59,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(
         1,
-        /^pileshuf: not enough space for temp data on the device of .*\/small: about [\d.]+ MB are needed and [\d.]+ MB are free; .*--temp-dir/,
+        /^pileshuf: not enough space for temp data on the device of .*\/small: about [\d.]+ [kM]B are needed and [\d.]+ [kM]B are free; .*--temp-dir/,
       ),
     );
     expect(readdirSync(small)).toEqual([]);
@@ -70,7 +70,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const small = mountTmpfs(directory.path('small'), 'size=12k');
     const argv = [...OPTIONS, ...inputs, writeCompressed(1000), '-T', small, '-o', output];
     expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual(
-      oneLine(1, /^pileshuf: not enough space for temp data on the device of .*\/small: about [\d.]+ MB are needed/),
+      oneLine(1, /^pileshuf: not enough space for temp data on the device of .*\/small: about [\d.]+ [kM]B are needed/),
     );
     expect(readdirSync(small)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const { exitCode, stderr } = await runCommand(argv, { env: smallSizes() });
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^pileshuf: warning: by a sample of the inputs, there may not be enough space for temp data on the device of .*\/small: about [\d.]+ MB are needed and [\d.]+ MB are free; /m,
+      /^pileshuf: warning: by a sample of the inputs, there may not be enough space for temp data on the device of .*\/small: about [\d.]+ [kM]B are needed and [\d.]+ [kM]B are free; /m,
     );
   });
 
@@ -90,7 +90,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`];
     const result = await runCommand(argv, { env: smallSizes() });
     expect(seen(result)).toEqual(
-      oneLine(1, /^pileshuf: not enough space for output on the device of .*\/small: about \d+ MiB/),
+      oneLine(1, /^pileshuf: not enough space for output on the device of .*\/small: about [\d.]+ [kM]B/),
     );
     expect(readdirSync(small)).toEqual([]);
   });
@@ -126,7 +126,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const argv = [...OPTIONS, ...inputs, '-T', small, '-o', `${small}/out`];
     const result = await runCommand(argv, { env: smallSizes() });
     expect(seen(result)).toEqual(
-      oneLine(1, /^pileshuf: not enough space for temp data and output on the device of .*\/small: about \d+ MiB/),
+      oneLine(1, /^pileshuf: not enough space for temp data and output on the device of .*\/small: about [\d.]+ [kM]B/),
     );
     expect(readdirSync(small)).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const argv = [...OPTIONS, ...inputs, '-T', `${small}/a`, '-T', `${small}/b`, '-o', output];
     const result = await runCommand(argv, { env: smallSizes() });
     expect(seen(result)).toEqual(
-      oneLine(1, /^pileshuf: not enough space for temp data on the device of .*\/small\/a: about \d+ MiB/),
+      oneLine(1, /^pileshuf: not enough space for temp data on the device of .*\/small\/a: about [\d.]+ [kM]B/),
     );
     expect(['a', 'b'].map((name) => readdirSync(`${small}/${name}`))).toEqual([[], []]);
     expect(existsSync(output)).toBe(false);

@@ -66,11 +66,11 @@ describe.skipIf(reasonNotToMount !== undefined)(`findShortages ${reasonNotToMoun
     const needs = [tempData(a, 2 ** 20), output(b, 2 ** 20), output(other, 2 ** 30)];
     expect(findShortages(needs, 1, new DeviceGates({}))).toMatchObject([
       {
-        description: `for temp data and output on the device of ${a}: about 2 MiB are needed and 1 MiB are free`,
+        description: `for temp data and output on the device of ${a}: about 2.10 MB are needed and 1.05 MB are free`,
         advice: 'free some space or name other disks with `tempDirs`',
       },
       {
-        description: `for output on the device of ${other}: about 1024 MiB are needed and 3 MiB are free`,
+        description: `for output on the device of ${other}: about 1.07 GB are needed and 3.15 MB are free`,
         advice: 'free some space',
       },
     ]);

@@ -2,10 +2,8 @@
  * Jobs whose inputs, temp data and output lie on one rotating disk, which takes one call at a time. Each job has its
  * own process, because a job that waits for a permit that it holds itself would block the test.
  */
-import './one-rotating-disk.mjs';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { describeDevice } from '#src/machine/devices.js';
 import { SORTED_OUTPUT, smallSizes, writeInputs } from '../faults/small-job.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
@@ -14,8 +12,10 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 const directory = useTestDirectory();
 const nodeOptions = ['--import', new URL('one-rotating-disk.mjs', import.meta.url).href];
 
-it('the disk is one that rotates', () => {
-  expect(describeDevice(directory.temp)).toMatchObject({ deviceClass: 'rotating', ioLimit: 1 });
+it('the disk is one that rotates', async () => {
+  const argv = ['plan', ...writeInputs(directory), '-o', directory.path('out'), '-T', directory.temp, '-S', '4M'];
+  const { stdout } = await runCommand([...argv, '--no-probe', '--json'], { nodeOptions });
+  expect(JSON.parse(stdout.toString())).toMatchObject({ devices: [{ class: 'rotating', calls: 1 }] });
 });
 
 describe.each([
