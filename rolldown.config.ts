@@ -47,6 +47,9 @@ const loadedByMain = new Set(['./run-command.js', './shuf-job.js']);
 /** Loaded by the library when it needs them. */
 const loadedByLibrary = new Set(['./report-page.js', './order-plot.js']);
 
+/** Node reads every byte of what it loads. The docstrings are in the types of the package. */
+const withoutDocs = { legal: true, annotation: false, jsdoc: false };
+
 const library = defineConfig({
   input: {
     index: './dist/src/index.js',
@@ -62,6 +65,7 @@ const library = defineConfig({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'part-[hash].js',
+    comments: withoutDocs,
     // One file for what a shuffle loads beside its tasks, else one for each set of commands that share something.
     codeSplitting: {
       includeDependenciesRecursively: false,
@@ -150,6 +154,7 @@ const main = defineConfig({
     dir: 'dist/bundle',
     format: 'cjs',
     entryFileNames: '[name].cjs',
+    comments: withoutDocs,
     codeSplitting: false,
   },
   plugins: [
