@@ -22,7 +22,8 @@
 //   cat-fsync  one read and one durable write: the least that a shuffle in memory does
 //   duckdb     DuckDB in Python: SELECT line FROM the inputs ORDER BY random()
 //   buffer     a shuffle buffer of 10,000 lines in Python, as WebDataset has one: no uniform shuffle
-//   reference  reads the inputs and computes on each byte, on one thread of the same Node: the speed of the processor
+//   reference  reads the inputs, computes on each byte, and stores and loads words at random places, on one thread of the
+//              same Node: the speed of the processor and of its memory
 //   bare-node  starts Node and does nothing
 
 import fs from 'node:fs';
