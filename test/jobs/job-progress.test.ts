@@ -11,7 +11,7 @@ import { previewShuffle, type ShuffleOptions, type ShuffleProgress, shuffle, typ
 import { UNGATED } from '#src/job-control.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
 import { makePipe } from '../fixtures/make-pipe.js';
-import { sampled } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -153,12 +153,15 @@ it('each report tells what all phases of the job are expected to cost', async ()
 
 describe('between the passes', () => {
   const shards = { by: 'count', shardCount: 3 } as const;
-  it.each<[string, Partial<ShuffleOptions>, string[]]>([
+  const casesOfCi: [string, Partial<ShuffleOptions>, string[]][] = [
     ['equal records are dropped from shards', { unique: true, shards }, ['measure']],
     ['equal records are listed', { unique: true, duplicates: 'duplicates' }, ['measure']],
-    ['equal records are dropped from one output, which needs no measure', { unique: true }, []],
     ['records are drawn', { repeat: true, headCount: 500 }, ['draw']],
+  ];
+  it.each<[string, Partial<ShuffleOptions>, string[]]>([
+    ['equal records are dropped from one output, which needs no measure', { unique: true }, []],
     ['records are drawn from those that stay', { unique: true, repeat: true, headCount: 500 }, ['measure', 'draw']],
+    ...(fromCi ? casesOfCi : []),
   ])('a phase of its own tells how far it is where %s', async (_, options, between) => {
     const inputs = [TEXT, TEXT].map((text, i) => {
       writeFileSync(directory.path(`in-${i}`), text);
@@ -191,7 +194,7 @@ describe('between the passes', () => {
         ...{ inputs: [directory.path('plain')], output: '/dev/null', repeat: true, signal: stop.signal },
         onProgress: (progress) => {
           told.push(progress);
-          if (told.filter(({ phase, bytesDone }) => phase === 'draw' && bytesDone === 0).length > 3) stop.abort();
+          if (told.filter(({ phase, bytesDone }) => phase === 'draw' && bytesDone === 0).length > 1) stop.abort();
         },
       },
       SIZES,
