@@ -1,8 +1,8 @@
 // @ts-check
 // The cases and figures of the regression guard, as data. No figure is a time. Each is a count, or the ratio of the CPU
-// times of two programs in the same round, so that the machine, the day and other load nearly cancel out. User CPU is measured
-// with one worker, because two workers on one processor slow each other down. The gain of a second worker is not
-// guarded: if other programs use the cores, two workers are slower than one.
+// times of two programs in the same round, so that the machine, the day and other load nearly cancel out. User CPU is
+// measured with one worker, because two workers on one processor slow each other down. The gain of a second worker is
+// not guarded: if other programs use the cores, two workers are slower than one.
 
 import { medianOf, ratioInRounds } from './figures.mjs';
 

@@ -1,6 +1,6 @@
 /**
- * Numbers as people read them on a terminal, in three significant digits. Bytes are in powers of 1000, like the speeds
- * of disks and networks beside which they stand. Programs read `--progress json` instead.
+ * Numbers as people read them in lines, messages and reports, in three significant digits. Bytes are in powers of 1000,
+ * like the speeds of disks and networks beside which they stand. Programs read `--progress json` instead.
  */
 
 const byteUnits = ['kB', 'MB', 'GB', 'TB', 'PB'] as const;
@@ -56,7 +56,7 @@ export function formatWholeSeconds(wholeSeconds: number): string {
   return `${Math.floor(wholeMinutes / 60)} h ${twoDigits(wholeMinutes % 60)} min`;
 }
 
-/** `19,047,619`. */
+/** `19,047,619`, rounded to a whole number. */
 export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -81,7 +81,7 @@ class SpeedWindow {
 
   /** @returns bytes a second, from the start of the window to `now`; 0 while unknown. */
   speed(now: Sample, lengthSeconds: number): number {
-    const oldest = this.#oldestFrom(now.phaseSeconds - lengthSeconds);
+    const oldest = this.#dropBefore(now.phaseSeconds - lengthSeconds);
     const newest = this.#samples.at(-1) ?? oldest;
     if (now.phaseSeconds - newest.phaseSeconds >= lengthSeconds / SAMPLES) this.#samples.push(now);
     const elapsedSeconds = now.phaseSeconds - oldest.phaseSeconds;
@@ -89,7 +89,7 @@ class SpeedWindow {
   }
 
   /** Keeps one sample at or before the start of the window, so that the window is always covered. */
-  #oldestFrom(startSeconds: number): Sample {
+  #dropBefore(startSeconds: number): Sample {
     const firstInside = this.#samples.findIndex((sample) => sample.phaseSeconds > startSeconds);
     this.#samples.splice(0, (firstInside === -1 ? this.#samples.length : firstInside) - 1);
     return this.#samples[0] ?? { phaseSeconds: 0, bytesDone: 0 };

@@ -20,7 +20,6 @@ import {
   SystemError,
   VerificationError,
 } from '#src/index.js';
-import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/quantity.js';
 
 class PlayedStream extends Writable {
   readonly isTTY: boolean;
@@ -555,43 +554,5 @@ describe('RateMeter', () => {
       bytesPerSecond: 1e9,
       secondsLeft: 1,
     });
-  });
-});
-
-describe('quantities', () => {
-  it.each([
-    [0, '0 B'],
-    [999, '999 B'],
-    [1000, '1.00 kB'],
-    [9994, '9.99 kB'],
-    [9995, '10.0 kB'],
-    [99_949, '99.9 kB'],
-    [99_950, '100 kB'],
-    [999_499, '999 kB'],
-    [999_500, '1.00 MB'],
-    [1_320_000_000_000, '1.32 TB'],
-    [9_007_199_254_740_991, '9.01 PB'],
-  ])('formatBytes(%d) is %s', (bytes, text) => {
-    expect(formatBytes(bytes)).toBe(text);
-  });
-
-  it.each([
-    [0.042, '0.04 s'],
-    [0.994, '0.99 s'],
-    [0.996, '1.0 s'],
-    [9.94, '9.9 s'],
-    [9.96, '10 s'],
-    [59.6, '1 min 00 s'],
-    [125, '2 min 05 s'],
-    [3599.6, '1 h 00 min'],
-    [11_220, '3 h 07 min'],
-    [90_000, '25 h 00 min'],
-  ])('formatSeconds(%d) is %s', (seconds, text) => {
-    expect(formatSeconds(seconds)).toBe(text);
-  });
-
-  it('formats whole seconds and counts', () => {
-    expect([0, 7, 59, 60].map(formatWholeSeconds)).toEqual(['0 s', '7 s', '59 s', '1 min 00 s']);
-    expect([0, 999, 1000, 19_047_619].map(formatCount)).toEqual(['0', '999', '1,000', '19,047,619']);
   });
 });

@@ -75,4 +75,14 @@ describe.skipIf(reasonNotToMount !== undefined)(`findShortages ${reasonNotToMoun
       },
     ]);
   });
+
+  it('tells sizes to the byte that would read the same', () => {
+    expect(findShortages([tempData(a, free + 1)], 1, new DeviceGates({}))).toMatchObject([
+      {
+        description: expect.stringContaining(
+          'about 1.05 MB (1,048,577 bytes) are needed and 1.05 MB (1,048,576 bytes) are free',
+        ),
+      },
+    ]);
+  });
 });
