@@ -17,11 +17,12 @@ export interface ZstdAddon {
     readonly windowLog: number;
   };
   readonly DParameter: { readonly windowLogMax: number };
-  readonly ResetDirective: { readonly sessionOnly: number };
+  readonly ResetDirective: { readonly sessionOnly: number; readonly sessionAndParameters: number };
   compressBound(byteLength: number): number;
 }
 
 export interface AddonCompressor {
+  reset(directive: number): void;
   setParameter(parameter: number, value: number): void;
   /** One frame of all of `bytes`; returns its length. */
   compress2(room: Uint8Array, bytes: Uint8Array): number;

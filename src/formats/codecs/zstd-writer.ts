@@ -10,6 +10,7 @@ import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
 import type { MemberEncoder } from '../codec.js';
 import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
 import {
+  type AddonCompressor,
   type AddonDecompressor,
   findZstdInNode,
   loadZstdAddon,
@@ -85,13 +86,16 @@ export function writersHere(): ZstdWriter[] {
 }
 
 function addonWriter(addon: ZstdAddon): ZstdWriter {
-  const open = (level: number, parameter: number, value: number) => {
-    const compressor = new addon.CCtx();
+  // Only the garbage collector frees a context, with tables of many MiB: all encoders of a thread share one.
+  let compressor: AddonCompressor | undefined;
+  let decompressor: AddonDecompressor | undefined;
+  const open = (level: number, parameter: number, value: number) => (bytes: Uint8Array, room: Uint8Array) => {
+    compressor ??= new addon.CCtx();
+    compressor.reset(addon.ResetDirective.sessionAndParameters);
     compressor.setParameter(addon.CParameter.compressionLevel, level);
     compressor.setParameter(parameter, value);
-    return (bytes: Uint8Array, room: Uint8Array) => room.subarray(0, compressor.compress2(room, bytes));
+    return room.subarray(0, compressor.compress2(room, bytes));
   };
-  let decompressor: AddonDecompressor | undefined;
   return {
     openEncoder: (level) => {
       const compress = open(level, addon.CParameter.checksumFlag, 1);
