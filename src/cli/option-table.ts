@@ -9,7 +9,6 @@ import type { HeaderKind, RecordKind } from '../jobs/options.js';
 import type { CommandName } from './command-table.js';
 import {
   oneOf,
-  parseAgainst,
   parseBytes,
   parseCompression,
   parseCount,
@@ -22,6 +21,7 @@ import {
   parseIoLimit,
   parseMemory,
   parsePath,
+  parsePaths,
   parsePrefix,
   parseRange,
   parseSbatchArgs,
@@ -32,7 +32,6 @@ import {
   parseStandardOutput,
   parseState,
   parseTempCompression,
-  parseTempDir,
   parseTogether,
   parseWeight,
   parseWhole,
@@ -101,6 +100,7 @@ const SHUFFLERS = [...SHUFFLE, ...PLANNERS] as const;
 const TEMP_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
 const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
 const LIST_READERS = [...SHUFFLERS, 'append'] as const;
+const DIRECTORY_READERS = [...LIST_READERS, ...CHECKERS] as const;
 const INPUT_READERS = [...SHUFFLERS, 'append', 'pile', ...CHECKERS] as const;
 const FRAMERS = [...SHUFFLERS, 'append', 'index', 'pile', ...CHECKERS] as const;
 const WORKERS = [...SHUFFLE, 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
@@ -481,7 +481,7 @@ export const optionTable = [
   },
 
   {
-    name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parseAgainst,
+    name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parsePaths,
     help: 'the inputs of the outputs: all words up to the next option',
     group: 'Input', commands: ['verify'],
   },
@@ -498,6 +498,22 @@ export const optionTable = [
     name: 'together', value: 'FILE,FILE', sets: 'together', isRepeatable: true, parse: parseTogether,
     help: 'shuffle files in one order that keeps them aligned, in a directory; repeat the option for more tuples of files',
     group: 'Input', commands: SHUFFLE,
+  },
+  {
+    name: 'hidden', sets: 'hidden',
+    help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
+    group: 'Input', commands: DIRECTORY_READERS,
+  },
+  {
+    name: 'include', value: 'GLOB', sets: 'include', parse: parsePaths, isRepeatable: true,
+    help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
+    default: 'all, if they are of one kind',
+    group: 'Input', commands: DIRECTORY_READERS,
+  },
+  {
+    name: 'exclude', value: 'GLOB', sets: 'exclude', parse: parsePaths, isRepeatable: true,
+    help: 'leave out files and directories below directories that match, compared in the same way',
+    group: 'Input', commands: DIRECTORY_READERS,
   },
   {
     name: 'decompress-program', value: 'CMD', sets: 'decompressProgram', parse: parseDecompressProgram,
@@ -640,7 +656,7 @@ export const optionTable = [
     group: 'Machine', commands: BUDGETED,
   },
   {
-    name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir, isRepeatable: true,
+    name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parsePaths, isRepeatable: true,
     help: 'directory for temp files; repeat it to use several',
     default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
     group: 'Machine', commands: TEMP_WRITERS,

@@ -108,8 +108,8 @@ export function parsePath(text: string, flag: string): string {
   throw new UsageError(`${flag}: expected a path, got an empty string`);
 }
 
-/** One of several inputs. */
-export function parseAgainst(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
+/** Each path or glob is added to those before. */
+export function parsePaths(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, parsePath(text, flag)];
 }
 
@@ -129,11 +129,6 @@ export function parseState(text: string, flag: string): string {
 export function parseStandardOutput(text: string, flag: string): '-' {
   if (text === '-') return text;
   throw new UsageError(`${flag} ${text}: expected -, standard output; for a file, redirect it with >`);
-}
-
-/** Each directory is added to those before. */
-export function parseTempDir(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, parsePath(text, flag)];
 }
 
 /** Each tuple of paths, with commas between, is added to those before. */

@@ -1,8 +1,9 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: what pileshuf made
- * beside it, and the output of the job, are left out.
+ * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: hidden files, what
+ * pileshuf made beside it, and the output of the job, are left out.
  */
+import { join } from 'node:path';
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
@@ -17,6 +18,8 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
+import { type FileChoice, fileChooser, USUAL_FILES } from './file-choice.js';
+import { requireOneKind } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownDirectoryAt, ownFileAt } from './own-files.js';
 
 /**
@@ -79,19 +82,27 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-/**
- * @param isOutput the files for which it is true are left out where the caller names a directory.
- * @throws InputError, UsageError, AbortError
- */
+/** How inputs are listed. */
+export interface ListingRequest {
+  readonly decompressProgram?: DecompressProgram;
+  readonly signal?: AbortSignal | undefined;
+  /** Which files of directories are inputs. */
+  readonly fileChoice?: FileChoice;
+  /** The files for which it is true are left out where the caller names a directory. */
+  readonly isOutput?: IsOutput;
+}
+
+/** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   named: readonly AskedInput[],
   onWarning: (line: string) => void,
-  decompressProgram?: DecompressProgram,
-  signal?: AbortSignal,
-  isOutput: IsOutput = () => false,
+  { decompressProgram, signal, fileChoice = USUAL_FILES, isOutput = () => false }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const directories: string[] = [];
+  const { isExcluded, isHidden, isIncluded } = await fileChooser(fileChoice);
+  const found: string[] = [];
+  const hidden: string[] = [];
   const seen = new Map<string, Input>();
   const again: { readonly path: string; readonly earlier: string }[] = [];
   const own: string[] = [];
@@ -127,17 +138,29 @@ export async function listInputs(
       own.push(folder);
       return true;
     };
+    const hiddenBefore = hidden.length;
+    const isPassedOver = (place: string) => {
+      if (isExcluded(place)) return true;
+      if (!isHidden(place)) return false;
+      hidden.push(join(directory, place));
+      return true;
+    };
     const before = inputs.length + own.length + outputs.length;
     const firstOrdinal = inputs.length;
-    for (const file of await listDirectory(directory, signal, isLeftOut, isNameOfJobDirectory)) {
+    const rules = { isLeftOut, isPassedOver, isTaken: isIncluded, mayVanish: isNameOfJobDirectory };
+    for (const file of await listDirectory(directory, signal, rules)) {
       const opened = await open(file);
       if (isOutput(file, identityOf(opened.input))) outputs.push(file);
       else if (opened.ownKind !== undefined) own.push(file);
-      else add(file, opened);
+      else {
+        add(file, opened);
+        // A file without bytes adds nothing to the others.
+        if (opened.input.kind !== 'file' || opened.input.version.byteLength > 0) found.push(file);
+      }
     }
     if (inputs.length > firstOrdinal) return;
     const isEmpty = inputs.length + own.length + outputs.length === before;
-    const what = isEmpty ? 'files' : 'data, only files that pileshuf made, or the output itself';
+    const what = isEmpty ? wordsForNone(fileChoice, hidden.length > hiddenBefore) : NO_DATA;
     throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
   };
   for (const name of named) {
@@ -172,6 +195,11 @@ export async function listInputs(
       add(path, await open(path));
     }
   }
+  requireOneKind(found, directories, fileChoice.include, onWarning);
+  if (hidden.length > 0) {
+    const count = hidden.length === 1 ? '1 hidden file or directory' : `${hidden.length} hidden files and directories`;
+    onWarning(`left out ${count}: ${nameSome(hidden.sort())}; \`hidden\` takes them`);
+  }
   const [firstOwn] = own;
   if (firstOwn !== undefined) {
     onWarning(`${firstOwn}${andOthers(own)}: left out, because pileshuf made it beside data`);
@@ -189,6 +217,14 @@ export async function listInputs(
     loaded.add(codec.name);
   }
   return { inputs, directories, outputs };
+}
+
+const NO_DATA = 'data, only files that pileshuf made, or the output itself';
+
+/** What a directory without inputs lacks. */
+function wordsForNone({ include, exclude }: FileChoice, hasHidden: boolean): string {
+  const chosen = include.length + exclude.length > 0 ? ' that `include` and `exclude` choose' : '';
+  return `files${chosen}${hasHidden ? '; `hidden` takes hidden ones, too' : ''}`;
 }
 
 function warnOfRepeats(

@@ -13,38 +13,53 @@ import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, statPath } from './paths.js';
 
-/** Whether a listing leaves out a directory with everything below it. */
-export type IsLeftOut = (directory: string, entries: readonly Entry[]) => boolean;
+/** What a listing of a directory leaves out. Places are paths below that directory. */
+export interface ListingRules {
+  /** Whether it leaves out a directory with everything below it. */
+  readonly isLeftOut?: (directory: string, entries: readonly Entry[]) => boolean;
+  /** Whether it passes over a file, or over a directory before it is opened. */
+  readonly isPassedOver?: (place: string) => boolean;
+  /** Whether it takes a file that it does not pass over. */
+  readonly isTaken?: (place: string) => boolean;
+  /** Whether a directory of that name may be gone when it is its turn. */
+  readonly mayVanish?: (name: string) => boolean;
+}
 
 /** An entry of a directory. */
 export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
 
 /**
- * All regular files below a directory, hidden ones too, and symbolic links to regular files. Links to directories are
- * not followed, so no file is met twice through a cycle.
- * @param mayVanish whether a directory of that name may be gone when it is its turn.
+ * All regular files below a directory, and symbolic links to regular files. Links to directories are not followed, so no
+ * file is met twice through a cycle.
  */
 export async function listDirectory(
   directory: string,
   signal?: AbortSignal,
-  isLeftOut: IsLeftOut = () => false,
-  mayVanish: (name: string) => boolean = () => false,
+  {
+    isLeftOut = () => false,
+    isPassedOver = () => false,
+    isTaken = () => true,
+    mayVanish = () => false,
+  }: ListingRules = {},
 ): Promise<string[]> {
   const paths: string[] = [];
   const names = new NamesOfFiles();
   let folders = 0;
-  const visit = async (folder: string, entries: readonly Entry[]) => {
+  const visit = async (folder: string, placeOfFolder: string, entries: readonly Entry[]) => {
     await hearSignalsAt(folders, signal);
     folders += 1;
     if (isLeftOut(folder, entries)) return;
     for (const entry of entries) {
+      const place = `${placeOfFolder}${entry.name}`;
+      if (isPassedOver(place) || !(entry.isDirectory() || isTaken(place))) continue;
       const path = names.pathOf(folder, entry);
       if (path === undefined) continue;
-      if (entry.isDirectory()) await visit(path, mayVanish(entry.name) ? existing(path) : entriesOf(path));
-      else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
+      if (entry.isDirectory()) {
+        await visit(path, `${place}/`, mayVanish(entry.name) ? existing(path) : entriesOf(path));
+      } else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
     }
   };
-  await visit(directory, entriesOf(directory));
+  await visit(directory, '', entriesOf(directory));
   names.requireAll();
   return sortByBytes(paths);
 }

@@ -2,7 +2,7 @@
  * Whether a path is one that a glob names, as in .gitignore: a glob with a slash is compared with the path, one without
  * with each name in the path; what names a directory names all files below it. Hidden names are like others.
  */
-import { normalize } from 'node:path';
+import { basename, normalize } from 'node:path';
 import { escapeLiterals } from './list-files.js';
 
 export type PathMatcher = (path: string) => boolean;
@@ -12,13 +12,29 @@ export const MOST_GLOB_CHARACTERS = 4096;
 
 /** @param glob of at most `MOST_GLOB_CHARACTERS`. */
 export async function pathMatcher(glob: string): Promise<PathMatcher> {
-  const { default: picomatch } = await import('picomatch');
   const literal = normalize(glob).replace(/(?<=.)\/$/, '');
-  const test = picomatch(escapeLiterals(literal), { dot: true, noextglob: true, posix: true });
-  const isNamed = (text: string) => text !== '' && (text === literal || test(text));
+  const isNamed = await textMatcher(literal);
   if (!literal.includes('/')) return (path) => normalize(path).split('/').some(isNamed);
-  return (path) => {
-    const names = normalize(path).split('/');
-    return names.some((_, i) => isNamed(names.slice(0, i + 1).join('/')));
-  };
+  return (path) => pathsTo(normalize(path)).some(isNamed);
+}
+
+/**
+ * The same for paths below a directory. A glob without a slash is compared with the last name of the path alone.
+ * @param glob of at most `MOST_GLOB_CHARACTERS`.
+ */
+export async function matcherBelow(glob: string): Promise<PathMatcher> {
+  const isNamed = await textMatcher(normalize(glob).replace(/^\/|\/$/g, ''));
+  return glob.includes('/') ? (path) => pathsTo(path).some(isNamed) : (path) => isNamed(basename(path));
+}
+
+async function textMatcher(literal: string): Promise<PathMatcher> {
+  const { default: picomatch } = await import('picomatch');
+  const test = picomatch(escapeLiterals(literal), { dot: true, noextglob: true, posix: true });
+  return (text) => text !== '' && (text === literal || test(text));
+}
+
+/** `a`, `a/b` and `a/b/c` for `a/b/c`. */
+function pathsTo(path: string): string[] {
+  const names = path.split('/');
+  return names.map((_, i) => names.slice(0, i + 1).join('/'));
 }

@@ -25,11 +25,12 @@ import { judgeOrder, type OrderReport } from '../plan/order-verdict.js';
 import { BYTE_KINDS, type SampledRecords, WORDS_OF_RECORD } from '../plan/record-sample.js';
 import { planWindows, type WindowsOfInput } from '../plan/sample-windows.js';
 import { type JobScope, runJob } from './job.js';
+import { CHOICE_OPTIONS } from './option-names.js';
 import { drawHashKeys, type OpenedSet, openSets, passOver, type ReadRequest } from './read-sets.js';
 import { completeInputs, completeMachine, completeTalk } from './request.js';
-import { READ_OPTIONS, type ReadOptions } from './verify-permutation.js';
+import { READ_OPTIONS, type VerifyOptions } from './verify-permutation.js';
 
-export interface CheckOptions extends ReadOptions {
+export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs'> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
   readonly inputs: readonly NamedInput[];
   /** A field of JSON records whose values should not drift, such as `.source`. Default: none. */
@@ -58,6 +59,7 @@ export interface CheckReport extends OrderReport {
 
 const CHECK_OPTIONS: OptionNames<CheckOptions> = {
   inputs: true,
+  ...CHOICE_OPTIONS,
   field: true,
   id: true,
   plot: true,

@@ -159,7 +159,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
       `${file} is a directory; expected one file, since each file has its own index`,
     );
   }
-  const { inputs } = await listInputs(request.inputs, request.onWarning, undefined, request.signal);
+  const { inputs } = await listInputs(request.inputs, request.onWarning, { signal: request.signal });
   refuseForeignFiles(inputs, request);
   warnOfNamesOfRecords(inputs, request, true, request.onWarning);
   const [listed] = inputs;

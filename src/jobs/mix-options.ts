@@ -189,7 +189,7 @@ function isOver({ numerator, denominator }: Fraction): boolean {
 }
 
 /** @param what the message begins with this. */
-function requireGlob(what: string, glob: unknown): void {
+export function requireGlob(what: string, glob: unknown): void {
   const isGlob = typeof glob === 'string' && glob !== '' && glob.length <= MOST_GLOB_CHARACTERS && !glob.includes('\0');
   if (!isGlob)
     throw new UsageError(`${what} to be a path or a glob pattern, of 1 to ${MOST_GLOB_CHARACTERS} characters`);

@@ -9,6 +9,7 @@ import type {
 } from './options.js';
 
 const RECORDS = { records: true, zeroTerminated: true, header: true, maxRecordBytes: true } as const;
+export const CHOICE_OPTIONS = { hidden: true, include: true, exclude: true } as const;
 const DECODING = { decompressProgram: true, igzip: true } as const;
 const OUTPUT = {
   output: true,
@@ -41,6 +42,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   keepTemp: true,
   onProfile: true,
   report: true,
+  ...CHOICE_OPTIONS,
   ...RECORDS,
   ...DECODING,
   ...OUTPUT,
@@ -58,6 +60,7 @@ export const APPEND_OPTIONS: OptionNames<AppendOptions & Pick<ShuffleOptions, 'h
   seed: true,
   piles: true,
   expectedBytes: true,
+  ...CHOICE_OPTIONS,
   ...RECORDS,
   ...DECODING,
   ...MACHINE,

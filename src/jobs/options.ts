@@ -169,11 +169,23 @@ export interface ShuffleOptions {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
    * the delimiter behind it, as in a file. `begin`: the first bytes of a stream, which you have read already. A
-   * directory means all regular files below it, except those that pileshuf made beside data. Files of a directory or
+   * directory means all regular files below it, except hidden ones and those that pileshuf made beside data. Files of a directory or
    * pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the
    * output depends on the order of the inputs.
    */
   readonly inputs: readonly NamedInput[];
+  /**
+   * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
+   * beside data, such as `_SUCCESS` (docs/INPUTS.md). Default false.
+   */
+  readonly hidden?: boolean | undefined;
+  /**
+   * Takes those files of directories that one of these globs matches. A glob without a slash is compared with the name,
+   * others with the path below the directory. Default: all files, which must be of one kind (docs/INPUTS.md).
+   */
+  readonly include?: readonly string[] | undefined;
+  /** Leaves out the files and directories below directories that one of these globs matches. Default: none. */
+  readonly exclude?: readonly string[] | undefined;
   /**
    * The ids of the inputs; no two may be equal. The order of the records depends on the seed and these ids. `ordinal`:
    * the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: one id for
@@ -538,6 +550,9 @@ export interface AppendOptions
   extends Pick<
     ShuffleOptions,
     | 'inputs'
+    | 'hidden'
+    | 'include'
+    | 'exclude'
     | 'records'
     | 'zeroTerminated'
     | 'decompressProgram'

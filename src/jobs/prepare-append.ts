@@ -5,6 +5,7 @@
 import { requireWhole, UsageError } from '../errors.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
+import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
@@ -81,7 +82,8 @@ export async function prepareAppend(
   const talk = completeTalk(options);
   const request = { ...completeInputs(options), ...completeMachine(options), ...talk, generation, replace };
   refuseHeaders(request);
-  const listed = await listInputs(request.inputs, talk.onWarning, request.decompressProgram, talk.signal);
+  const listed = await listInputs(request.inputs, talk.onWarning, request);
+  requireDirectory(request.fileChoice, listed.directories);
   refuseForeignFiles(listed.inputs, request);
   warnOfNamesOfRecords(listed.inputs, request, false, talk.onWarning);
   warnOfMates(listed.inputs, request, false, talk.onWarning);

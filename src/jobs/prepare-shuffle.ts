@@ -4,6 +4,7 @@
 import { UsageError } from '../errors.js';
 import { withColumnNumber } from '../formats/column-names.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
+import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
@@ -82,7 +83,8 @@ export async function prepareShuffle(
   const asked = completeShuffle(options, steps.isInTasks);
   const { onWarning, signal } = asked;
   const isOutput = placeOfOutput(asked.output, prefixesOf(asked));
-  const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
+  const listed = await listInputs(asked.inputs, onWarning, { ...asked, isOutput });
+  requireDirectory(asked.fileChoice, listed.directories);
   refuseForeignFiles(listed.inputs, asked);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
   if (asked.keys === 'position') warnOfMates(listed.inputs, asked, true, onWarning);

@@ -10,6 +10,7 @@ import type { FoundHeader } from '../formats/header.js';
 import { describeForSlices } from '../inputs/cuts.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
+import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { type AskedInput, gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
@@ -67,9 +68,13 @@ export async function openSets(
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { signal, onWarning, decompressProgram, framing } = request;
+  const { signal, onWarning, framing } = request;
   const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
-  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, decompressProgram, signal));
+  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, request));
+  requireDirectory(
+    request.fileChoice,
+    listed.flatMap(({ directories }) => directories),
+  );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
   refuseForeignFiles(all, request);

@@ -9,6 +9,7 @@ import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { joinRecords } from '../formats/record-list.js';
+import type { FileChoice } from '../inputs/file-choice.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
@@ -18,7 +19,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_DRAWS } from '../passes/draw-pass.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { completeMix, type MixRequest } from './mix-options.js';
+import { completeMix, type MixRequest, requireGlob } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
@@ -43,6 +44,7 @@ export interface MachineRequest {
 /** The inputs of a job, and how to read them. */
 export interface InputRequest extends RecordFormat {
   readonly inputs: readonly AskedInput[];
+  readonly fileChoice: FileChoice;
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
@@ -225,7 +227,16 @@ export function completeMachine(
 export function completeInputs(
   options: Pick<
     ShuffleOptions,
-    'inputs' | 'records' | 'zeroTerminated' | 'header' | 'decompressProgram' | 'igzip' | 'maxRecordBytes'
+    | 'inputs'
+    | 'hidden'
+    | 'include'
+    | 'exclude'
+    | 'records'
+    | 'zeroTerminated'
+    | 'header'
+    | 'decompressProgram'
+    | 'igzip'
+    | 'maxRecordBytes'
   >,
 ): InputRequest {
   const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
@@ -242,11 +253,29 @@ export function completeInputs(
   const format = recordFormatOf(options);
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
+    fileChoice: completeFileChoice(options),
     ...format,
     decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
     igzip,
     maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
   };
+}
+
+function completeFileChoice({
+  hidden = false,
+  include = [],
+  exclude = [],
+}: Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude'>): FileChoice {
+  // Callers without types may pass anything.
+  if (typeof hidden !== 'boolean') throw new UsageError('`hidden`: expected true or false');
+  requireGlobs('`include`', include);
+  requireGlobs('`exclude`', exclude);
+  return { hidden, include, exclude };
+}
+
+function requireGlobs(option: string, globs: readonly string[]): void {
+  if (!Array.isArray(globs)) throw new UsageError(`${option}: expected an array of glob patterns`);
+  for (const glob of globs) requireGlob(`${option}: expected each`, glob);
 }
 
 function requireInput(input: NamedInput): void {

@@ -133,7 +133,7 @@ async function openFiles({ members, common }: TogetherRequest): Promise<readonly
   const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
   if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder.path}; expected files`);
   // The shuffle of each member warns.
-  const { inputs } = await listInputs(named, () => {}, common.decompressProgram, common.signal);
+  const { inputs } = await listInputs(named, () => {}, common);
   const stream = inputs.find(({ kind }) => kind !== 'file');
   if (stream === undefined) return inputs;
   throw new UsageError(

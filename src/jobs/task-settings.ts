@@ -37,7 +37,8 @@ export function scatterSettings(
     uniqueBy,
     keepsPlaces,
     isSampled,
-  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled'>,
+  }: Omit<InputRequest, 'inputs' | 'fileChoice'> &
+    Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,

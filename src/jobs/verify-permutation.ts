@@ -18,6 +18,7 @@ import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySe
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
 import { type JobScope, runJob } from './job.js';
+import { CHOICE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { drawHashKeys, type OpenedSets, openSets, passOver, type ReadRequest } from './read-sets.js';
 import { completeInputs, completeMachine, completeTalk } from './request.js';
@@ -39,7 +40,7 @@ export type ReadOptions = Pick<
   | 'onWarning'
 >;
 
-export interface VerifyOptions extends ReadOptions {
+export interface VerifyOptions extends ReadOptions, Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
   readonly outputs: readonly NamedInput[];
   /** The files that they were made from, read in the same way. */
@@ -121,7 +122,12 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
   onWarning: true,
 };
 
-const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { inputs: true, outputs: true, ...READ_OPTIONS };
+const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
+  inputs: true,
+  outputs: true,
+  ...CHOICE_OPTIONS,
+  ...READ_OPTIONS,
+};
 
 const MOST_SHOWN = 10;
 /** A record that is compared by its bytes takes at most this much memory. */

@@ -120,6 +120,8 @@ describe('the words of aligned files', () => {
     missing: 'x',
     'unique-by': '.u',
     duplicates: 'd',
+    include: '*',
+    exclude: '*',
   };
   const REFUSED = new Set([
     'repeat',
@@ -137,6 +139,9 @@ describe('the words of aligned files', () => {
     'echo',
     'files-from',
     'files0-from',
+    'hidden',
+    'include',
+    'exclude',
     'job-dir',
     'keep-temp',
     'profile',

@@ -14,6 +14,8 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 const directory = useTestDirectory();
 const data = (...names: string[]) => directory.path('data', ...names);
 const TUNING = { inline: true };
+/** Most of these files are hidden, or named unlike data. */
+const ALL_NAMES = { hidden: true, include: ['*'], exclude: [] };
 const MARKER_TEXT = '{"shards":2,"records":3,"bytes":12,"checksum":"0123456789abcdef"}\n';
 
 beforeEach(() => {
@@ -23,7 +25,7 @@ beforeEach(() => {
 
 async function listed(...named: string[]): Promise<{ names: string[]; warnings: string[] }> {
   const warnings: string[] = [];
-  const { inputs } = await listInputs(named, (line) => warnings.push(line));
+  const { inputs } = await listInputs(named, (line) => warnings.push(line), { fileChoice: ALL_NAMES });
   return { names: inputs.map(({ path }) => relative(data(), path)), warnings };
 }
 

@@ -57,21 +57,21 @@ describe('finding files', () => {
     it('refuses a directory that goes while it is listed, unless its name may vanish', async () => {
       makeFiles('d/a', 'd/part1/x', 'd/z');
       const list = () =>
-        listDirectory(directory.path('d'), undefined, (folder) => {
-          if (folder.endsWith('/d')) renameSync(directory.path('d/part1'), directory.path('d/part1.done'));
-          return false;
+        listDirectory(directory.path('d'), undefined, {
+          isLeftOut: (folder) => {
+            if (folder.endsWith('/d')) renameSync(directory.path('d/part1'), directory.path('d/part1.done'));
+            return false;
+          },
         });
       await expect(list()).rejects.toThrow(/cannot list the directory .*part1: no such file or directory/);
       renameSync(directory.path('d/part1.done'), directory.path('d/part1'));
-      const leaving = listDirectory(
-        directory.path('d'),
-        undefined,
-        (folder) => {
+      const leaving = listDirectory(directory.path('d'), undefined, {
+        isLeftOut: (folder) => {
           if (folder.endsWith('/d')) rmSync(directory.path('d/part1'), { recursive: true });
           return false;
         },
-        (name) => name === 'part1',
-      );
+        mayVanish: (name) => name === 'part1',
+      });
       expect(namesOf(await leaving)).toEqual(['d/a', 'd/z']);
     });
 

@@ -162,7 +162,7 @@ describe('a preview', () => {
   });
 
   it('with a probe measures, and leaves nothing behind', async () => {
-    writeFileSync(directory.path('in', 'large.txt'), linesOf('large', 100_000));
+    writeFileSync(directory.path('in', 'large.jsonl'), linesOf('large', 100_000));
     const names = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
     const before = names(directory.path());
     const { time, devices } = await previewShuffle({ ...base(), probe: true }, { keepInRam: false });

@@ -38,7 +38,8 @@ ${otherCommands.map(([name, summary]) => `  ${name.padEnd(15)}${summary}`).join(
 Records are lines, unless an option says otherwise: see docs/FORMATS.md. All
 inputs must have the same header. It stands once in each output.
 
-Inputs are files, directories (all regular files below, sorted), quoted globs,
+Inputs are files, directories (the files below that are not hidden, sorted; they
+must be of one kind, or --include and --exclude choose them), quoted globs,
 or - for standard input, which is also the default. pileshuf recognises gzip,
 bgzip, zstd, bzip2, xz and lz4 by their first bytes. Entries of lists come after
 the inputs on the command line. The order of the inputs is part of what the seed

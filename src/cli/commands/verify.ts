@@ -97,6 +97,11 @@ async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
     const line = `the pile store ${directory} is whole: ${formatPlural(records, 'record')}, ${formatBytes(bytes)}, checksum ${checksum}, state ${state}`;
     return { report, lines: [line], problem: undefined };
   }
+  const [choice] = given.filter(({ sets }) => ['hidden', 'include', 'exclude'].includes(sets));
+  if (choice !== undefined)
+    throw new UsageError(
+      `--${choice.name} has no effect without --against: the names of shards tell which files belong to them`,
+    );
   const report = await verifyShards(directory, { ...options, ...talk }, tuning);
   return { report, lines: describeShards(report), problem: problemOfShards(report) };
 }

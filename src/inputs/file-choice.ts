@@ -1,0 +1,50 @@
+/** Which files below a directory are inputs. Files that the caller names take no part in this. */
+import { basename } from 'node:path';
+import { UsageError } from '../errors.js';
+import { matcherBelow, type PathMatcher } from '../io/path-matcher.js';
+import { isHiddenName } from './hidden-names.js';
+
+export interface FileChoice {
+  /** Whether hidden names are like others. */
+  readonly hidden: boolean;
+  /** Globs; empty: all files. */
+  readonly include: readonly string[];
+  /** Globs, which leave out directories, too. */
+  readonly exclude: readonly string[];
+}
+
+export const USUAL_FILES: FileChoice = { hidden: false, include: [], exclude: [] };
+
+/** A choice, for the paths of files and directories below the one that the caller names. */
+export interface FileChooser {
+  readonly isExcluded: PathMatcher;
+  readonly isHidden: PathMatcher;
+  /** Of a file that is neither excluded nor hidden. */
+  readonly isIncluded: PathMatcher;
+}
+
+export async function fileChooser({ hidden, include, exclude }: FileChoice): Promise<FileChooser> {
+  const [included, excluded] = await Promise.all(
+    [include, exclude].map((globs) => Promise.all(globs.map(matcherBelow))),
+  );
+  const isAny =
+    (matchers: readonly PathMatcher[] = []) =>
+    (path: string) =>
+      matchers.some((isNamed) => isNamed(path));
+  return {
+    isExcluded: isAny(excluded),
+    isHidden: hidden ? () => false : (path) => isHiddenName(basename(path)),
+    isIncluded: include.length === 0 ? () => true : isAny(included),
+  };
+}
+
+/** @throws UsageError where a choice is given and no directory is named. */
+export function requireDirectory({ hidden, include, exclude }: FileChoice, directories: readonly string[]): void {
+  if (directories.length > 0) return;
+  const given = [hidden && '`hidden`', include.length > 0 && '`include`', exclude.length > 0 && '`exclude`'];
+  const [option] = given.filter((each) => each !== false);
+  if (option === undefined) return;
+  throw new UsageError(
+    `${option} chooses among the files of directories, and no input is one; leave it out, or name a directory`,
+  );
+}

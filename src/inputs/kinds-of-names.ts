@@ -1,0 +1,154 @@
+/**
+ * Which kinds of data the names of files promise. Records with other things beside them, such as a README, are no list of
+ * inputs.
+ */
+import { basename } from 'node:path';
+import { InputError, nameSome } from '../errors.js';
+import { withoutCodecSuffix } from '../formats/codec-table.js';
+import { formatCount } from '../quantity.js';
+
+type Nature = 'records' | 'documents' | 'sources' | 'explanation' | 'unknown';
+
+/** What endings promise; `|` joins the endings of one kind. Programs have documents and settings beside their sources. */
+const ENDINGS: readonly (readonly [nature: Nature, words: string])[] = [
+  [
+    'records',
+    'jsonl|ndjson|jsonlines|ldjson csv tsv|tab psv parquet|pq arrow|feather orc avro npy npz tfrecord|tfrecords tar warc bin fasta|fna|faa fastq|fq sam bam',
+  ],
+  ['documents', 'txt|text md|markdown rst json html|htm|xhtml xml yaml|yml'],
+  [
+    'sources',
+    'c|h cc|cpp|cxx|hh|hpp cu py|pyi|pyx js|mjs|cjs|jsx ts|mts|cts|tsx java kt scala go rs rb php pl|pm lua r jl swift m|mm cs fs hs ml|mli ex|exs erl clj lisp el scm sql s|asm f|f90 pas d dart zig nim v vhd sh|bash|zsh css|scss|less vue svelte tex',
+  ],
+];
+const KIND_OF_ENDING = new Map(
+  ENDINGS.flatMap(([nature, words]) =>
+    words.split(' ').flatMap((word) => word.split('|').map((ending) => [ending, { word, nature }] as const)),
+  ),
+);
+/** What explains the other files. */
+const EXPLANATION =
+  /^(?:readme|licen[cs]e|copying|notice|authors|citation|changelog|(?:md5|sha\d+)sums?)(?:\.te?xt)?$/i;
+/** Of codecs that pileshuf does not read. */
+const OTHER_CODEC = /\.(?:br|deflate|lz|lzma|lzo|snappy|sz|z)$/;
+/** As in `app.log.2`, `app.log-20240101`, `train.tfrecord-00000-of-00008`. */
+const NUMBER = /(?<=.)([-._])(?:\d[\dT:_-]*|\d+-of-\d+)$/;
+const ENDING = /(?<=.)\.(\d*[a-z][a-z\d_-]{0,11})$/i;
+const MOST_SHOWN = 10;
+
+/** What a name promises. */
+interface Promised {
+  /** Of the table, an ending that is not in it, or the name of an explanation. Empty: the name has no ending. */
+  readonly word: string;
+  readonly nature: Nature;
+  /** In messages. */
+  readonly label: string;
+  /** Matches such names; undefined: they have no ending. */
+  readonly glob: string | undefined;
+}
+
+/** Files whose names promise the same. */
+interface Kind extends Pick<Promised, 'word' | 'nature'> {
+  readonly labels: Set<string>;
+  readonly globs: Set<string>;
+  fileCount: number;
+}
+
+/**
+ * Compares the names of the files that directories brought.
+ * @param include the globs that the caller chose them by. Several kinds are refused where there is no glob, told where
+ *   there is one, and taken as they are with `*`.
+ * @throws InputError ERR_INPUT_FORMAT
+ */
+export function requireOneKind(
+  paths: readonly string[],
+  directories: readonly string[],
+  include: readonly string[],
+  onWarning: (line: string) => void,
+): void {
+  if (include.includes('*')) return;
+  const kinds = kindsOf(paths);
+  if (kinds.length <= 1 && kinds.every(({ labels }) => labels.size === 1)) return;
+  const shown = kinds
+    .slice(0, MOST_SHOWN)
+    .map(({ fileCount, labels }) => `${formatCount(fileCount)} ${[...labels].join(' or ')}`);
+  const others = kinds.length > MOST_SHOWN ? ` and ${kinds.length - MOST_SHOWN} other kinds` : '';
+  const text = `below ${nameSome(directories)} are files of different kinds: ${shown.join(', ')}${others}`;
+  if (include.length === 0 && isMixed(kinds))
+    throw new InputError('ERR_INPUT_FORMAT', `${text}; give ${wayOn(kinds)}, or \`include\` '*' for all of them`);
+  onWarning(`${text}; all of them are read`);
+}
+
+/** The most frequent one first. */
+function kindsOf(paths: readonly string[]): Kind[] {
+  const kinds = new Map<string, Kind>();
+  for (const path of paths) {
+    const { word, nature, label, glob } = promisedBy(basename(path));
+    const kind = kinds.get(word) ?? { word, nature, labels: new Set(), globs: new Set(), fileCount: 0 };
+    kinds.set(word, kind);
+    kind.labels.add(label);
+    if (glob !== undefined) kind.globs.add(glob);
+    kind.fileCount += 1;
+  }
+  return [...kinds.values()].sort((a, b) => b.fileCount - a.fileCount || (a.word < b.word ? -1 : 1));
+}
+
+function promisedBy(name: string): Promised {
+  const { rest, tail, isNumbered } = withoutTail(name);
+  if (EXPLANATION.test(rest)) return { word: rest, nature: 'explanation', label: rest, glob: `${rest}${tail}` };
+  const [ending, letters = ''] = ENDING.exec(rest) ?? [];
+  if (ending === undefined) return { word: '', nature: 'unknown', label: 'without an ending', glob: undefined };
+  const lower = letters.toLowerCase();
+  const { word, nature } = KIND_OF_ENDING.get(lower) ?? { word: lower, nature: 'unknown' };
+  return { word, nature, label: `.${lower}${isNumbered ? '.N' : ''}`, glob: `*${ending}${tail}` };
+}
+
+interface ShortenedName {
+  readonly rest: string;
+  /** A glob of what was cut off. */
+  readonly tail: string;
+  readonly isNumbered: boolean;
+}
+
+/** A name without the endings of codecs, and without numbers and dates behind its own ending. */
+function withoutTail(name: string): ShortenedName {
+  const lower = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const plainLength = withoutCodecSuffix(lower).replace(OTHER_CODEC, '').length;
+  if (plainLength > 0 && plainLength < name.length) {
+    const plain = withoutTail(name.slice(0, plainLength));
+    return { ...plain, tail: `${plain.tail}${name.slice(plainLength)}` };
+  }
+  const number = NUMBER.exec(name);
+  if (number === null) return { rest: name, tail: '', isNumbered: false };
+  const { rest, tail } = withoutTail(name.slice(0, number.index));
+  return { rest, tail: `${tail}${number[1]}[0-9]*`, isNumbered: true };
+}
+
+/** Whether records stand beside something else, or documents beside something that is no tree of programs. */
+function isMixed(kinds: readonly Kind[]): boolean {
+  if (kinds.length === 1) return false;
+  const filesOf = (...natures: Nature[]) =>
+    kinds.reduce((sum, { nature, fileCount }) => (natures.includes(nature) ? sum + fileCount : sum), 0);
+  const documents = filesOf('documents', 'explanation');
+  return filesOf('records') > 0 || (documents > 0 && documents >= filesOf('sources'));
+}
+
+/** The way on: to the records if there are any, else to the most frequent kind, or to all that are no documents. */
+function wayOn(kinds: readonly Kind[]): string {
+  const chosen =
+    kinds.find(({ nature }) => nature === 'records') ??
+    kinds.find(({ nature }) => nature !== 'explanation') ??
+    kinds[0];
+  const wanted = [...(chosen?.globs ?? [])];
+  const unwanted = kinds
+    .filter((kind) => kind !== chosen && (kind.nature === 'documents' || kind.nature === 'explanation'))
+    .flatMap(({ globs }) => [...globs]);
+  if (chosen?.nature === 'unknown' || chosen?.nature === 'sources')
+    return `\`exclude\` ${braced(unwanted)} to leave these out`;
+  const among = unwanted.filter((glob) => wanted.some((each) => glob.endsWith(each.slice(1))));
+  return `\`include\` ${braced(wanted)}${among.length === 0 ? '' : ` and \`exclude\` ${braced(among)}`} for one kind`;
+}
+
+function braced(globs: readonly string[]): string {
+  return globs.length === 1 ? `'${globs[0]}'` : `'{${globs.join(',')}}'`;
+}

@@ -1,0 +1,199 @@
+/** What counts as an input: which files of a directory are data, and how a caller chooses others. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { appendToStore, checkShuffled, planCluster, previewShuffle, verifyPermutation } from '#src/index.js';
+import { isHiddenName } from '#src/inputs/hidden-names.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { testDoor } from './door-case.js';
+
+const CHECKOUT = {
+  'd/.git/HEAD': 'ref: refs/heads/main\n',
+  'd/.gitattributes': '*.jsonl filter=lfs\n',
+  'd/.cache/huggingface/x.metadata': 'x\n',
+  'd/._train.jsonl': 'x\n',
+  'd/.train.jsonl.Ab12Cd': '{"a"',
+  'd/README.md': '# Data\n',
+  'd/train.jsonl': '{"a":1}\n{"a":2}\n',
+};
+const HIDDEN =
+  'warning: left out 5 hidden files and directories: d/._train.jsonl, d/.cache, d/.git and 2 more; --hidden takes them';
+const RECORDS = ['{"a":1}\n', '{"a":2}\n'];
+
+describe('a checkout', () => {
+  testDoor([
+    {
+      name: 'with a README is refused',
+      files: CHECKOUT,
+      argv: ['d'],
+      exitCode: 3,
+      lines: [
+        "below d are files of different kinds: 1 .jsonl, 1 .md; give --include '*.jsonl' for one kind, or --include '*' for all of them",
+      ],
+    },
+    {
+      name: 'with one kind chosen',
+      files: CHECKOUT,
+      argv: ['d', '--include', '*.jsonl'],
+      lines: [HIDDEN],
+      records: RECORDS,
+    },
+    {
+      name: 'without the other kind',
+      files: CHECKOUT,
+      argv: ['d', '--exclude', '*.md'],
+      lines: [HIDDEN],
+      records: RECORDS,
+    },
+    {
+      name: 'with all kinds',
+      files: CHECKOUT,
+      argv: ['d', '--include', '*'],
+      lines: [HIDDEN],
+      records: [...RECORDS, '# Data\n'],
+    },
+    {
+      name: 'with hidden files',
+      files: CHECKOUT,
+      argv: [
+        'd',
+        '--hidden',
+        '--exclude',
+        '*.md',
+        '--exclude',
+        '.git*',
+        '--exclude',
+        '.cache',
+        '--exclude',
+        '*.Ab12Cd',
+      ],
+      records: [...RECORDS, 'x\n'],
+    },
+    { name: 'whose hidden part is named', files: CHECKOUT, argv: ['d/.cache'], records: ['x\n'] },
+    {
+      name: 'whose files are named, which makes no choice',
+      files: CHECKOUT,
+      argv: ['d/README.md', 'd/*.jsonl', 'd/.gitattributes'],
+      records: ['# Data\n', ...RECORDS, '*.jsonl filter=lfs\n'],
+    },
+  ]);
+});
+
+describe('files of a directory', () => {
+  const files = {
+    'd/a.txt': 'a\n',
+    'd/sub/a.txt': 'sub a\n',
+    'd/sub/b.txt': 'sub b\n',
+    'd/other/sub/a.txt': 'other a\n',
+    'd/b.txt': 'b\n',
+    'd/x.txt/c.md': 'c\n',
+    'd/x.txt/dangling.md': { link: 'nowhere' },
+  };
+  const chosen = (name: string, words: string[], records: string[]) => ({
+    name,
+    files,
+    argv: ['d', ...words],
+    records,
+  });
+  testDoor([
+    chosen('by name, at any depth', ['--include', 'a.txt'], ['a\n', 'sub a\n', 'other a\n']),
+    chosen('by path', ['--include', 'sub/*.txt'], ['sub a\n', 'sub b\n']),
+    chosen('by a path from the directory on', ['--include', '/a.txt'], ['a\n']),
+    chosen('by a directory', ['--include', 'sub/'], ['sub a\n', 'sub b\n']),
+    chosen('by a path of any depth', ['--include', '**/sub/*'], ['sub a\n', 'sub b\n', 'other a\n']),
+    chosen('by two globs', ['--include', 'b.txt', '--include', 'other/**'], ['b\n', 'sub b\n', 'other a\n']),
+    chosen('less directories of a name', ['--exclude', 'sub', '--exclude', 'x.*'], ['a\n', 'b\n']),
+    chosen('less one directory', ['--exclude', '/sub', '--exclude', '*.md'], ['a\n', 'b\n', 'other a\n']),
+    chosen('less some of the chosen', ['--include', '*.txt', '--exclude', 'b.*'], ['a\n', 'sub a\n', 'other a\n']),
+    {
+      name: 'of which none is chosen',
+      files,
+      argv: ['d', '--include', '*.jsonl'],
+      exitCode: 3,
+      lines: ['the directory d holds no files that --include and --exclude choose'],
+    },
+    {
+      name: 'that are all hidden',
+      files: { 'd/.a': 'a\n', 'd/_SUCCESS': '' },
+      argv: ['d'],
+      exitCode: 3,
+      lines: ['the directory d holds no files; --hidden takes hidden ones, too'],
+    },
+    {
+      name: 'that are of two languages',
+      files: { 'd/a.en': 'one\n', 'd/a.de': 'eins\n' },
+      argv: ['d'],
+      lines: ['warning: below d are files of different kinds: 1 .de, 1 .en; all of them are read'],
+      records: ['one\n', 'eins\n'],
+    },
+    {
+      name: 'that are of two kinds in two directories',
+      files: { 'd/a.csv': 'a\n', 'e/a.json': '1\n', 'e/empty.md': '' },
+      argv: ['d', 'e'],
+      exitCode: 3,
+      lines: [/below d, e are files of different kinds: 1 .csv, 1 .json; give --include '\*.csv' for one kind/],
+    },
+    ...['--hidden', '--include=*', '--exclude=x'].map((word) => ({
+      name: `that are chosen by ${word} where no directory is named`,
+      files: { a: 'a\n' },
+      argv: ['a', word],
+      exitCode: 2,
+      lines: [
+        `${word.replace(/=.*/, '')} chooses among the files of directories, and no input is one; leave it out, or name a directory`,
+      ],
+    })),
+  ]);
+});
+
+describe('a name that is hidden', () => {
+  it.each([
+    ...[
+      '.x',
+      '._x',
+      '.nfs000000000123',
+      '.DS_Store',
+      '.a.txt.swp',
+      '.#a',
+      '.~lock.a#',
+      '.ipynb_checkpoints',
+      '.hoodie',
+    ],
+    ...['_SUCCESS', '_metadata', '_common_metadata', '_temporary', '_delta_log', '_spark_metadata', '_committed_12'],
+    ...['_started_12', '_change_data', 'dir_$folder$', 'a.txt._COPYING_', '__pycache__', 'a.pyc', '__MACOSX', 'Icon\r'],
+    ...['Thumbs.db', 'desktop.ini', 'Desktop.ini', 'lost+found', '@eaDir', 'a.txt~', '#a.txt#', '~$a.docx'],
+    ...['dataset_infos.json', 'dataset_info.json', 'System Volume Information'],
+  ])('%j', (name) => expect(isHiddenName(name)).toBe(true));
+
+  it.each(['_a.txt', '_success', 'metadata', 'x_SUCCESS', '__init__.py', '-', '#a', 'a~b', 'info.json', 'lost'])(
+    'is not %j',
+    (name) => expect(isHiddenName(name)).toBe(false),
+  );
+});
+
+describe('every job that takes directories', () => {
+  const directory = useMemoryDirectory();
+  const place = (name: string) => directory.path(name);
+  const common = () => ({ inputs: [place('d')], include: ['*.jsonl'], workers: 1, memoryBytes: 2 ** 26 });
+
+  it.each<[string, () => Promise<number>]>([
+    ['append', async () => (await appendToStore(place('store'), common())).inputCount],
+    ['verify', async () => (await verifyPermutation({ ...common(), outputs: [place('d')] })).outputs.files],
+    ['check-shuffled', async () => (await checkShuffled(common())).files],
+    ['plan', async () => (await previewShuffle({ ...common(), probe: false })).inputs.count],
+    [
+      'cluster plan',
+      async () => {
+        const { workers: _, ...options } = common();
+        mkdirSync(place('o'));
+        const places = { output: place('o/out'), jobDir: place('job') };
+        return (await planCluster({ ...options, ...places, tasks: 1 })).inputCount;
+      },
+    ],
+  ])('%s chooses among their files', async (_, countInputs) => {
+    for (const [name, content] of Object.entries(CHECKOUT)) {
+      mkdirSync(dirname(place(name)), { recursive: true });
+      writeFileSync(place(name), content);
+    }
+    expect(await countInputs()).toBe(1);
+  });
+});
