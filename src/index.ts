@@ -32,6 +32,7 @@ export {
   type SubmittedJob,
   submitToSlurm,
 } from './cluster/slurm-job.js';
+export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
 export type { TaskKind } from './cluster/task-arrays.js';
 export type { ClusterTaskProfile } from './cluster/task-profile.js';

@@ -596,7 +596,28 @@ export const optionTable = [
   },
   {
     name: 'mem', value: 'SIZE', sets: 'taskMemoryBytes', parse: parseSlurmMemory,
-    help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB', default: '2G for each of its CPUs',
+    help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB, and 0 is all of a node',
+    default: '2G for each of its CPUs',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'commit-time', value: 'TIME', sets: 'commitTime', parse: parseWord,
+    help: 'the most time of the commit', default: 'that of a task',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'commit-mem', value: 'SIZE', sets: 'commitMemoryBytes', parse: parseSlurmMemory,
+    help: 'memory of the commit', default: 'that of a task',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'dependency', value: 'JOBS', sets: 'dependency', parse: parseWord,
+    help: 'plan and begin after other jobs, as sbatch writes it: afterok:123', default: 'plan and begin at once',
+    group: 'Slurm', commands: SLURM,
+  },
+  {
+    name: 'env-command', value: 'COMMAND', sets: 'envCommand', parse: parseWord,
+    help: "what the shell of each task does first, as in --env-command='module load node'", default: 'nothing',
     group: 'Slurm', commands: SLURM,
   },
   {

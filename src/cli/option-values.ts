@@ -295,10 +295,10 @@ const SLURM_UNITS: ReadonlyMap<string, number> = new Map([
 
 /** As sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */
 export function parseSlurmMemory(text: string, flag: string): number {
-  const [, digits, letter] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
-  const bytes = Number(digits) * (SLURM_UNITS.get((letter ?? '').toUpperCase()) ?? 0);
-  if (bytes > 0) return requireSafe(bytes, text, flag);
+  const [, digits, letter = ''] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
+  const unit = SLURM_UNITS.get(letter.toUpperCase());
+  if (digits !== undefined && unit !== undefined) return requireSafe(Number(digits) * unit, text, flag);
   throw new UsageError(
-    `${flag} ${text}: expected what sbatch takes for more than 0: 16G, 900M, or 900 for as many MiB`,
+    `${flag} ${text}: expected what sbatch takes: 16G, 900M, 900 for as many MiB, or 0 for all memory of a node`,
   );
 }

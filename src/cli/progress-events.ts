@@ -57,9 +57,8 @@ const NOT_BEGUN = {
   disks: [],
 } as const;
 
-type ShownState = Omit<JobState, 'phase' | 'memory' | 'phaseSeconds' | 'bytesResumed' | 'startSeconds'> & {
+type ShownState = Omit<JobState, 'phase' | 'phaseSeconds' | 'bytesResumed' | 'startSeconds'> & {
   readonly phase: JobState['phase'] | null;
-  readonly memory: JobState['memory'] | undefined;
 };
 
 function planOf(state: JobState): object {
@@ -69,7 +68,7 @@ function planOf(state: JobState): object {
     ...memberOf(state),
     phases: phases.map(({ phase, cost }) => ({ phase, cost: cost ?? null })),
     bytesTotal: bytesTotal ?? null,
-    memoryBudgetBytes: memory.budgetBytes ?? null,
+    memoryBudgetBytes: memory?.budgetBytes ?? null,
     disks: disks.map(({ name, callLimit }) => ({ name, callLimit })),
   };
 }
@@ -91,6 +90,7 @@ function progressEvent(state: ShownState): object {
     jobSecondsLeft: inTenths(jobSecondsLeft),
     jobSeconds: inTenths(jobSeconds),
     memoryBytes: memory?.residentBytes ?? null,
+    ...(state.tasks === undefined ? {} : { tasks: state.tasks }),
     disks: disks.map(({ name, bytesRead, bytesWritten, callsUnderWay, callLimit }) => ({
       ...{ name, bytesRead, bytesWritten, callsUnderWay, callLimit },
     })),

@@ -8,7 +8,7 @@
  * Each line has several forms. The terminal gets the fullest that fits; of the shortest, what comes last is left out.
  */
 
-import { formatBudget, formatBytes, formatWholeSeconds } from '../quantity.js';
+import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../quantity.js';
 import type { DiskRate } from './disk-rates.js';
 import { type JobState, passOf } from './measured-job.js';
 import { oneLine } from './visible-text.js';
@@ -23,7 +23,7 @@ export function viewLines(state: JobState, columns: number): readonly string[] {
   return [
     fitted([longJob(state), shortJob(state)], room),
     fitted([longPace(state), shortPace(state)], room),
-    disksLine(state.disks, room),
+    state.tasks === undefined ? disksLine(state.disks, room) : fitted([[tasksOf(state)]], room),
   ].filter((line) => line !== '');
 }
 
@@ -32,7 +32,7 @@ export function logLine(state: JobState): string {
   const percent = percentDone(state);
   const job = [...(percent === undefined ? [] : [`${percent}% done`]), ...timeLeft(state)].join(', ');
   const phase = [nameOfPhase(state), [...amount(state), ...pace(state)].join(', ')].filter(Boolean).join(': ');
-  return [job, phase, ...state.disks.map(longDisk), memoryOf(state)].filter(Boolean).join('; ');
+  return [job, phase, tasksOf(state), ...state.disks.map(longDisk), memoryOf(state)].filter(Boolean).join('; ');
 }
 
 function longJob(state: JobState): string[] {
@@ -54,11 +54,12 @@ function shortJob(state: JobState): string[] {
 }
 
 function longPace(state: JobState): string[] {
-  return [...pace(state), memoryOf(state)];
+  return [...pace(state), memoryOf(state)].filter(Boolean);
 }
 
 function shortPace(state: JobState): string[] {
-  return [...pace(state), `memory ${formatBytes(state.memory.residentBytes)}`];
+  const { memory } = state;
+  return [...pace(state), ...(memory === undefined ? [] : [`memory ${formatBytes(memory.residentBytes)}`])];
 }
 
 /** As many disks as fit, and how many more there are. */
@@ -93,7 +94,19 @@ function shownName(name: string): string {
   return columnsOf(shown) <= MOST_NAME_COLUMNS ? shown : `${cut(shown, MOST_NAME_COLUMNS - 3)}...`;
 }
 
-function memoryOf({ memory: { residentBytes, budgetBytes } }: JobState): string {
+/** `3 tasks run, 4 wait (Resources)`. */
+function tasksOf({ tasks }: JobState): string {
+  if (tasks === undefined) return '';
+  const { running, waiting, reasons } = tasks;
+  const runs = running === 0 ? [] : [`${formatPlural(running, 'task')} ${running === 1 ? 'runs' : 'run'}`];
+  const why = reasons.length === 0 ? '' : ` (${oneLine(reasons.join(', '))})`;
+  const waits = waiting === 0 ? [] : [`${formatPlural(waiting, 'task')} ${waiting === 1 ? 'waits' : 'wait'}${why}`];
+  return [...runs, ...waits].join(', ');
+}
+
+function memoryOf({ memory }: JobState): string {
+  if (memory === undefined) return '';
+  const { residentBytes, budgetBytes } = memory;
   // The budget is for records alone: the process has more.
   const budget = budgetBytes === undefined ? '' : ` (-S ${formatBudget(budgetBytes)})`;
   return `memory ${formatBytes(residentBytes)}${budget}`;

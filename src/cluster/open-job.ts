@@ -45,6 +45,8 @@ export interface TaskTalk {
 export interface TaskInSight {
   /** The index of a scatter task; undefined: a task that reads piles. */
   readonly scatterIndex: number | undefined;
+  /** What a commit orders is a list of duplicates at most: it may have less memory. */
+  readonly isCommit: boolean;
   /** For piles that are too large. */
   readonly scratchDir: string;
 }
@@ -86,7 +88,7 @@ export async function openClusterJob(
   const found = await findPlan(jobDir, patience);
   if (found === undefined) return undefined;
   const { directory, plan } = found;
-  requireMemory(plan);
+  if (!task.isCommit) requireMemory(plan);
   const gates = new DeviceGates(ioLimitsHere(plan));
   const layout = layoutOfPiles(plan, directory, gates);
   makeGates(plan, task, gates);

@@ -127,7 +127,7 @@ async function runOne(
   { patience, times }: { readonly patience: Patience; readonly times: TaskTimes },
   scope: JobScope,
 ): Promise<TaskOutcome> {
-  const inSight = { scatterIndex: kind === 'scatter' ? task : undefined, scratchDir };
+  const inSight = { scatterIndex: kind === 'scatter' ? task : undefined, isCommit: kind === 'commit', scratchDir };
   const job = await openClusterJob(jobDir, inSight, patience, { signal, onWarning, times }, scope);
   if (job === undefined) {
     if (kind === 'commit') removeLeftRest(jobDir, scope);

@@ -4,22 +4,36 @@
  */
 import { SystemError, UsageError } from '../errors.js';
 import { ChildProgram, isProgram } from '../machine/child-program.js';
-import { commentOf } from './slurm-script.js';
-import { TASK_KINDS, type TaskKind } from './task-arrays.js';
+import { commentOf, SLURM_KINDS, type SlurmKind } from './slurm-script.js';
 
 /** Slurm's own default, for who asks without Slurm. */
 export const USUAL_ARRAY_SIZE = 1001;
 
-/** A job, or tasks of an array, as squeue shows it. */
-export interface QueuedTask {
-  readonly kind: TaskKind;
+/** A task as Slurm shows it. */
+export interface SlurmTask {
+  readonly kind: SlurmKind;
   /** That of the whole array. */
   readonly jobId: string;
-  /** Undefined: no array, or tasks that wait together. */
+  /** Of an array. */
   readonly index: number | undefined;
   readonly state: string;
   readonly node: string;
   readonly reason: string;
+  /** As Slurm writes times; empty: not known. */
+  readonly timeLimit: string;
+}
+
+/** A job that was submitted. */
+export interface SlurmId {
+  readonly kind: SlurmKind;
+  readonly id: string;
+}
+
+/** A task that is over, with what only its end tells. */
+export interface EndedTask extends SlurmTask {
+  readonly exit: { readonly code: number; readonly signal: number } | undefined;
+  /** The number of the user who cancelled it. Undefined: nobody, or not known. */
+  readonly cancelledBy: string | undefined;
 }
 
 /** @throws UsageError */
@@ -54,22 +68,77 @@ export async function submit(words: readonly string[], script: string): Promise<
   return id;
 }
 
-/** All jobs of this token that Slurm still knows. @throws SystemError ERR_SLURM */
-export async function readQueue(token: string): Promise<QueuedTask[]> {
+/** All tasks of this token that Slurm still knows. @throws SystemError ERR_SLURM */
+export async function readQueue(token: string): Promise<SlurmTask[]> {
   const user = String(process.geteuid?.() ?? '');
-  const answer = await callSlurm(['squeue', '-h', '-t', 'all', '-u', user, '-o', '%F|%K|%T|%N|%k|%r']);
+  const answer = await callSlurm(['squeue', '-h', '-r', '-t', 'all', '-u', user, '-o', '%F|%K|%T|%N|%l|%k|%r']);
   return answer.split('\n').flatMap((line) => {
-    const [jobId = '', index = '', state = '', node = '', comment = '', reason = ''] = line.split('|');
-    const kind = TASK_KINDS.find((each) => comment === commentOf(token, each));
-    if (kind === undefined) return [];
-    return [{ kind, jobId, index: /^\d+$/.test(index) ? Number(index) : undefined, state, node, reason }];
+    const [jobId = '', index = '', state = '', node = '', timeLimit = '', comment = '', reason = ''] = line.split('|');
+    const kind = SLURM_KINDS.find((each) => comment === commentOf(token, each));
+    return kind === undefined ? [] : [{ kind, jobId, index: wholeOf(index), state, node, reason, timeLimit }];
   });
+}
+
+/** What the accounting of Slurm, where it has one, says of all tasks of these jobs, those that squeue forgot as well. */
+export async function readAccounts(jobs: readonly SlurmId[]): Promise<EndedTask[]> {
+  const fields = 'JobID,JobName,State,NodeList,Timelimit,ExitCode';
+  const words = ['sacct', '-n', '-P', '-X', '-j', jobs.map(({ id }) => id).join(','), '-o', fields];
+  const answer = await callSlurm(words).catch(() => '');
+  return answer.split('\n').flatMap((line) => {
+    const [id = '', name = '', says = '', node = '', timeLimit = '', exit = ''] = line.split('|');
+    const [jobId = '', index = ''] = id.split('_');
+    // Slurm may have given the id again.
+    const job = jobs.find((each) => each.id === jobId && name.endsWith(`-${each.kind}`));
+    if (job === undefined) return [];
+    const [, state = '', cancelledBy] = /^(\S*)(?: by (\d+))?/.exec(says) ?? [];
+    const place = { kind: job.kind, jobId, index: wholeOf(index), node: /^None/.test(node) ? '' : node };
+    return [{ ...place, state, reason: '', timeLimit, exit: exitOf(exit), cancelledBy }];
+  });
+}
+
+/** How a task ended that Slurm has not forgotten. */
+export async function readExit({ jobId, index }: SlurmTask): Promise<EndedTask['exit']> {
+  const id = index === undefined ? jobId : `${jobId}_${index}`;
+  const answer = await callSlurm(['scontrol', 'show', 'job', id]).catch(() => '');
+  return exitOf(/\bExitCode=(\d+:\d+)/.exec(answer)?.[1] ?? '');
+}
+
+function exitOf(text: string): EndedTask['exit'] {
+  const [, code, signal] = /^(\d+):(\d+)$/.exec(text) ?? [];
+  return code === undefined ? undefined : { code: Number(code), signal: Number(signal) };
+}
+
+/** The nodes from which Slurm may choose. @throws SystemError ERR_SLURM */
+export async function readNodes(partition: string | undefined): Promise<NodeSize[]> {
+  const where = partition === undefined ? [] : ['-p', partition];
+  const answer = await callSlurm(['sinfo', '-h', '-N', ...where, '-o', '%c|%m|%P']);
+  const nodes = answer.split('\n').flatMap((line) => {
+    const [cpus = '', mebibytes = '', name = ''] = line.split('|');
+    return name === ''
+      ? []
+      : [{ cpus: Number.parseInt(cpus, 10), memoryBytes: Number.parseInt(mebibytes, 10) * MIB, name }];
+  });
+  // The name of the default partition ends in a star.
+  const usual = nodes.filter(({ name }) => name.endsWith('*'));
+  return partition === undefined && usual.length > 0 ? usual : nodes;
+}
+
+/** What a node has. */
+export interface NodeSize {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+}
+
+const MIB = 2 ** 20;
+
+function wholeOf(text: string): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 const ENDED = /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
 
 /** Whether it waits or runs, or may do so again. */
-export function isActive({ state }: QueuedTask): boolean {
+export function isActive({ state }: SlurmTask): boolean {
   return !ENDED.test(state);
 }
 

@@ -18,7 +18,9 @@ import { CLUSTER_STORE_SHUFFLE_OPTIONS, type ClusterStoreShuffleOptions } from '
 import {
   cancel,
   isActive,
+  type NodeSize,
   readArraySize,
+  readNodes,
   readQueue,
   requireSlurm,
   submit,
@@ -28,10 +30,12 @@ import {
 import { readSlurmNote, type SlurmNote, writeSlurmNote } from './slurm-note.js';
 import {
   foldTasks,
+  limitsOf,
   quoteForShell,
   requestWords,
   type SlurmJob,
   type SlurmPlace,
+  type SlurmRequest,
   submissionWords,
   taskScript,
 } from './slurm-script.js';
@@ -43,11 +47,13 @@ import {
   SLURM_TASK_OPTIONS,
   type SlurmTaskOptions,
   settle,
+  tooLargeFor,
 } from './slurm-settings.js';
 import {
   ARRAY_KINDS,
   type ArrayKind,
   type FoundJob,
+  TASK_KINDS,
   type TaskKind,
   taskCountOf,
   unfinishedTasks,
@@ -71,7 +77,7 @@ export interface SlurmResumeOptions extends SlurmTaskOptions {
 export interface SubmittedJob {
   readonly kind: TaskKind;
   readonly id: string;
-  /** Indexes of the array; 1 for a commit. Undefined: an earlier call submitted it. */
+  /** Indexes of the array; 1 for a commit. Undefined: an earlier call submitted the job. */
   readonly tasks: number | undefined;
 }
 
@@ -112,10 +118,8 @@ export async function submitToSlurm(
   requireSlurmOptions('submitToSlurm()', options);
   const { jobDir, signal } = options;
   const asked = settle(options, undefined, {}, resolve(jobDir));
-  const memoryBytes = recordMemoryOf(asked);
-  requireSlurm();
+  const memoryBytes = await requirePossible(asked);
   const arraySize = await readArraySize();
-  await testRequest(requestWords(asSlurmRequest(asked), 'scatter'));
   const plan = await planCluster(planOptionsOf(options, asked.cpusPerTask, memoryBytes), tuning);
   const settings = settle(options, undefined, {}, plan.jobDir);
   const submission = await submitRest(plan.jobDir, settings, arraySize, program, signal);
@@ -123,7 +127,8 @@ export async function submitToSlurm(
 }
 
 /**
- * Submits the tasks of a planned job that have no record, unless jobs of an earlier call are still queued.
+ * Submits the tasks of a planned job that have no record. Of jobs that an earlier call submitted and that are still
+ * queued, it submits only those behind the last one: that call was killed before it could.
  * @throws UsageError if there is no planned job.
  */
 export async function resumeOnSlurm(
@@ -147,13 +152,19 @@ export async function resumeOnSlurm(
   requireSlurm();
   const noted = readSlurmNote(directory);
   const settings = settle(options, noted, plannedNeed(plan), directory);
-  const queued = (await readQueue(settings.token)).filter(isActive);
-  if (noted !== undefined && queued.length > 0) {
-    const ids = new Map(queued.map(({ jobId, kind }) => [jobId, kind]));
-    const jobs = [...ids].map(([id, kind]) => ({ kind, id, tasks: undefined }));
-    return { jobDir: directory, logDir: settings.logDirectory, jobs, wereQueued: true, plan: undefined };
-  }
-  return submitRest(directory, settings, await readArraySize(), program, signal);
+  const queued = noted === undefined ? [] : await readQueuedJobs(settings.token);
+  if (queued.some(({ kind }) => kind === 'commit'))
+    return { jobDir: directory, logDir: settings.logDirectory, jobs: queued, wereQueued: true, plan: undefined };
+  return submitRest(directory, settings, await readArraySize(), program, signal, queued);
+}
+
+/** In the order in which they can run. */
+async function readQueuedJobs(token: string): Promise<SubmittedJob[]> {
+  const active = (await readQueue(token)).filter(isActive);
+  const kinds = new Map(active.map(({ jobId, kind }) => [jobId, kind]));
+  return TASK_KINDS.flatMap((kind) =>
+    [...kinds].flatMap(([id, each]) => (each === kind ? [{ kind, id, tasks: undefined }] : [])),
+  );
 }
 
 /**
@@ -172,7 +183,7 @@ export async function describeSlurm(
   const directory = found?.directory ?? resolve(options.jobDir);
   const noted = found === undefined ? undefined : readSlurmNote(directory);
   const settings = settle(options, noted, found === undefined ? {} : plannedNeed(found.plan), directory);
-  if (isNew) recordMemoryOf(settings);
+  if (isNew && settings.taskMemoryBytes > 0) recordMemoryOf(settings, undefined);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const place = placeOf(directory, settings, program);
   const jobs = isNew ? newJobs(options, arraySize) : found === undefined ? [] : jobsLeft(found, arraySize);
@@ -187,25 +198,59 @@ export async function describeSlurm(
   return [...described, ...note].join('\n');
 }
 
+/**
+ * Has Slurm check what tasks ask for.
+ * @returns the memory of a task for records.
+ * @throws SystemError ERR_SLURM, UsageError
+ */
+export async function requirePossible(settings: SlurmNote): Promise<number> {
+  requireSlurm();
+  const memoryBytes = recordMemoryOf(settings, await smallestNode(settings));
+  const request = asSlurmRequest(settings);
+  const [ofTask, ofCommit] = [limitsOf(request, 'scatter'), limitsOf(request, 'commit')];
+  const differs = ofTask.time !== ofCommit.time || ofTask.memoryBytes !== ofCommit.memoryBytes;
+  for (const kind of differs ? (['scatter', 'commit'] as const) : (['scatter'] as const))
+    await explained(request, kind, testRequest(requestWords(request, kind)));
+  return memoryBytes;
+}
+
+/** Slurm says only that it has no such node. */
+async function explained<T>(request: SlurmRequest, kind: TaskKind, asked: Promise<T>): Promise<T> {
+  return asked.catch(async (error: unknown) => {
+    const reason = tooLargeFor(await readNodes(request.partition).catch(() => []), request, kind);
+    if (reason !== undefined && error instanceof PileshufError) error.message = `${error.message}: ${reason}`;
+    throw error;
+  });
+}
+
+/** Of the nodes on which a task may run that asks for all memory. */
+async function smallestNode({ taskMemoryBytes, partition, cpusPerTask }: SlurmNote): Promise<NodeSize | undefined> {
+  if (taskMemoryBytes > 0) return undefined;
+  const nodes = await readNodes(partition);
+  const able = nodes.filter(({ cpus }) => cpus >= cpusPerTask);
+  return able.toSorted((a, b) => a.memoryBytes - b.memoryBytes)[0] ?? nodes[0];
+}
+
 /** The options of the plan, without those for Slurm alone: no others may be there. */
 function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterJobOptions {
   const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = options;
-  const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...rest } = others;
+  const { taskMemoryBytes, commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand, ...rest } =
+    others;
   return { ...rest, cpusPerTask, memoryBytes };
 }
 
 /** Node, and the command of this package. */
-function ownProgram(): string[] {
+export function ownProgram(): string[] {
   const root = dirname(createRequire(import.meta.url).resolve('pileshuf/package.json'));
   return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];
 }
 
 function placeOf(
   jobDirectory: string,
-  { logDirectory, scratchDir, token }: SlurmNote,
+  { logDirectory, scratchDir, envCommand, token }: SlurmNote,
   program: readonly string[],
 ): SlurmPlace {
-  return { jobDirectory, logDirectory, scratchDir, program, token };
+  return { jobDirectory, logDirectory, scratchDir, envCommand, program, token };
 }
 
 /** The jobs of a plan that has as many tasks as it may have. */
@@ -239,25 +284,30 @@ function jobsOf(arrays: readonly TaskArray[], arraySize: number): SlurmJob[] {
   ];
 }
 
+/** @param queued the first jobs, which an earlier call submitted before it was killed. */
 async function submitRest(
   directory: string,
   settings: SlurmNote,
   arraySize: number,
   program: readonly string[],
   signal: AbortSignal | undefined,
+  queued: readonly SubmittedJob[] = [],
 ): Promise<SlurmSubmission> {
   const { logDirectory, maxParallel } = settings;
+  const request = asSlurmRequest(settings);
   const place = placeOf(directory, settings, program);
   const found = await findPlan(directory, new Patience(0, undefined));
-  const jobs = found === undefined ? [] : jobsLeft(found, arraySize);
-  const submitted: SubmittedJob[] = [];
+  const left = found === undefined ? [] : jobsLeft(found, arraySize);
+  const isBehind = ({ kind }: SlurmJob) =>
+    queued.every((job) => TASK_KINDS.indexOf(job.kind) < TASK_KINDS.indexOf(kind));
+  const submitted: SubmittedJob[] = [...queued];
   try {
     await writeSlurmNote(directory, settings);
     makeOwnDirectory(logDirectory, 'job');
-    for (const job of jobs) {
+    for (const job of left.filter(isBehind)) {
       signal?.throwIfAborted();
-      const words = submissionWords(asSlurmRequest(settings), place, job, submitted.at(-1)?.id, maxParallel);
-      const id = await submit(words, taskScript(place, job));
+      const words = submissionWords(request, place, job, submitted.at(-1)?.id, maxParallel);
+      const id = await explained(request, job.kind, submit(words, taskScript(place, job)));
       submitted.push({ kind: job.kind, id, tasks: job.array?.indexes.length ?? 1 });
     }
   } catch (error) {

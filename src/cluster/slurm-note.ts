@@ -18,10 +18,14 @@ const shape = object({
   jobName: text,
   sbatchArgs: list(text),
   cpusPerTask: wholeNumber(1),
-  taskMemoryBytes: wholeNumber(1),
+  /** 0: all that the node has. */
+  taskMemoryBytes: wholeNumber(),
+  commitMemoryBytes: optional(wholeNumber()),
+  commitTime: optional(text),
   maxParallel: optional(wholeNumber(1)),
   logDirectory: text,
   scratchDir: optional(text),
+  envCommand: optional(text),
 });
 
 export type SlurmNote = ValueOf<typeof shape>;

@@ -3,7 +3,11 @@
  * asked and nothing is written here.
  */
 import { UsageError } from '../errors.js';
-import type { TaskKind } from './task-arrays.js';
+import { TASK_KINDS, type TaskKind } from './task-arrays.js';
+
+/** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */
+export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;
+export type SlurmKind = (typeof SLURM_KINDS)[number];
 
 /** What Slurm is told of each task. Undefined: Slurm's own default. */
 export interface SlurmRequest {
@@ -17,7 +21,11 @@ export interface SlurmRequest {
   /** Further words for sbatch, after those that a user may change. */
   readonly sbatchArgs: readonly string[];
   readonly cpusPerTask: number;
+  /** 0: all that the node has. */
   readonly taskMemoryBytes: number;
+  /** Undefined: as a task. */
+  readonly commitMemoryBytes: number | undefined;
+  readonly commitTime: string | undefined;
 }
 
 /** One submission. */
@@ -33,6 +41,8 @@ export interface SlurmPlace {
   readonly logDirectory: string;
   /** Undefined: `$SLURM_TMPDIR`, else `$TMPDIR`, else /tmp, on each node. */
   readonly scratchDir: string | undefined;
+  /** What the shell of a task does first. */
+  readonly envCommand: string | undefined;
   /** Node and the script that it runs. */
   readonly program: readonly string[];
   /** Tells the submissions of this job from all others. */
@@ -63,8 +73,9 @@ export function requireLogDirectory(directory: string): void {
 }
 
 /** The words that say what a task needs. Slurm can check them alone. */
-export function requestWords(request: SlurmRequest, kind: TaskKind): string[] {
-  const { partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes } = request;
+export function requestWords(request: SlurmRequest, kind: SlurmKind): string[] {
+  const { partition, account, qos, constraint, jobName, sbatchArgs, cpusPerTask } = request;
+  const { time, memoryBytes } = limitsOf(request, kind);
   const given = { partition, time, account, qos, constraint };
   return [
     `--job-name=${jobName}-${kind}`,
@@ -72,10 +83,18 @@ export function requestWords(request: SlurmRequest, kind: TaskKind): string[] {
     '--nodes=1',
     '--ntasks=1',
     `--cpus-per-task=${cpusPerTask}`,
-    `--mem=${Math.ceil(taskMemoryBytes / MIB)}M`,
+    `--mem=${Math.ceil(memoryBytes / MIB)}M`,
     '--requeue',
     ...sbatchArgs,
   ];
+}
+
+/** What a task may use. */
+export function limitsOf(request: SlurmRequest, kind: SlurmKind) {
+  const { time, taskMemoryBytes, commitTime = time, commitMemoryBytes = taskMemoryBytes } = request;
+  return kind === 'commit'
+    ? { time: commitTime, memoryBytes: commitMemoryBytes }
+    : { time, memoryBytes: taskMemoryBytes };
 }
 
 /**
@@ -106,12 +125,12 @@ export function submissionWords(
 }
 
 /** By it the submissions of a job are found again, whatever became of the answer to sbatch. */
-export function commentOf(token: string, kind: TaskKind): string {
+export function commentOf(token: string, kind: SlurmKind): string {
   return `pileshuf:${token}:${kind}`;
 }
 
 /** The log of a task. */
-export function logNameOf(kind: TaskKind, index: number | undefined): string {
+export function logNameOf(kind: SlurmKind, index: number | undefined): string {
   return index === undefined ? `${kind}.log` : `${kind}-${String(index).padStart(INDEX_DIGITS, '0')}.log`;
 }
 
@@ -135,27 +154,29 @@ export function foldTasks(unfinished: readonly number[], taskCount: number, most
 
 /**
  * The script of a submission. A task gets few variables of the environment, so that what a user has set up on one machine
- * changes nothing. It is tried once more after a failure that may pass: a wrong call and a bad input stay what they are,
- * and a signal means that it must end.
+ * changes nothing; with a command of the user, it gets what that leaves. It is tried once more after a failure that may
+ * pass: a wrong call and a bad input stay what they are, and a signal means that it must end.
  */
-export function taskScript({ jobDirectory, scratchDir, program }: SlurmPlace, { kind, array }: SlurmJob): string {
-  const files = program.map(quoteForShell).join(' ');
+export function taskScript(place: SlurmPlace, { kind, array }: SlurmJob): string {
+  const { jobDirectory, scratchDir, envCommand, program } = place;
   const scratch = scratchDir === undefined ? `"\${SLURM_TMPDIR:-\${TMPDIR:-/tmp}}"` : quoteForShell(scratchDir);
-  const which = array === undefined ? '' : ` --index "$SLURM_ARRAY_TASK_ID" --stride ${array.stride}`;
   const name = array === undefined ? kind : `${kind} $SLURM_ARRAY_TASK_ID`;
-  return `#!/bin/sh
+  const id = array === undefined ? '$SLURM_JOB_ID' : `\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID`;
+  const which = array === undefined ? '' : ` --index "$SLURM_ARRAY_TASK_ID" --stride ${array.stride}`;
+  const few = `env -i PATH="\${PATH:-/usr/bin:/bin}" HOME="\${HOME:-/}" \\
+    \${TMPDIR+"TMPDIR=$TMPDIR"} \${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} \\
+    `;
+  return `${shellFor(envCommand)}
 node=\${SLURMD_NODENAME:-$(uname -n)}
-echo "pileshuf: ${name} on $node, Slurm job $SLURM_JOB_ID, restart \${SLURM_RESTART_COUNT:-0}"
-for file in ${files}; do
+echo "pileshuf: ${name} on $node, ${begunAs(id)}, restart \${SLURM_RESTART_COUNT:-0}"
+${preparation(envCommand)}for file in ${program.map(quoteForShell).join(' ')}; do
   if [ ! -r "$file" ]; then
     echo "pileshuf: $node does not see $file; install pileshuf and Node where all nodes see them" >&2
     exit 2
   fi
 done
 attempt() {
-  env -i PATH="\${PATH:-/usr/bin:/bin}" HOME="\${HOME:-/}" \\
-    \${TMPDIR+"TMPDIR=$TMPDIR"} \${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} \\
-    ${files} cluster task ${kind} --job-dir ${quoteForShell(jobDirectory)} \\
+  ${envCommand === undefined ? few : ''}${program.map(quoteForShell).join(' ')} cluster task ${kind} --job-dir ${quoteForShell(jobDirectory)} \\
     --scratch ${scratch}${which}
 }
 attempt
@@ -166,6 +187,32 @@ esac
 echo "pileshuf: exit code $code; one more attempt in ${PAUSE_SECONDS} s" >&2
 sleep ${PAUSE_SECONDS}
 attempt
+code=$?
+[ $code = 0 ] || echo "pileshuf: exit code $code" >&2
+exit $code
+`;
+}
+
+/** What the log of a task says of the job of Slurm that began it. */
+export function begunAs(id: string): string {
+  return `Slurm job ${id}`;
+}
+
+/** Only a login shell is sure to know the command module. */
+export function shellFor(envCommand: string | undefined): string {
+  return envCommand === undefined ? '#!/bin/sh' : '#!/bin/bash -l';
+}
+
+/** @returns nothing for a task without such a command. */
+export function preparation(envCommand: string | undefined): string {
+  if (envCommand === undefined) return '';
+  return `{
+${envCommand}
+} || {
+  code=$?
+  echo "pileshuf: the command of --env-command ended with exit code $code on $node" >&2
+  exit $code
+}
 `;
 }
 

@@ -6,9 +6,11 @@ import { join, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import { MOST_WORKERS } from '../jobs/request.js';
 import type { OptionNames } from '../known-options.js';
+import { formatBudget, formatPlural } from '../quantity.js';
 import type { ClusterPlan } from './cluster-plan.js';
+import type { NodeSize } from './slurm-calls.js';
 import type { SlurmNote } from './slurm-note.js';
-import { requireFreeWords, requireLogDirectory } from './slurm-script.js';
+import { limitsOf, requireFreeWords, requireLogDirectory, type SlurmKind, type SlurmRequest } from './slurm-script.js';
 
 /** What Slurm is told of each task. */
 export interface SlurmTaskOptions {
@@ -28,8 +30,12 @@ export interface SlurmTaskOptions {
   readonly sbatchArgs?: readonly string[] | undefined;
   /** Threads of each task. Default 4. */
   readonly cpusPerTask?: number | undefined;
-  /** Memory of each task, the program included. Default 2 GiB for each thread. */
+  /** Memory of each task, the program included. 0: all that its node has. Default 2 GiB for each thread. */
   readonly taskMemoryBytes?: number | undefined;
+  /** Memory of the commit. 0: all that its node has. Default: that of a task. */
+  readonly commitMemoryBytes?: number | undefined;
+  /** As `time`, for the commit. Default: that of a task. */
+  readonly commitTime?: string | undefined;
   /** How many tasks of an array run at once, at most. Default: as many as Slurm allows. */
   readonly maxParallel?: number | undefined;
   /** Gets a log of each task. Default `logs` in the job directory, which stays. */
@@ -39,6 +45,11 @@ export interface SlurmTaskOptions {
    * /tmp.
    */
   readonly scratchDir?: string | undefined;
+  /**
+   * What the shell of each task does first, in a login bash: `module load node`. The task then gets the environment
+   * that it leaves. Default: nothing; the task gets few variables.
+   */
+  readonly envCommand?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -52,9 +63,12 @@ export const SLURM_TASK_OPTIONS: OptionNames<SlurmTaskOptions> = {
   sbatchArgs: true,
   cpusPerTask: true,
   taskMemoryBytes: true,
+  commitMemoryBytes: true,
+  commitTime: true,
   maxParallel: true,
   logDir: true,
   scratchDir: true,
+  envCommand: true,
   signal: true,
 };
 
@@ -94,7 +108,9 @@ export function settle(
     noted?.taskMemoryBytes ??
     planned.taskMemoryBytes ??
     cpusPerTask * DEFAULT_MEMORY_OF_THREAD;
-  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 1);
+  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 0);
+  const commitMemoryBytes = asked.commitMemoryBytes ?? noted?.commitMemoryBytes;
+  if (commitMemoryBytes !== undefined) requireWhole('`commitMemoryBytes`', commitMemoryBytes, 0);
   const maxParallel = asked.maxParallel ?? noted?.maxParallel;
   if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
   const sbatchArgs = asked.sbatchArgs ?? noted?.sbatchArgs ?? [];
@@ -113,9 +129,12 @@ export function settle(
     sbatchArgs,
     cpusPerTask,
     taskMemoryBytes,
+    commitMemoryBytes,
+    commitTime: asked.commitTime ?? noted?.commitTime,
     maxParallel,
     logDirectory,
     scratchDir: asked.scratchDir ?? noted?.scratchDir,
+    envCommand: asked.envCommand ?? noted?.envCommand,
   };
 }
 
@@ -123,22 +142,45 @@ export function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: strin
   return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
 }
 
-export function asSlurmRequest({ partition, time, account, qos, constraint, ...rest }: SlurmNote) {
-  return { ...rest, partition, time, account, qos, constraint };
+export function asSlurmRequest(note: SlurmNote): SlurmRequest {
+  const { partition, time, account, qos, constraint, commitMemoryBytes, commitTime, ...rest } = note;
+  return { ...rest, partition, time, account, qos, constraint, commitMemoryBytes, commitTime };
 }
 
 function programBytes(cpusPerTask: number): number {
   return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
 }
 
-/** What the memory of a task leaves for records. @throws UsageError */
-export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote): number {
-  const bytes = taskMemoryBytes - programBytes(cpusPerTask);
+/**
+ * What the memory of a task leaves for records. Of all that a node has, three quarters are its memory: the system needs
+ * some, and caches files in the rest.
+ * @param smallest the node with the least memory of those that have the CPUs.
+ * @throws UsageError
+ */
+export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smallest: NodeSize | undefined): number {
+  const ofTask = taskMemoryBytes === 0 ? Math.floor((smallest?.memoryBytes ?? 0) * SHARE_OF_NODE) : taskMemoryBytes;
+  const bytes = ofTask - programBytes(cpusPerTask);
   if (bytes >= LEAST_RECORD_BYTES) return bytes;
   const mib = (size: number) => Math.ceil(size / MIB);
   const threads = cpusPerTask === 1 ? '1 thread takes' : `${cpusPerTask} threads take`;
   const beside = programBytes(cpusPerTask);
   throw new UsageError(
-    `\`taskMemoryBytes\` is ${mib(taskMemoryBytes)} MiB, and ${threads} ${mib(beside)} MiB beside the records; give at least ${mib(beside + LEAST_RECORD_BYTES)} MiB`,
+    `\`taskMemoryBytes\` is ${mib(ofTask)} MiB, and ${threads} ${mib(beside)} MiB beside the records; give at least ${mib(beside + LEAST_RECORD_BYTES)} MiB`,
   );
+}
+
+const SHARE_OF_NODE = 3 / 4;
+
+/** Why Slurm cannot have such a task run on any node. Undefined: for another reason. */
+export function tooLargeFor(nodes: readonly NodeSize[], request: SlurmRequest, kind: SlurmKind): string | undefined {
+  if (nodes.length === 0) return undefined;
+  const { memoryBytes } = limitsOf(request, kind);
+  const mostCpus = Math.max(...nodes.map(({ cpus }) => cpus));
+  const mostBytes = Math.max(...nodes.map((node) => node.memoryBytes));
+  const where = request.partition === undefined ? 'node' : `node of ${request.partition}`;
+  if (request.cpusPerTask > mostCpus)
+    return `\`cpusPerTask\` is ${request.cpusPerTask}, and the largest ${where} has ${formatPlural(mostCpus, 'CPU')}`;
+  if (memoryBytes <= mostBytes) return undefined;
+  const option = kind === 'commit' && request.commitMemoryBytes !== undefined ? 'commitMemoryBytes' : 'taskMemoryBytes';
+  return `\`${option}\` is ${formatBudget(memoryBytes)}, and the largest ${where} has ${formatBudget(mostBytes)}`;
 }

@@ -70,12 +70,19 @@ export interface ShuffleProgress {
   readonly phases: readonly PhaseCost[];
   /** The disks and network file systems that the job works on. File systems in memory are left out. */
   readonly disks: readonly DiskProgress[];
-  readonly memory: {
-    /** Of the whole process, as the system counts it. */
-    readonly residentBytes: number;
-    /** What the job plans with: `memoryBytes` or its default. Undefined for a job that plans with none. */
-    readonly budgetBytes: number | undefined;
-  };
+  /** Undefined for a job on other machines. */
+  readonly memory:
+    | {
+        /** Of the whole process, as the system counts it. */
+        readonly residentBytes: number;
+        /** What the job plans with: `memoryBytes` or its default. Undefined for a job that plans with none. */
+        readonly budgetBytes: number | undefined;
+      }
+    | undefined;
+  /** The tasks of this phase that Slurm has, and in its words why some wait. Undefined for a job on this machine. */
+  readonly tasks?:
+    | { readonly running: number; readonly waiting: number; readonly reasons: readonly string[] }
+    | undefined;
 }
 
 /**

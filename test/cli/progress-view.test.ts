@@ -100,6 +100,16 @@ it('the line of a log says all', () => {
   );
 });
 
+it('a job on other machines has its tasks, and no memory of the one that waits', () => {
+  const tasks = { running: 3, waiting: 1, reasons: ['Resources', 'Priority'] };
+  const state = { ...STATE, disks: [], memory: undefined, tasks };
+  expect(viewLines(state, 80).slice(1)).toEqual([
+    '210 MB/s now  195 MB/s mean',
+    '3 tasks run, 1 task waits (Resources, Priority)',
+  ]);
+  expect(logLine(state)).toMatch(/195 MB\/s mean; 3 tasks run, 1 task waits \(Resources, Priority\)$/);
+});
+
 describe('for any job', () => {
   const bytes = fc.double({ min: 0, max: 2 ** 62, noNaN: true });
   const seconds = fc.double({ min: 0, max: 1e9, noNaN: true });
@@ -131,7 +141,8 @@ describe('for any job', () => {
       jobDone: unknown(fc.double({ min: 0, max: 1, noNaN: true })),
       jobSecondsLeft: unknown(seconds),
       member: unknown(fc.record({ number: fc.nat(99_999), of: fc.nat(99_999) })),
-      memory: fc.record({ residentBytes: bytes, budgetBytes: unknown(bytes) }),
+      memory: unknown(fc.record({ residentBytes: bytes, budgetBytes: unknown(bytes) })),
+      tasks: unknown(fc.record({ running: fc.nat(99_999), waiting: fc.nat(99_999), reasons: fc.array(name) })),
       disks,
     })
     .map((more): JobState => ({ ...STATE, ...more }));

@@ -18,12 +18,14 @@ const directory = useTestDirectory();
 const REQUEST: SlurmRequest = {
   ...{ partition: undefined, time: undefined, account: undefined, qos: undefined, constraint: undefined },
   ...{ jobName: 'pileshuf', sbatchArgs: [], cpusPerTask: 4, taskMemoryBytes: 2 ** 30 + 1 },
+  ...{ commitMemoryBytes: undefined, commitTime: undefined },
 };
 const PLACE: SlurmPlace = {
   ...{
     jobDirectory: '/job',
     logDirectory: '/job/logs',
     scratchDir: undefined,
+    envCommand: undefined,
     program: ['/node', '/main'],
     token: 't',
   },
@@ -87,6 +89,12 @@ describe('a submission', () => {
     expect(commit.join(' ')).not.toMatch(/partition|time|array|dependency/);
   });
 
+  it('of the commit asks for its own time and memory', () => {
+    const own = { time: '2:00', commitTime: '9:00', commitMemoryBytes: 0 };
+    const words = submissionWords({ ...REQUEST, ...own }, PLACE, { kind: 'commit', array: undefined }, '12', undefined);
+    expect(words).toEqual(expect.arrayContaining(['--time=9:00', '--mem=0M']));
+  });
+
   it.each([
     '--array=0-3',
     '-a',
@@ -141,11 +149,15 @@ function run(
   );
   mkdirSync(directory.path('bin'), { recursive: true });
   writeFileSync(directory.path('bin', 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
-  const ofSlurm = { SLURM_ARRAY_TASK_ID: '3', SLURMD_NODENAME: 'n7', SLURM_JOB_ID: '12' };
-  const { status, stdout, stderr } = spawnSync('sh', [directory.path('script')], {
-    cwd: directory.path('.'),
-    env: { PATH: `${directory.path('bin')}:${process.env['PATH']}`, HOME: '/h', SECRET: 's', ...ofSlurm, ...env },
-  });
+  const ofSlurm = { SLURM_ARRAY_JOB_ID: '11', SLURM_ARRAY_TASK_ID: '3', SLURMD_NODENAME: 'n7', SLURM_JOB_ID: '12' };
+  const { status, stdout, stderr } = spawnSync(
+    place.envCommand === undefined ? 'sh' : 'bash',
+    [directory.path('script')],
+    {
+      cwd: directory.path('.'),
+      env: { PATH: `${directory.path('bin')}:${process.env['PATH']}`, HOME: '/h', SECRET: 's', ...ofSlurm, ...env },
+    },
+  );
   return { status, log: `${stdout}${stderr}` };
 }
 
@@ -161,7 +173,7 @@ describe('the script', () => {
       { program, jobDirectory: `/j/${HARD}`, scratchDir: `/s/${HARD}` },
       { indexes: [3], stride: 8 },
     );
-    expect({ status, log }).toEqual({ status: 0, log: 'pileshuf: scatter 3 on n7, Slurm job 12, restart 0\n' });
+    expect({ status, log }).toEqual({ status: 0, log: 'pileshuf: scatter 3 on n7, Slurm job 11_3, restart 0\n' });
     const expected = ['cluster', 'task', 'scatter', '--job-dir', `/j/${HARD}`, '--scratch', `/s/${HARD}`];
     expect(wordsOf(0)).toEqual([...expected, '--index', '3', '--stride', '8']);
     expect(['x', 'y'].filter((name) => existsSync(directory.path(name)))).toEqual([]);
@@ -204,6 +216,21 @@ describe('the script', () => {
     expect(run({ program: noter(codes) }, undefined).status).toBe(status);
     expect(existsSync(directory.path(`call-${calls - 1}`))).toBe(true);
     expect(existsSync(directory.path(`call-${calls}`))).toBe(false);
+  });
+
+  it('does what the user wants first, and gives the program what that leaves', () => {
+    const envCommand = 'export FOUND=$SECRET # as it is\nfalse; true';
+    const { status } = run({ program: noter([0]), envCommand }, undefined, { PATH: '/usr/bin:/bin' });
+    expect(status).toBe(0);
+    expect(readFileSync(directory.path('env'), 'utf8')).toContain('FOUND=s\n');
+    expect(readFileSync(directory.path('script'), 'utf8')).toMatch(/^#!\/bin\/bash -l\n/);
+  });
+
+  it('says where that fails', () => {
+    const { status, log } = run({ program: noter([0]), envCommand: '(exit 7)' }, undefined);
+    expect(status).toBe(7);
+    expect(log).toContain('pileshuf: the command of --env-command ended with exit code 7 on n7');
+    expect(existsSync(directory.path('call-0'))).toBe(false);
   });
 
   it('says which node does not see the program', () => {

@@ -17,16 +17,23 @@ const { jobDir, options, giveUp } = smallClusterJob(directory);
 const submit = (more: Partial<ClusterPlanOptions & SlurmTaskOptions> = {}) =>
   submitToSlurm({ ...options(), ...more }, THREE_TASKS);
 
-/** Lines of squeue for the jobs of a submission. */
-function queueOf({ jobs }: SlurmSubmission, describe: (kind: string, i: number) => string): string {
-  return jobs
-    .map(({ kind, id }, i) => {
-      const comment = slurm.wordsOf(id).find((word) => word.startsWith('--comment='));
-      const [index = '', state = '', node = '', reason = ''] = describe(kind, i).split(' ');
-      return `${id}|${index}|${state}|${node}|${comment?.slice('--comment='.length)}|${reason}\n`;
-    })
-    .join('');
+/** Lines of squeue for the jobs of a submission, each as `INDEX STATE NODE REASON`. */
+function queueOf(
+  { jobs }: Pick<SlurmSubmission, 'jobs'>,
+  describe: (kind: string) => string | readonly string[],
+): string {
+  const lines = jobs.flatMap(({ kind, id }) => {
+    const comment = slurm.wordsOf(id).find((word) => word.startsWith('--comment='));
+    return [describe(kind)].flat().map((text) => {
+      const [index = '', state = '', node = '', reason = ''] = text.split(' ');
+      return `${id}|${index}|${state}|${node}|1:00|${comment?.slice('--comment='.length)}|${reason}\n`;
+    });
+  });
+  return lines.join('');
 }
+
+const INDEXES = [0, 1, 2];
+const all = (text: string) => INDEXES.map((index) => `${index} ${text}`);
 
 describe('a submission', () => {
   it('has an array of each pass and a commit, each after the one before', async () => {
@@ -45,8 +52,8 @@ describe('a submission', () => {
       ['--dependency=afterok:12', '--kill-on-invalid-dep=yes'],
     ]);
     expect(slurm.calls().slice(0, 2)).toEqual([
-      'scontrol show config',
       'sbatch --test-only --job-name=pileshuf-scatter --nodes=1 --ntasks=1 --cpus-per-task=1 --mem=2048M --requeue',
+      'scontrol show config',
     ]);
     giveUp();
   });
@@ -167,7 +174,7 @@ describe('a later submission', () => {
 
   it('waits for the jobs of the former one, and for no others', async () => {
     const first = await submit();
-    slurm.showQueue(`${queueOf(first, () => '0-2 PENDING  None')}99|0|RUNNING|n1|pileshuf:other:scatter|None\n`);
+    slurm.showQueue(`${queueOf(first, () => all('PENDING  None'))}99|0|RUNNING|n1||pileshuf:other:scatter|None\n`);
     const second = await resumeOnSlurm({ jobDir: jobDir() });
     expect(second).toMatchObject({ wereQueued: true, jobs: [{ id: '11' }, { id: '12' }, { id: '13' }] });
     slurm.showQueue(queueOf(first, () => '0 CANCELLED n1 None'));
@@ -180,30 +187,47 @@ describe('a later submission', () => {
 });
 
 describe.runIf(fromCi)('who waits', () => {
-  it('hears of tasks that failed, and of those that could not tell', async () => {
-    const submission = await submit();
-    await messageOf(runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 1 }));
-    writeFileSync(directory.path('job', 'logs', 'scatter-000002.log'), 'begins\nKilled\n');
-    const ended = queueOf(submission, (kind) =>
-      kind === 'scatter' ? '2 OUT_OF_MEMORY n3 OutOfMemory' : '0-2 CANCELLED  DependencyNeverSatisfied',
-    );
-    slurm.showQueue(`${ended}${ended.split('\n')[0]?.replace('|2|OUT_OF_MEMORY|', '|0|COMPLETED|')}\n`);
-    expect(await messageOf(followSlurm(submission))).toMatch(
-      /^shuffle task 1 on \S+: scatter tasks 0, 1, 2 of .* run them first; scatter task 2 on n3: OUT_OF_MEMORY \(OutOfMemory\), "Killed"; logs are in .*job\/logs; pileshuf cluster slurm --resume --job-dir \S+job submits what is not done$/,
+  const DROPPED = all('CANCELLED  DependencyNeverSatisfied');
+
+  it('hears what Slurm did with tasks, once for all of one cause, and nothing of those that waited for them', async () => {
+    const submission = await submit({ taskMemoryBytes: 2 ** 30 });
+    const ends = ['0 TIMEOUT n1 TimeLimit', '1 TIMEOUT n2 TimeLimit', '2 OUT_OF_MEMORY n3 OutOfMemory'];
+    slurm.showQueue(queueOf(submission, (kind) => (kind === 'scatter' ? ends : DROPPED)));
+    expect(await messageOf(followSlurm(submission))).toBe(
+      `scatter tasks 0, 1 on n1, n2: reached the time limit of 1:00; give more with \`time\`; scatter task 2 on n3: out of memory: 1G was asked for; give more with \`taskMemoryBytes\`; logs are in ${jobDir()}/logs; pileshuf cluster slurm --resume --job-dir ${jobDir()} submits what is not done`,
     );
     giveUp();
   });
 
-  it('hears that Slurm has lost the jobs, or could not start one', async () => {
+  it('hears of a task that Slurm has forgotten when the others end', async () => {
+    const submission = await submit();
+    slurm.showQueue(
+      queueOf(submission, (kind) => (kind === 'scatter' ? ['0 CANCELLED n1 None', '1 RUNNING n2 None'] : [])),
+    );
+    const forget = () => slurm.showQueue('');
+    const following = messageOf(followSlurm(submission, { onProgress: forget }));
+    expect(await following).toMatch(/^scatter task 0 on n1: cancelled; logs/);
+    giveUp();
+  });
+
+  it('hears the error that an attempt noted', async () => {
+    const submission = await submit();
+    await messageOf(runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 1 }));
+    slurm.showQueue(
+      queueOf(submission, (kind) =>
+        kind === 'shuffle' ? '1 FAILED n3 NonZeroExitCode' : kind === 'scatter' ? all('COMPLETED n1 None') : DROPPED,
+      ),
+    );
+    expect(await messageOf(followSlurm(submission))).toMatch(
+      /^shuffle task 1 on n3: scatter tasks 0, 1, 2 of .* run them first; logs are in/,
+    );
+    giveUp();
+  });
+
+  it('hears that Slurm has lost the jobs', async () => {
     const submission = await submit();
     expect(await messageOf(followSlurm(submission))).toContain(
       'Slurm has no job 11, 12, 13 any more, and scatter tasks 0, 1, 2 and shuffle tasks 0, 1, 2 are not done; logs',
-    );
-    slurm.showQueue(
-      queueOf(submission, (kind) => (kind === 'scatter' ? '0 FAILED n2 JobLaunchFailure' : '0 CANCELLED  Dependency')),
-    );
-    expect(await messageOf(followSlurm(submission))).toMatch(
-      /^scatter task 0 on n2: Slurm could not start it; the node may not see \S+logs; logs are/,
     );
     giveUp();
   });
@@ -242,7 +266,7 @@ describe.runIf(fromCi)('who waits', () => {
   it('hears of a task that Slurm holds', async () => {
     const submission = await submit();
     slurm.showQueue(
-      queueOf(submission, (kind) => (kind === 'scatter' ? '2 PENDING  JobHeldAdmin' : '0-2 PENDING  Dependency')),
+      queueOf(submission, (kind) => (kind === 'scatter' ? '2 PENDING  JobHeldAdmin' : all('PENDING  Dependency'))),
     );
     const warnings: string[] = [];
     const leaving = new AbortController();

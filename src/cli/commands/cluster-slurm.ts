@@ -1,6 +1,7 @@
 /** `pileshuf cluster slurm`: plans a shuffle, or takes a planned one, and has Slurm run its tasks. */
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
+import { describePlanJob, followPlan, submitPlan } from '../../cluster/slurm-later.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
@@ -38,20 +39,61 @@ export const command: CommandDefinition<'cluster slurm'> = {
   notes,
   async run(call) {
     const { values, reporter, signal } = call;
-    const { json, wait } = values;
+    const talk = { signal, onWarning: reporter.warning };
     if (values.dryRun === true) return printDryRun(call);
-    const submission = await (values.resume === true ? resumeOnSlurm(resumeOptionsOf(call)) : submitNew(call));
-    const lines = json === true ? [jsonLine(submission)] : describeSubmission(submission).map(oneLine);
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
-    if (wait !== true || submission.jobs.length === 0) return reporter.close();
-    const outcome = await followSlurm(submission, {
-      signal,
-      onProgress: reporter.progress,
-      onWarning: reporter.warning,
-    });
+    const submission = values.dependency === undefined ? await submitNow(call) : await submitLater(call, talk);
+    if (submission === undefined) return reporter.close();
+    if (values.wait !== true || submission.jobs.length === 0) return reporter.close();
+    const outcome = await followSlurm(submission, { ...talk, onProgress: reporter.progress });
     reporter.done(describeOutcome(outcome), outcome);
   },
 };
+
+async function submitNow(call: Call): Promise<SlurmSubmission> {
+  const { resume } = call.values;
+  const submission = await (resume === true ? resumeOnSlurm(resumeOptionsOf(call)) : submitNew(call));
+  await print(call, submission, describeSubmission(submission));
+  return submission;
+}
+
+/** @returns undefined for who does not wait. */
+async function submitLater(call: Call, talk: Parameters<typeof followPlan>[1]): Promise<SlurmSubmission | undefined> {
+  const planned = await submitPlan(...planJobOf(call));
+  const { jobDir, id, log } = planned;
+  await print(call, { jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, [
+    `job directory  ${jobDir}`,
+    `plan           job ${id}, after ${call.values.dependency}; it submits the other jobs`,
+    `log            ${log}`,
+  ]);
+  if (call.values.wait !== true) return undefined;
+  const submission = await followPlan(planned, talk);
+  await print(call, submission, describeSubmission(submission));
+  return submission;
+}
+
+/** The words of the command that the job of the plan calls, and the options of that job. */
+function planJobOf(call: Call): Parameters<typeof submitPlan> {
+  const { argv, values } = call;
+  const { words, slurm } = partsOf(call);
+  const { jobDir } = askedJob(words, 'cluster slurm');
+  const { dependency = '', resume } = values;
+  if (resume === true)
+    throw new UsageError('--dependency: the job is planned, and what it waits for is done; leave it out');
+  return [withoutWaiting(argv), { ...slurm, jobDir, dependency }];
+}
+
+/** Without --dependency, --wait and --dry-run. What follows `--` are inputs. */
+function withoutWaiting(argv: readonly string[]): string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const isValue = (i: number) => argv[i - 1] === '--dependency';
+  return argv.filter((word, i) => i >= end || !(isValue(i) || /^--(dependency(=.*)?|wait|dry-run)$/s.test(word)));
+}
+
+async function print({ values }: Call, told: object, lines: readonly string[]): Promise<void> {
+  if (values.quiet === true) return;
+  const text = values.json === true ? [jsonLine(told)] : lines.map(oneLine);
+  await printToStandardOutput(text.map((line) => `${line}\n`).join(''));
+}
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { reporter, signal, tuning } = call;
@@ -63,14 +105,15 @@ async function submitNew(call: Call): Promise<SlurmSubmission> {
 /** The words of the job, and the options for Slurm. */
 function partsOf({ operands, values, given }: Call) {
   const { json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
-  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
-  const { taskMemoryBytes, maxParallel, logDir, scratchDir, ...job } = others;
+  const { dependency: _______, partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
+  const { taskMemoryBytes, commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand, ...job } =
+    others;
   const { cpusPerTask } = job;
   return {
     words: { operands, values: job, given },
     slurm: {
-      ...{ partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask },
-      ...{ taskMemoryBytes, maxParallel, logDir, scratchDir },
+      ...{ partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes },
+      ...{ commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand },
     },
   };
 }
@@ -95,12 +138,13 @@ async function printDryRun(call: Call): Promise<void> {
   const { words, slurm } = partsOf(call);
   const options =
     call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words, 'cluster slurm'), ...slurm };
-  const text = await describeSlurm(options);
+  const planJob = call.values.dependency === undefined ? [] : [describePlanJob(...planJobOf(call))];
+  const text = [...planJob, await describeSlurm(options)].join('\n');
   call.reporter.close();
   await printToStandardOutput(text);
 }
 
-function describeSubmission({ jobDir, logDir, jobs, wereQueued, plan }: SlurmSubmission): string[] {
+function describeSubmission({ jobDir, logDir, jobs, plan }: SlurmSubmission): string[] {
   if (jobs.length === 0) return [`job directory  ${jobDir}`, 'all is done    the job is committed'];
   const inputs = plan && `${formatPlural(plan.inputCount, 'input')}, about ${formatBytes(plan.expectedBytes)}`;
   const each = plan && `${formatPlural(plan.cpusPerTask, 'thread')}, ${formatBytes(plan.memoryBytes)} for records`;
@@ -111,8 +155,8 @@ function describeSubmission({ jobDir, logDir, jobs, wereQueued, plan }: SlurmSub
     ...jobs.map(({ kind, id, tasks }, i) => {
       const size = kind === 'commit' || tasks === undefined ? '' : `, array of ${formatCount(tasks)}`;
       const before = jobs[i - 1];
-      const after = before === undefined || wereQueued ? '' : `, after ${before.id}`;
-      return `${kind.padEnd(15)}job ${id}${size}${after}${wereQueued ? ', queued before' : ''}`;
+      const after = before === undefined || tasks === undefined ? '' : `, after ${before.id}`;
+      return `${kind.padEnd(15)}job ${id}${size}${after}${tasks === undefined ? ', queued before' : ''}`;
     }),
     `logs           ${logDir}`,
   ];

@@ -6,6 +6,8 @@ import {
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
+import { adviceFor, type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-queue.js';
+import { SystemError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-table.js';
@@ -23,8 +25,16 @@ export const command: CommandDefinition<'cluster status'> = {
   notes,
   async run({ values: { jobDir = '', json }, reporter }) {
     const status = withFlags(await clusterStatus(jobDir));
+    const queue = await slurmQueue(jobDir).catch((error: unknown) => {
+      if (!(error instanceof SystemError)) throw error;
+      reporter.warning(error.message);
+      return [];
+    });
     reporter.close();
-    const lines = json === true ? [jsonLine(status)] : describeStatus(status).map(oneLine);
+    const lines =
+      json === true
+        ? [jsonLine({ ...status, queue })]
+        : [...describeStatus(status), ...queue.map(describeQueued)].map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
@@ -73,4 +83,12 @@ function nameTasks(tasks: readonly number[]): string {
 function describeRunning({ kind, index, host, pid, startedAt, toldAt, bytesDone, bytesTotal }: RunningAttempt): string {
   const progress = bytesTotal === 0 ? '' : `, ${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
   return `runs     ${kind} ${index} on ${host}, process ${pid}, since ${startedAt}, heard of at ${toldAt}${progress}`;
+}
+
+function describeQueued(entry: SlurmQueueEntry): string {
+  const { kind, jobId, index, tasks, state, reason } = entry;
+  const what = kind === 'commit' ? '' : index === undefined ? `, ${formatPlural(tasks, 'task')}` : `, task ${index}`;
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const advice = adviceFor(entry);
+  return `slurm    ${kind}, job ${jobId}${what}: ${state}${why}${advice === undefined ? '' : `; ${advice}`}`;
 }

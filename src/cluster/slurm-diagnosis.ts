@@ -1,0 +1,200 @@
+/**
+ * Why tasks on Slurm did not succeed. Slurm says how they ended: the states of its queue, the exit of a job it remembers,
+ * its accounting if it has one. Attempts note their errors, and logs have the rest.
+ */
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { nameSome } from '../errors.js';
+import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
+import { formatBudget } from '../quantity.js';
+import type { ClusterStatus, FailedTask } from './cluster-status.js';
+import { type EndedTask, isActive, readAccounts, readExit, type SlurmId, type SlurmTask } from './slurm-calls.js';
+import type { SlurmNote } from './slurm-note.js';
+import { nameTasks } from './slurm-queue.js';
+import { begunAs, limitsOf, logNameOf, type SlurmKind } from './slurm-script.js';
+import { asSlurmRequest } from './slurm-settings.js';
+import { ARRAY_KINDS, TASK_KINDS } from './task-arrays.js';
+
+/** Of so many tasks of a kind Slurm, the notes and the logs are asked. */
+const MOST_ASKED = 20;
+const LOG_TAIL_BYTES = 65_536;
+
+interface Failure {
+  readonly kind: SlurmKind;
+  readonly index: number | undefined;
+  readonly node: string;
+  readonly cause: string;
+}
+
+/**
+ * @param seen tasks that are over, as the queue showed them last.
+ * @param jobs that were submitted.
+ * @returns a line for each cause, of the first kind of tasks that failed: the others only waited for it.
+ */
+export async function describeFailures(
+  status: ClusterStatus,
+  seen: readonly SlurmTask[],
+  jobs: readonly SlurmId[],
+  note: SlurmNote,
+): Promise<string[]> {
+  const accounts = await readAccounts(jobs);
+  for (const kind of TASK_KINDS) {
+    const ended = endedOf(kind, seen, accounts).filter(hasFailed);
+    const noted = status.failed.filter((each) => each.kind === kind);
+    const isOf = (task: EndedTask) => (each: FailedTask) => kind === 'commit' || each.index === task.index;
+    const failures: Failure[] = [];
+    for (const task of ended.slice(0, MOST_ASKED)) {
+      const log = readLog(join(note.logDirectory, logNameOf(kind, task.index)), task);
+      failures.push({ ...task, cause: causeOf(await withExit(task), noted.find(isOf(task))?.error, log, note) });
+    }
+    for (const each of noted.filter((one) => !ended.some((task) => isOf(task)(one))))
+      failures.push({ ...each, node: each.host, cause: each.error });
+    if (failures.length > 0) return inWords(failures);
+  }
+  return inWords(failuresOfLogs(status, note));
+}
+
+/** @returns undefined if Slurm knows nothing of it any more. */
+export async function describePlanFailure(
+  seen: readonly SlurmTask[],
+  job: SlurmId,
+  logPath: string,
+  note: SlurmNote,
+): Promise<string | undefined> {
+  const [task] = endedOf('plan', seen, await readAccounts([job]));
+  if (task === undefined) return undefined;
+  return inWords([{ ...task, cause: causeOf(await withExit(task), undefined, readLog(logPath, task), note) }])[0];
+}
+
+async function withExit(task: EndedTask): Promise<EndedTask> {
+  return task.exit === undefined && task.state === 'FAILED' ? { ...task, exit: await readExit(task) } : task;
+}
+
+/** The tasks of a kind that are over, each with what the accounting adds. */
+function endedOf(kind: SlurmKind, seen: readonly SlurmTask[], accounts: readonly EndedTask[]): EndedTask[] {
+  const keyOf = ({ jobId, index }: SlurmTask) => `${jobId}_${index}`;
+  const ended = new Map(accounts.filter((each) => each.kind === kind).map((each) => [keyOf(each), each]));
+  for (const task of seen.filter((each) => each.kind === kind)) {
+    const { exit, cancelledBy } = ended.get(keyOf(task)) ?? { exit: undefined, cancelledBy: undefined };
+    ended.set(keyOf(task), { ...task, exit, cancelledBy });
+  }
+  return [...ended.values()];
+}
+
+/** A task whose dependency failed is only its victim. */
+function hasFailed(task: EndedTask): boolean {
+  return !isActive(task) && !['COMPLETED', 'REVOKED'].includes(task.state) && !/^Dependency/.test(task.reason);
+}
+
+/** @param error that the last attempt noted of itself. */
+function causeOf(task: EndedTask, error: string | undefined, log: string, note: SlurmNote): string {
+  const { kind, state, reason, timeLimit, exit, cancelledBy } = task;
+  const begun = log !== '';
+  if (/^DependencyNeverSatisfied/.test(reason)) return 'a job before it has failed';
+  if (state === 'TIMEOUT' || /^slurmstepd.*DUE TO TIME LIMIT/m.test(log)) {
+    const limit = timeLimit === '' ? (limitsOf(asSlurmRequest(note), kind).time ?? '') : timeLimit;
+    return `reached the time limit${limit === '' ? '' : ` of ${limit}`}; give more with \`${kind === 'commit' ? 'commitTime' : 'time'}\``;
+  }
+  if (state === 'OUT_OF_MEMORY' || reason === 'OutOfMemory' || OUT_OF_MEMORY.test(log))
+    return `out of memory: ${memoryAsked(kind, note)}`;
+  if (state === 'CANCELLED')
+    return `cancelled${cancelledBy === undefined ? '' : ` by ${userNamed(cancelledBy)}`}`;
+  if (/^(NODE_FAIL|BOOT_FAIL)$/.test(state) || /^slurmstepd.*DUE TO NODE FAILURE/m.test(log)) return 'the node failed';
+  if (state === 'PREEMPTED') return 'preempted';
+  if (!begun && reason === 'JobLaunchFailure')
+    return `Slurm could not start this; the node may not see ${note.logDirectory}`;
+  if (
+    exit?.signal === 9 ||
+    exit?.code === 137 ||
+    (exit === undefined && reason === 'JobLaunchFailure') ||
+    endsKilled(log)
+  )
+    return `killed, as a node does when memory runs out: ${memoryAsked(kind, note)}`;
+  if (state === '' && /^slurmstepd.* CANCELLED AT /m.test(log)) return 'cancelled';
+  if (error !== undefined) return error;
+  const ended = [state, reason === '' || reason === 'None' ? '' : `(${reason})`].filter(Boolean).join(' ');
+  return [ended, lastLine(log)].filter(Boolean).join(', ');
+}
+
+/** What Slurm writes to the log of a task, and what Node does. */
+const OUT_OF_MEMORY = /^slurmstepd.*(oom[-_ ]kill|out-of-memory|memory limit)|JavaScript heap out of memory/im;
+
+function endsKilled(log: string): boolean {
+  return /^pileshuf: exit code 137$/m.test(log);
+}
+
+function memoryAsked(kind: SlurmKind, note: SlurmNote): string {
+  const { memoryBytes } = limitsOf(asSlurmRequest(note), kind);
+  const option = kind === 'commit' ? 'commitMemoryBytes' : 'taskMemoryBytes';
+  if (memoryBytes === 0) return 'all of the node was asked for; take larger nodes';
+  return `${formatBudget(memoryBytes)} was asked for; give more with \`${option}\``;
+}
+
+function userNamed(uid: string): string {
+  return Number(uid) === process.getuid?.() ? userInfo().username : `user ${uid}`;
+}
+
+/** Of tasks that Slurm has forgotten and that noted no error. */
+function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
+  const kind = status.state === 'committed' ? 'commit' : status.state;
+  const indexes = kind === 'commit' ? [undefined] : (status[kind]?.unfinished ?? []).slice(0, MOST_ASKED);
+  return indexes.flatMap((index) => {
+    const forgotten = { kind, jobId: '', index, state: '', node: '', reason: '', timeLimit: '' };
+    const log = readLog(join(note.logDirectory, logNameOf(kind, index)), forgotten);
+    const cause = causeOf({ ...forgotten, exit: undefined, cancelledBy: undefined }, undefined, log, note);
+    return cause === '' ? [] : [{ kind, index, node: '', cause }];
+  });
+}
+
+/** Tasks with the same cause together. */
+function inWords(failures: readonly Failure[]): string[] {
+  return [...new Set(failures.map(({ cause }) => cause))].flatMap((cause) => {
+    const group = failures.filter((each) => each.cause === cause);
+    const nodes = [...new Set(group.map(({ node }) => node).filter(Boolean))];
+    const indexes = group.flatMap(({ index }) => (index === undefined ? [] : [String(index)]));
+    const where = nodes.length === 0 ? '' : ` on ${nameSome(nodes)}`;
+    return group.slice(0, 1).map(({ kind }) => `${nameTasks(kind, indexes)}${where}: ${cause}`);
+  });
+}
+
+export function describeLeft(status: ClusterStatus): string {
+  const passes = ARRAY_KINDS.flatMap((kind) => {
+    const unfinished = status[kind]?.unfinished ?? [];
+    return unfinished.length === 0 ? [] : [`${kind} tasks ${nameSome(unfinished.map(String))}`];
+  });
+  return passes.length === 0 ? 'the commit is not done' : `${passes.join(' and ')} are not done`;
+}
+
+/** What the last attempt that Slurm started wrote. Empty: it has started none for this job. */
+function readLog(path: string, { kind, jobId, index }: SlurmTask): string {
+  const text = tailOf(path);
+  const begin = text.lastIndexOf(`\npileshuf: ${kind}`);
+  const own = begin < 0 ? text : text.slice(begin);
+  const id = index === undefined ? jobId : `${jobId}_${index}`;
+  const isOther = jobId !== '' && begin >= 0 && !own.includes(`${begunAs(id)},`);
+  return isOther ? '' : own.trim();
+}
+
+function tailOf(path: string): string {
+  try {
+    return withFile(openForRead(path, 'temp'), (file) => {
+      const { byteLength } = versionOf(file);
+      const bytes = Buffer.alloc(Math.min(byteLength, LOG_TAIL_BYTES));
+      const read = readAt(file, bytes, 0, bytes.byteLength, byteLength - bytes.byteLength);
+      return `\n${bytes.subarray(0, read).toString()}`;
+    });
+  } catch {
+    // There may be none.
+    return '';
+  }
+}
+
+/** The last line that says why: the script and Slurm only add that it ended. */
+function lastLine(log: string): string {
+  const lines = log
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim());
+  const line = lines.findLast((each) => each !== '' && !/^(pileshuf: exit code|slurmstepd)/.test(each));
+  return line === undefined ? '' : JSON.stringify(line);
+}

@@ -1,0 +1,112 @@
+/**
+ * A job whose inputs other jobs of Slurm still write. Nobody can plan it yet: a plan lists the inputs. So the plan is a
+ * job of its own that waits for the others, plans on its node, and submits the tasks from there.
+ */
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PileshufError, SystemError, UsageError } from '../errors.js';
+import { listNames, realPathOf, statPath } from '../io/paths.js';
+import { PLAN_NAME } from './cluster-plan.js';
+import { findPlan } from './open-job.js';
+import { submit } from './slurm-calls.js';
+import { describePlanFailure } from './slurm-diagnosis.js';
+import { ownProgram, requirePossible, resumeOnSlurm, type SlurmSubmission } from './slurm-job.js';
+import type { SlurmNote } from './slurm-note.js';
+import { VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
+import { begunAs, commentOf, preparation, quoteForShell, requestWords, shellFor } from './slurm-script.js';
+import { asSlurmRequest, type SlurmTaskOptions, settle } from './slurm-settings.js';
+import { Patience } from './until-visible.js';
+
+export interface LaterOptions extends SlurmTaskOptions {
+  readonly jobDir: string;
+  /** What the plan waits for, as sbatch writes it. */
+  readonly dependency: string;
+}
+
+/** A job that a job of Slurm is to plan. */
+export interface SubmittedPlan {
+  readonly jobDir: string;
+  readonly id: string;
+  readonly log: string;
+  readonly settings: SlurmNote;
+}
+
+/**
+ * @param words of the command that plans and submits: it does not wait.
+ * @throws SystemError ERR_SLURM with Slurm's own words; UsageError for a job directory in which there is something.
+ */
+export async function submitPlan(words: readonly string[], options: LaterOptions): Promise<SubmittedPlan> {
+  const { jobDir, settings, sbatch, script, log } = planJobOf(words, options);
+  const [name] = statPath(jobDir, 'temp') === undefined ? [] : listNames(jobDir, 'temp');
+  if (name !== undefined)
+    throw new UsageError(
+      `the job directory ${jobDir} holds ${name}; name one with \`jobDir\` that is empty or does not exist`,
+    );
+  await requirePossible(settings);
+  return { jobDir, id: await submit(sbatch, script), log, settings };
+}
+
+/** The call of sbatch with its script, as text. */
+export function describePlanJob(words: readonly string[], options: LaterOptions): string {
+  const { sbatch, script } = planJobOf(words, options);
+  return `${sbatch.map(quoteForShell).join(' ')} <<'SCRIPT'\n${script}SCRIPT\n`;
+}
+
+/** The log lies beside the job directory, in which a plan wants nothing. */
+function planJobOf(words: readonly string[], options: LaterOptions) {
+  const jobDir = resolve(options.jobDir);
+  const settings = settle(options, undefined, {}, jobDir);
+  const { envCommand, token } = settings;
+  const log = `${jobDir}.plan.log`;
+  const sbatch = [
+    ...['sbatch', '--parsable', ...requestWords(asSlurmRequest(settings), 'plan')],
+    `--comment=${commentOf(token, 'plan')}`,
+    ...[`--chdir=${process.cwd()}`, '--open-mode=append', `--output=${log.replaceAll('%', '%%')}`],
+    ...[`--dependency=${options.dependency}`, '--kill-on-invalid-dep=yes'],
+  ];
+  const call = (argv: readonly string[]) => `exec ${[...ownProgram(), ...argv].map(quoteForShell).join(' ')}`;
+  // Slurm runs it again if its node was lost.
+  const script = `${shellFor(envCommand)}
+node=\${SLURMD_NODENAME:-$(uname -n)}
+echo "pileshuf: plan on $node, ${begunAs('$SLURM_JOB_ID')}, restart \${SLURM_RESTART_COUNT:-0}"
+${preparation(envCommand)}if [ -e ${quoteForShell(join(jobDir, PLAN_NAME))} ]; then
+  ${call(['cluster', 'slurm', '--resume', '--job-dir', jobDir])}
+fi
+${call(words)}
+`;
+  return { jobDir, settings, sbatch, script, log };
+}
+
+const PAUSE_MILLISECONDS = 2000;
+
+/**
+ * Waits until the plan is made.
+ * @returns its jobs, which it has submitted.
+ * @throws SystemError ERR_SLURM that tells what failed; ABORT_ERR with the id of the job, which goes on.
+ */
+export async function followPlan(
+  { jobDir, id, log, settings }: SubmittedPlan,
+  { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },
+): Promise<SlurmSubmission> {
+  const job = { kind: 'plan', id } as const;
+  const queue = new WatchedQueue(settings.token, [job], onWarning);
+  for (;;) {
+    await queue.read();
+    if (queue.hasEnded) break;
+    await sleep(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => {});
+    if (signal.aborted)
+      throw new PileshufError(
+        'aborted',
+        'ABORT_ERR',
+        `no longer waiting; job ${id} stays in Slurm and submits the others, and scancel ${id} ends it`,
+      );
+  }
+  const hasSucceeded = queue.ended.every(({ state }) => state === 'COMPLETED');
+  const plan = await findPlan(jobDir, new Patience(hasSucceeded ? VISIBLE_SECONDS : 0, signal)).catch(() => 'none');
+  if (plan !== 'none') return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal });
+  const failure = await describePlanFailure(queue.ended, job, log, settings);
+  throw new SystemError(
+    'ERR_SLURM',
+    `${failure ?? `Slurm has no job ${id} any more`}; its log is ${log}; nothing is planned`,
+  );
+}
