@@ -1,11 +1,12 @@
 /** A job on Slurm, with programs that answer as Slurm's do: what is submitted, refused, cancelled, resumed and told. */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ClusterPlanOptions, ShuffleProgress, SlurmSubmission, SlurmTaskOptions } from '#src/index.js';
 import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
 import { contentOf, runNow } from '../fixtures/run-cluster.js';
+import { runCommand } from '../fixtures/run-command.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -154,6 +155,52 @@ describe('what Slurm refuses', () => {
   });
 });
 
+describe('what tasks ask for', () => {
+  it('may be all that a node has: the plan takes three quarters of the smallest with enough CPUs', async () => {
+    slurm.tell('nodes', '1|1000|cpu*\n4|8000|cpu*\n8|64000|cpu*\n8|2000|old\n');
+    const { jobs, plan } = await submit({ taskMemoryBytes: 0, cpusPerTask: 2 });
+    expect(plan?.memoryBytes).toBe((6000 - 256 - 2 * 64) * 2 ** 20);
+    expect(slurm.wordsOf(jobs[0]?.id ?? '')).toContain('--mem=0M');
+    giveUp();
+  });
+
+  it('is its own for the commit, which Slurm checks, too', async () => {
+    const { jobs } = await submit({ time: '1:00', commitTime: '2:00:00', commitMemoryBytes: 2 ** 30 });
+    const [scatter, , commit] = jobs.map(({ id }) => slurm.wordsOf(id).filter((word) => /^--(time|mem)=/.test(word)));
+    expect({ scatter, commit }).toEqual({
+      scatter: ['--time=1:00', '--mem=2048M'],
+      commit: ['--time=2:00:00', '--mem=1024M'],
+    });
+    expect(slurm.calls()[1]).toMatch(/^sbatch --test-only --job-name=pileshuf-commit --time=2:00:00 .*--mem=1024M/);
+    const again = await resumeOnSlurm({ jobDir: jobDir() });
+    expect(slurm.wordsOf(again.jobs.at(-1)?.id ?? '')).toContain('--time=2:00:00');
+    giveUp();
+  });
+
+  it.each([
+    [{ cpusPerTask: 16 }, '`cpusPerTask` is 16, and the largest node has 8 CPUs'],
+    [{ cpusPerTask: 16, partition: 'gpu' }, '`cpusPerTask` is 16, and the largest node of gpu has 4 CPUs'],
+    [{ taskMemoryBytes: 2 ** 37 }, '`taskMemoryBytes` is 128G, and the largest node has 64000M'],
+    [{ taskMemoryBytes: 2 ** 30, commitMemoryBytes: 2 ** 37 }, '`taskMemoryBytes` is 1G, and the largest node of gpu'],
+    [{ cpusPerTask: 8 }, ''],
+  ] as const)('%j is refused with what the nodes have', async (asked, reason) => {
+    const isOfGpu = 'partition' in asked || 'commitMemoryBytes' in asked;
+    slurm.tell('nodes', isOfGpu ? '4|900|gpu\n' : '4|8000|cpu*\n8|64000|cpu*\n');
+    slurm.refuse('test', 'allocation failure: Requested node configuration is not available\n');
+    const more = 'commitMemoryBytes' in asked ? { partition: 'gpu' } : {};
+    expect(await messageOf(submit({ ...asked, ...more }))).toMatch(
+      new RegExp(`^sbatch: .*Requested node configuration is not available${reason === '' ? '' : `: ${reason}`}`),
+    );
+  });
+
+  it('is done after the command of the user', async () => {
+    const { jobs } = await submit({ envCommand: 'export LOADED=yes' });
+    const { log } = slurm.runTask(jobs[0]?.id ?? '', 0);
+    expect(log).toContain('did scatter task 0');
+    giveUp();
+  });
+});
+
 describe('a later submission', () => {
   it('has only what has no record', async () => {
     await submit({ partition: 'cpu', sbatchArgs: ['--nice'], maxParallel: 2 });
@@ -184,6 +231,35 @@ describe('a later submission', () => {
     });
     giveUp();
   });
+});
+
+/** The check of the request, the size of arrays, three jobs. */
+const KILLS = [1, 2, 3, 4, 5].flatMap((call) => (['before', 'after'] as const).map((when) => ({ call, when })));
+
+it.each(sampled(KILLS, 5, 2))('a submission that is killed $when call $call is finished', async ({ call, when }) => {
+  const { inputs, output } = options();
+  const words = [String(inputs[0]), '-o', output, '--tasks', '3', '--cpus-per-task', '1', '--partition', 'cpu'];
+  const argv = ['cluster', 'slurm', ...words, '--job-dir', jobDir()];
+  slurm.killAt(call, when);
+  const env = { PILESHUF_TEST_TUNING: JSON.stringify(THREE_TASKS) };
+  expect((await runCommand(argv, { env })).signal).toBe('SIGKILL');
+  const queued = slurm.submitted();
+  slurm.showQueue(queueOf({ jobs: queued }, () => all('PENDING  Resources')));
+  if (!existsSync(jobDir())) {
+    expect((await runCommand(argv, { env })).exitCode).toBe(0);
+  } else {
+    const { jobs, wereQueued } = await resumeOnSlurm({ jobDir: jobDir() });
+    expect(jobs.slice(0, queued.length).map(({ id, tasks }) => ({ id, tasks }))).toEqual(
+      queued.map(({ id }) => ({ id, tasks: undefined })),
+    );
+    expect(wereQueued).toBe(queued.length === 3);
+  }
+  const submitted = slurm.submitted();
+  expect(submitted.map(({ kind }) => kind)).toEqual(['scatter', 'shuffle', 'commit']);
+  const after = submitted.map(({ id }) => slurm.wordsOf(id).find((word) => /^--dependency/.test(word)));
+  expect(after).toEqual([undefined, ...submitted.slice(0, 2).map(({ id }) => `--dependency=afterok:${id}`)]);
+  for (const { id } of submitted) expect(slurm.wordsOf(id)).toContain('--partition=cpu');
+  giveUp();
 });
 
 describe.runIf(fromCi)('who waits', () => {
