@@ -97,8 +97,7 @@ function causeOf(task: EndedTask, error: string | undefined, log: string, note: 
   }
   if (state === 'OUT_OF_MEMORY' || reason === 'OutOfMemory' || OUT_OF_MEMORY.test(log))
     return `out of memory: ${memoryAsked(kind, note)}`;
-  if (state === 'CANCELLED')
-    return `cancelled${cancelledBy === undefined ? '' : ` by ${userNamed(cancelledBy)}`}`;
+  if (state === 'CANCELLED') return `cancelled${cancelledBy === undefined ? '' : ` by ${userNamed(cancelledBy)}`}`;
   if (/^(NODE_FAIL|BOOT_FAIL)$/.test(state) || /^slurmstepd.*DUE TO NODE FAILURE/m.test(log)) return 'the node failed';
   if (state === 'PREEMPTED') return 'preempted';
   if (!begun && reason === 'JobLaunchFailure')

@@ -1,7 +1,8 @@
 /** A job on Slurm, with programs that answer as Slurm's do: what is submitted, refused, cancelled, resumed and told. */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ClusterPlanOptions, ShuffleProgress, SlurmSubmission, SlurmTaskOptions } from '#src/index.js';
+import type { SlurmId } from '#src/cluster/slurm-calls.js';
+import type { ClusterPlanOptions, ShuffleProgress, SlurmTaskOptions } from '#src/index.js';
 import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
@@ -20,7 +21,7 @@ const submit = (more: Partial<ClusterPlanOptions & SlurmTaskOptions> = {}) =>
 
 /** Lines of squeue for the jobs of a submission, each as `INDEX STATE NODE REASON`. */
 function queueOf(
-  { jobs }: Pick<SlurmSubmission, 'jobs'>,
+  { jobs }: { readonly jobs: readonly SlurmId[] },
   describe: (kind: string) => string | readonly string[],
 ): string {
   const lines = jobs.flatMap(({ kind, id }) => {
@@ -410,6 +411,35 @@ describe('pileshuf cluster slurm', () => {
     giveUp();
   });
 
+  it('plans after other jobs, in a job that submits the tasks', async () => {
+    const asked = ['--seed', 's', '--commit-time', '5:00', '--env-command', 'export LOADED=yes'];
+    const { stdout } = await call(...words(), ...asked, '--dependency', 'afterok:7');
+    expect(stdout.toString()).toBe(
+      `job directory  ${jobDir()}\nplan           job 11, after afterok:7; it submits the other jobs\nlog            ${jobDir()}.plan.log\n`,
+    );
+    expect(existsSync(jobDir())).toBe(false);
+    expect(slurm.wordsOf('11')).toEqual(
+      expect.arrayContaining(['--job-name=pileshuf-plan', '--dependency=afterok:7', '--kill-on-invalid-dep=yes']),
+    );
+    // The other job has ended.
+    expect(slurm.runTask('11').log).toContain(`shuffle        job 13, array of 1, after 12\n`);
+    expect(slurm.submitted().map(({ kind }) => kind)).toEqual(['plan', 'scatter', 'shuffle', 'commit']);
+    expect(slurm.wordsOf('12').join(' ')).not.toContain('--dependency');
+    expect(slurm.wordsOf('14')).toContain('--time=5:00');
+    // The node was lost, and Slurm runs the plan again.
+    expect(slurm.runTask('11').log).toContain('commit         job 17, after 16\n');
+    giveUp();
+  });
+
+  it('says why the plan after other jobs was not made', async () => {
+    slurm.showQueue('');
+    const { stderr, exitCode } = await call(...words(), '--dependency', 'afterok:7', '--wait');
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `pileshuf: Slurm has no job 11 any more; its log is ${jobDir()}.plan.log; nothing is planned\n`,
+      exitCode: 1,
+    });
+  });
+
   it('prints scripts, and does nothing', async () => {
     const { exitCode, stdout } = await call(...words(), '--dry-run', '--sbatch-args=--nice "--exclude=n 1"');
     expect(exitCode).toBe(0);
@@ -452,6 +482,16 @@ describe('pileshuf cluster slurm', () => {
       '--profile: the plan in --job-dir has decided it',
     ],
     ['a job that is not there', ['--job-dir', '/nowhere', '--resume'], 'the job directory /nowhere does not exist'],
+    [
+      'to wait with a planned job',
+      ['--job-dir', 'j', '--resume', '--dependency=afterok:1'],
+      '--dependency: what the planned job waits for is done; leave it out',
+    ],
+    [
+      'a list of inputs that is gone when the plan is made',
+      ['--files-from=-', '--job-dir', 'j', '-o', 'o', '--tasks=2', '--dependency=afterok:1'],
+      '--dependency: the plan reads the list of inputs later, on a node; give the list as a file',
+    ],
     [
       'an option of its own',
       ['in', '--job-dir', 'j', '-o', 'o', '--tasks=2', '--sbatch-args=-a 3'],

@@ -43,7 +43,8 @@ export const command: CommandDefinition<'cluster slurm'> = {
     if (values.dryRun === true) return printDryRun(call);
     const submission = values.dependency === undefined ? await submitNow(call) : await submitLater(call, talk);
     if (submission === undefined) return reporter.close();
-    if (values.wait !== true || submission.jobs.length === 0) return reporter.close();
+    const isDone = submission.jobs.length === 0 && values.dependency === undefined;
+    if (values.wait !== true || isDone) return reporter.close();
     const outcome = await followSlurm(submission, { ...talk, onProgress: reporter.progress });
     reporter.done(describeOutcome(outcome), outcome);
   },
@@ -74,11 +75,12 @@ async function submitLater(call: Call, talk: Parameters<typeof followPlan>[1]): 
 /** The words of the command that the job of the plan calls, and the options of that job. */
 function planJobOf(call: Call): Parameters<typeof submitPlan> {
   const { argv, values } = call;
+  const { dependency = '', resume, inputLists = [] } = values;
+  if (resume === true) throw new UsageError('--dependency: what the planned job waits for is done; leave it out');
+  if (inputLists.some(({ path }) => path === '-'))
+    throw new UsageError('--dependency: the plan reads the list of inputs later, on a node; give the list as a file');
   const { words, slurm } = partsOf(call);
   const { jobDir } = askedJob(words, 'cluster slurm');
-  const { dependency = '', resume } = values;
-  if (resume === true)
-    throw new UsageError('--dependency: the job is planned, and what it waits for is done; leave it out');
   return [withoutWaiting(argv), { ...slurm, jobDir, dependency }];
 }
 
