@@ -34,6 +34,7 @@ const RUN_BY: Readonly<Record<string, PageTest>> = {
   'README.md': { tests: ['examples.test.ts'], runs: /^((?!.*--together).*pileshuf .*)$/gm },
   'docs/ALIGNED.md': { tests: ['aligned.ci.ts'], runs: SHELL_BLOCKS },
   'docs/CHECK-SHUFFLED.md': { tests: ['check-shuffled.ci.ts'], runs: INDENTED },
+  'docs/CLUSTER.md': { tests: ['cluster-walk.ci.ts'], runs: SHELL_BLOCKS },
   'docs/COMPRESSION.md': { tests: ['formats.ci.ts'], runs: SHELL_BLOCKS },
   'docs/COOKBOOK.md': { tests: ['cookbook.test.ts'], runs: SHELL_BLOCKS },
   'docs/FORMATS.md': { tests: ['formats.ci.ts'], runs: SHELL_BLOCKS },
@@ -43,6 +44,7 @@ const RUN_BY: Readonly<Record<string, PageTest>> = {
   'docs/RANGES.md': { tests: ['ranges.ci.ts'], runs: SHELL_BLOCKS },
   'docs/REPORT.md': { tests: ['report.ci.ts'], runs: INDENTED },
   'docs/SAMPLES.md': { tests: ['samples.ci.ts'], runs: SHELL_BLOCKS },
+  'docs/SLURM.md': { tests: ['cluster-walk.ci.ts'], runs: SHELL_BLOCKS },
   'docs/SPLITS.md': { tests: ['splits.ci.ts'], runs: SHELL_BLOCKS },
   'docs/STORES.md': {
     tests: ['stores.test.ts', 'moving-window.ci.ts'],
@@ -55,15 +57,13 @@ const RUN_BY: Readonly<Record<string, PageTest>> = {
 
 const NO_CALL = 'it is a form with words to fill in';
 const FRESH_CLONE = 'it installs packages, for a fresh clone';
-const SLURM = 'it needs Slurm; test/cluster runs such calls with a stand-in';
 /** What no test runs as it stands: the beginning of a command, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'pileshuf KIND VERSION': 'it is the first line of a file',
   'pileshuf --input-ids file:IDS --seed SEED': NO_CALL,
   'pileshuf docs.jsonl -S 128M -T /dev/shm/t': `${NO_CALL}, for gigabytes of documents`,
   'npm ci && npx pileshuf examples/corpus': FRESH_CLONE,
-  'pileshuf cluster slurm': SLURM,
-  'pileshuf cluster status --job-dir /data/job': SLURM,
+  'pileshuf cluster slurm': 'it needs Slurm; cluster-walk.ci.ts runs those of docs/SLURM.md where it is',
 };
 
 const reasonNotToRun = (line: string) => Object.keys(NOT_RUN).find((start) => line.startsWith(start));

@@ -172,6 +172,8 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
         'followSlurm',
         'SlurmFollowOptions',
         'SlurmOutcome',
+        'slurmQueue',
+        'SlurmQueueEntry',
       ],
     },
   },
