@@ -32,6 +32,12 @@ export {
   type SubmittedJob,
   submitToSlurm,
 } from './cluster/slurm-job.js';
+export {
+  describeLaterOnSlurm,
+  type SlurmLaterOptions,
+  type SlurmPlanJob,
+  submitLaterToSlurm,
+} from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
 export type { TaskKind } from './cluster/task-arrays.js';

@@ -6,36 +6,49 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { PLAN_NAME } from './cluster-plan.js';
 import { findPlan } from './open-job.js';
 import { submit } from './slurm-calls.js';
 import { describePlanFailure } from './slurm-diagnosis.js';
+import type { SlurmFollowOptions } from './slurm-follow.js';
 import { ownProgram, requirePossible, resumeOnSlurm, type SlurmSubmission } from './slurm-job.js';
 import type { SlurmNote } from './slurm-note.js';
 import { VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
 import { begunAs, commentOf, preparation, quoteForShell, requestWords, shellFor } from './slurm-script.js';
-import { asSlurmRequest, type SlurmTaskOptions, settle } from './slurm-settings.js';
+import { asSlurmRequest, SLURM_TASK_OPTIONS, type SlurmTaskOptions, settle } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
-export interface LaterOptions extends SlurmTaskOptions {
+/** A job that is to be planned after others. */
+export interface SlurmLaterOptions extends SlurmTaskOptions {
+  /** New or empty, on storage that all nodes share. */
   readonly jobDir: string;
-  /** What the plan waits for, as sbatch writes it. */
+  /** What the plan waits for, as sbatch writes it: `afterok:123`. */
   readonly dependency: string;
 }
 
-/** A job that a job of Slurm is to plan. */
-export interface SubmittedPlan {
+/** The job of Slurm that makes a plan and submits its tasks. */
+export interface SlurmPlanJob {
   readonly jobDir: string;
   readonly id: string;
+  /** A file beside the job directory. */
   readonly log: string;
-  readonly settings: SlurmNote;
+  /**
+   * Waits until the plan is made.
+   * @returns its jobs, which are submitted.
+   * @throws SystemError ERR_SLURM that tells what failed; ABORT_ERR with the id of the job, which goes on.
+   */
+  planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
 
+const LATER_OPTIONS: OptionNames<SlurmLaterOptions> = { jobDir: true, dependency: true, ...SLURM_TASK_OPTIONS };
+
 /**
- * @param words of the command that plans and submits: it does not wait.
+ * Has Slurm plan a job when other jobs have ended, which write its inputs. The plan then submits the tasks.
+ * @param words of the command that plans and submits, from `cluster` on; it does not wait.
  * @throws SystemError ERR_SLURM with Slurm's own words; UsageError for a job directory in which there is something.
  */
-export async function submitPlan(words: readonly string[], options: LaterOptions): Promise<SubmittedPlan> {
+export async function submitLaterToSlurm(words: readonly string[], options: SlurmLaterOptions): Promise<SlurmPlanJob> {
   const { jobDir, settings, sbatch, script, log } = planJobOf(words, options);
   const [name] = statPath(jobDir, 'temp') === undefined ? [] : listNames(jobDir, 'temp');
   if (name !== undefined)
@@ -43,17 +56,19 @@ export async function submitPlan(words: readonly string[], options: LaterOptions
       `the job directory ${jobDir} holds ${name}; name one with \`jobDir\` that is empty or does not exist`,
     );
   await requirePossible(settings);
-  return { jobDir, id: await submit(sbatch, script), log, settings };
+  const id = await submit(sbatch, script);
+  return { jobDir, id, log, planned: (talk) => followPlan({ jobDir, id, log, settings }, talk) };
 }
 
-/** The call of sbatch with its script, as text. */
-export function describePlanJob(words: readonly string[], options: LaterOptions): string {
+/** Describes that submission as text: the call of sbatch and its script. Nothing is submitted. */
+export function describeLaterOnSlurm(words: readonly string[], options: SlurmLaterOptions): string {
   const { sbatch, script } = planJobOf(words, options);
   return `${sbatch.map(quoteForShell).join(' ')} <<'SCRIPT'\n${script}SCRIPT\n`;
 }
 
 /** The log lies beside the job directory, in which a plan wants nothing. */
-function planJobOf(words: readonly string[], options: LaterOptions) {
+function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
+  requireKnownOptions('submitLaterToSlurm()', options, LATER_OPTIONS);
   const jobDir = resolve(options.jobDir);
   const settings = settle(options, undefined, {}, jobDir);
   const { envCommand, token } = settings;
@@ -79,14 +94,9 @@ ${call(words)}
 
 const PAUSE_MILLISECONDS = 2000;
 
-/**
- * Waits until the plan is made.
- * @returns its jobs, which it has submitted.
- * @throws SystemError ERR_SLURM that tells what failed; ABORT_ERR with the id of the job, which goes on.
- */
-export async function followPlan(
-  { jobDir, id, log, settings }: SubmittedPlan,
-  { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },
+async function followPlan(
+  { jobDir, id, log, settings }: Pick<SlurmPlanJob, 'jobDir' | 'id' | 'log'> & { readonly settings: SlurmNote },
+  { signal, onWarning = () => {} }: Parameters<SlurmPlanJob['planned']>[0],
 ): Promise<SlurmSubmission> {
   const job = { kind: 'plan', id } as const;
   const queue = new WatchedQueue(settings.token, [job], onWarning);
@@ -94,7 +104,7 @@ export async function followPlan(
     await queue.read();
     if (queue.hasEnded) break;
     await sleep(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => {});
-    if (signal.aborted)
+    if (signal?.aborted === true)
       throw new PileshufError(
         'aborted',
         'ABORT_ERR',

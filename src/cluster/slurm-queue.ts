@@ -18,6 +18,8 @@ export interface SlurmQueueEntry {
   readonly state: string;
   /** In Slurm's words, of tasks that wait: `Priority`, `Resources`, `JobHeldUser`. Undefined: it gives none. */
   readonly reason: string | undefined;
+  /** What lets tasks run that Slurm holds: `scontrol release 12 lets them run`. Undefined for others. */
+  readonly advice: string | undefined;
 }
 
 /**
@@ -31,20 +33,23 @@ export async function slurmQueue(jobDir: string): Promise<SlurmQueueEntry[]> {
 }
 
 export function groupActive(tasks: readonly SlurmTask[]): SlurmQueueEntry[] {
-  const entries = new Map<string, SlurmQueueEntry>();
-  for (const { kind, jobId, index, state, reason: told } of tasks.filter(isActive)) {
-    const reason = told === '' || told === 'None' ? undefined : told;
-    const key = [jobId, state, reason].join(' ');
-    const others = entries.get(key)?.tasks ?? 0;
-    entries.set(key, { kind, jobId, tasks: others + 1, index: others === 0 ? index : undefined, state, reason });
+  const groups = new Map<string, SlurmTask[]>();
+  for (const task of tasks.filter(isActive)) {
+    const key = [task.jobId, task.state, task.reason].join(' ');
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [task]);
+    else group.push(task);
   }
-  return [...entries.values()].sort((a, b) => SLURM_KINDS.indexOf(a.kind) - SLURM_KINDS.indexOf(b.kind));
+  const entries = [...groups.values()].flatMap((group) => group.slice(0, 1).map((task) => entryOf(task, group.length)));
+  return entries.sort((a, b) => SLURM_KINDS.indexOf(a.kind) - SLURM_KINDS.indexOf(b.kind));
 }
 
-/** What a task waits for that does not come by itself. @returns undefined for others. */
-export function adviceFor({ jobId, index, tasks, reason = '' }: SlurmQueueEntry): string | undefined {
+/** @param task the first of so many. */
+function entryOf({ kind, jobId, state, reason, ...task }: SlurmTask, tasks: number): SlurmQueueEntry {
+  const index = tasks === 1 ? task.index : undefined;
   const id = index === undefined ? jobId : `${jobId}_${index}`;
-  return /held/i.test(reason) ? `scontrol release ${id} lets ${tasks === 1 ? 'it' : 'them'} run` : undefined;
+  const advice = /held/i.test(reason) ? `scontrol release ${id} lets ${tasks === 1 ? 'it' : 'them'} run` : undefined;
+  return { kind, jobId, tasks, index, state, reason: /^(None)?$/.test(reason) ? undefined : reason, advice };
 }
 
 /** @param indexes in the array. Empty: all that wait together. */
@@ -94,11 +99,9 @@ export class WatchedQueue {
         if (isActive(task)) this.#ended.delete(id);
         else this.#ended.set(id, task);
       }
-      for (const entry of groupActive(tasks)) {
-        const advice = adviceFor(entry);
-        const indexes = entry.index === undefined ? [] : [String(entry.index)];
-        if (advice !== undefined)
-          this.#tellOnce(`Slurm holds ${nameTasks(entry.kind, indexes)} (${entry.reason}); ${advice}`);
+      for (const { kind, index, reason, advice } of groupActive(tasks)) {
+        const indexes = index === undefined ? [] : [String(index)];
+        if (advice !== undefined) this.#tellOnce(`Slurm holds ${nameTasks(kind, indexes)} (${reason}); ${advice}`);
       }
       return tasks;
     } catch (error) {

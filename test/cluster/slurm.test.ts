@@ -376,6 +376,28 @@ describe.runIf(fromCi)('who waits', () => {
   });
 });
 
+it('status shows the tasks that Slurm has, and why they wait', async () => {
+  const submission = await submit();
+  const states = ['0 RUNNING n1 None', '1 PENDING  Priority', '2 PENDING  Priority'];
+  slurm.showQueue(
+    queueOf(submission, (kind) => (kind === 'scatter' ? states : kind === 'shuffle' ? '2 PENDING  JobHeldUser' : [])),
+  );
+  const status = (...more: string[]) => commandInProcess(['cluster', 'status', '--job-dir', jobDir(), ...more]);
+  const { stdout } = await status();
+  expect(stdout.toString().match(/^slurm .*$/gm)).toEqual([
+    'slurm    scatter, job 11, task 0: RUNNING',
+    'slurm    scatter, job 11, 2 tasks: PENDING (Priority)',
+    'slurm    shuffle, job 12, task 2: PENDING (JobHeldUser); scontrol release 12_2 lets it run',
+  ]);
+  const { queue } = JSON.parse((await status('--json')).stdout.toString());
+  expect(queue[1]).toEqual({ kind: 'scatter', jobId: '11', tasks: 2, state: 'PENDING', reason: 'Priority' });
+  slurm.showQueue('', 1);
+  const silent = await status();
+  expect(silent.stderr).toContain('warning: squeue: ended with exit code 1');
+  expect(silent.stdout.toString()).toContain('scatter  0 of 3 tasks done');
+  giveUp();
+});
+
 describe('pileshuf cluster slurm', () => {
   const call = (...words: string[]) => commandInProcess(['cluster', 'slurm', ...words]);
   const words = () => {

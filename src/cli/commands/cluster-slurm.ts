@@ -1,7 +1,7 @@
 /** `pileshuf cluster slurm`: plans a shuffle, or takes a planned one, and has Slurm run its tasks. */
-import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
+import { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
-import { describePlanJob, followPlan, submitPlan } from '../../cluster/slurm-later.js';
+import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
@@ -58,22 +58,22 @@ async function submitNow(call: Call): Promise<SlurmSubmission> {
 }
 
 /** @returns undefined for who does not wait. */
-async function submitLater(call: Call, talk: Parameters<typeof followPlan>[1]): Promise<SlurmSubmission | undefined> {
-  const planned = await submitPlan(...planJobOf(call));
-  const { jobDir, id, log } = planned;
+async function submitLater(call: Call, talk: SlurmFollowOptions): Promise<SlurmSubmission | undefined> {
+  const job = await submitLaterToSlurm(...planJobOf(call));
+  const { jobDir, id, log } = job;
   await print(call, { jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, [
     `job directory  ${jobDir}`,
     `plan           job ${id}, after ${call.values.dependency}; it submits the other jobs`,
     `log            ${log}`,
   ]);
   if (call.values.wait !== true) return undefined;
-  const submission = await followPlan(planned, talk);
+  const submission = await job.planned(talk);
   await print(call, submission, describeSubmission(submission));
   return submission;
 }
 
 /** The words of the command that the job of the plan calls, and the options of that job. */
-function planJobOf(call: Call): Parameters<typeof submitPlan> {
+function planJobOf(call: Call): Parameters<typeof submitLaterToSlurm> {
   const { argv, values } = call;
   const { dependency = '', resume, inputLists = [] } = values;
   if (resume === true) throw new UsageError('--dependency: what the planned job waits for is done; leave it out');
@@ -140,7 +140,7 @@ async function printDryRun(call: Call): Promise<void> {
   const { words, slurm } = partsOf(call);
   const options =
     call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words, 'cluster slurm'), ...slurm };
-  const planJob = call.values.dependency === undefined ? [] : [describePlanJob(...planJobOf(call))];
+  const planJob = call.values.dependency === undefined ? [] : [describeLaterOnSlurm(...planJobOf(call))];
   const text = [...planJob, await describeSlurm(options)].join('\n');
   call.reporter.close();
   await printToStandardOutput(text);

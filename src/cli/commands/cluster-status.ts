@@ -6,7 +6,7 @@ import {
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
-import { adviceFor, type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-queue.js';
+import { type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-queue.js';
 import { SystemError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
@@ -85,10 +85,8 @@ function describeRunning({ kind, index, host, pid, startedAt, toldAt, bytesDone,
   return `runs     ${kind} ${index} on ${host}, process ${pid}, since ${startedAt}, heard of at ${toldAt}${progress}`;
 }
 
-function describeQueued(entry: SlurmQueueEntry): string {
-  const { kind, jobId, index, tasks, state, reason } = entry;
+function describeQueued({ kind, jobId, index, tasks, state, reason, advice }: SlurmQueueEntry): string {
   const what = kind === 'commit' ? '' : index === undefined ? `, ${formatPlural(tasks, 'task')}` : `, task ${index}`;
   const why = reason === undefined ? '' : ` (${reason})`;
-  const advice = adviceFor(entry);
   return `slurm    ${kind}, job ${jobId}${what}: ${state}${why}${advice === undefined ? '' : `; ${advice}`}`;
 }
