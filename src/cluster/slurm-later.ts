@@ -111,7 +111,7 @@ async function followPlan(
         `no longer waiting; job ${id} stays in Slurm and submits the others, and scancel ${id} ends it`,
       );
   }
-  const hasSucceeded = queue.ended.every(({ state }) => state === 'COMPLETED');
+  const hasSucceeded = queue.ended.some(({ state }) => state === 'COMPLETED');
   const plan = await findPlan(jobDir, new Patience(hasSucceeded ? VISIBLE_SECONDS : 0, signal)).catch(() => 'none');
   if (plan !== 'none') return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal });
   const failure = await describePlanFailure(queue.ended, job, log, settings);

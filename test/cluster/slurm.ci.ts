@@ -16,6 +16,7 @@ import { npyHeaderOf } from '../formats/any-headers.js';
 import { tarEntry } from '../formats/plain-tar.js';
 
 const ORPHAN_MILLISECONDS = 30_000;
+const KILLED_MILLISECONDS = 15_000;
 const PASSES = ['scatter', 'shuffle'] as const;
 const LINES = [lines(0, 300), lines(1000, 5), lines(2000, 120, '')];
 const CSV = [3, 200].map((count, j) => {
@@ -206,12 +207,28 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
       'scancel',
       submission.jobs.map(({ id }) => id),
     );
-    await expect(followSlurm(submission)).rejects.toThrow(/scatter task 2 on n\d: CANCELLED/);
+    await expect(followSlurm(submission)).rejects.toThrow(/^scatter task 2 on n\d: cancelled; logs/);
     const again = await job.resume();
     expect(again.jobs.map(({ kind, tasks }) => `${kind} ${tasks}`)).toEqual(['scatter 1', 'shuffle 3', 'commit 1']);
     await followSlurm(again);
     await job.expectLocalBytes();
     expect((await job.resume()).jobs).toEqual([]);
+  });
+
+  it('a task that is killed is told with its memory, and not as one that a node could not start', async () => {
+    const job = jobOf('killed');
+    job.tellFirst('scatter', 1, KILLED_MILLISECONDS);
+    const submission = await job.submit();
+    await untilBegun(job.notes, 'scatter', 1);
+    const began = performance.now();
+    // Of the shell alone: the first attempt works on.
+    execFileSync('scancel', ['--batch', '--signal=KILL', `${submission.jobs[0]?.id}_1`]);
+    await expect(followSlurm(submission)).rejects.toThrow(
+      /^scatter task 1 on n\d: killed, as a node does when memory runs out: 1G was asked for; give more with `taskMemoryBytes`; logs/,
+    );
+    await job.finish(await job.resume());
+    await sleep(KILLED_MILLISECONDS + 3000 - (performance.now() - began));
+    await job.expectLocalBytes();
   });
 
   it('what Slurm refuses is said in its words, and leaves nothing', async () => {
@@ -220,6 +237,7 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
     await expect(job.submit({ taskMemoryBytes: 2 ** 43 })).rejects.toThrow(
       'Requested node configuration is not available',
     );
+    await expect(job.submit({ cpusPerTask: 3 })).rejects.toThrow('`cpusPerTask` is 3, and the largest node has 2 CPUs');
     await expect(job.submit({ time: 'soon' })).rejects.toThrow('Invalid --time specification');
     expect(existsSync(job.jobDir)).toBe(false);
   });
