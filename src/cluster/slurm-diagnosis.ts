@@ -15,7 +15,7 @@ import { begunAs, limitsOf, logNameOf, type SlurmKind } from './slurm-script.js'
 import { asSlurmRequest } from './slurm-settings.js';
 import { ARRAY_KINDS, TASK_KINDS } from './task-arrays.js';
 
-/** Of so many tasks of a kind Slurm, the notes and the logs are asked. */
+/** Each costs a call of scontrol, or a log that tells nothing. */
 const MOST_ASKED = 20;
 const LOG_TAIL_BYTES = 65_536;
 
@@ -43,9 +43,10 @@ export async function describeFailures(
     const noted = status.failed.filter((each) => each.kind === kind);
     const isOf = (task: EndedTask) => (each: FailedTask) => kind === 'commit' || each.index === task.index;
     const failures: Failure[] = [];
-    for (const task of ended.slice(0, MOST_ASKED)) {
+    for (const [i, task] of ended.entries()) {
       const log = readLog(join(note.logDirectory, logNameOf(kind, task.index)), task);
-      failures.push({ ...task, cause: causeOf(await withExit(task), noted.find(isOf(task))?.error, log, note) });
+      const whole = i < MOST_ASKED ? await withExit(task) : task;
+      failures.push({ ...task, cause: causeOf(whole, noted.find(isOf(task))?.error, log, note) });
     }
     for (const each of noted.filter((one) => !ended.some((task) => isOf(task)(one))))
       failures.push({ ...each, node: each.host, cause: each.error });
@@ -167,7 +168,7 @@ export function describeLeft(status: ClusterStatus): string {
 /** What the last attempt that Slurm started wrote. Empty: it has started none for this job. */
 function readLog(path: string, { kind, jobId, index }: SlurmTask): string {
   const text = tailOf(path);
-  const begin = text.lastIndexOf(`\npileshuf: ${kind}`);
+  const begin = text.lastIndexOf(`\npileshuf: ${index === undefined ? kind : `${kind} ${index}`} on `);
   const own = begin < 0 ? text : text.slice(begin);
   const id = index === undefined ? jobId : `${jobId}_${index}`;
   const isOther = jobId !== '' && begin >= 0 && !own.includes(`${begunAs(id)},`);

@@ -205,13 +205,12 @@ export async function describeSlurm(
  */
 export async function requirePossible(settings: SlurmNote): Promise<number> {
   requireSlurm();
-  const memoryBytes = recordMemoryOf(settings, await smallestNode(settings));
   const request = asSlurmRequest(settings);
   const [ofTask, ofCommit] = [limitsOf(request, 'scatter'), limitsOf(request, 'commit')];
   const differs = ofTask.time !== ofCommit.time || ofTask.memoryBytes !== ofCommit.memoryBytes;
   for (const kind of differs ? (['scatter', 'commit'] as const) : (['scatter'] as const))
     await explained(request, kind, testRequest(requestWords(request, kind)));
-  return memoryBytes;
+  return recordMemoryOf(settings, await smallestNode(settings));
 }
 
 /** Slurm says only that it has no such node. */

@@ -92,8 +92,7 @@ function withoutWaiting(argv: readonly string[]): string[] {
 }
 
 async function print({ values }: Call, told: object, lines: readonly string[]): Promise<void> {
-  if (values.quiet === true) return;
-  const text = values.json === true ? [jsonLine(told)] : lines.map(oneLine);
+  const text = values.json === true ? [jsonLine(told)] : values.quiet === true ? [] : lines.map(oneLine);
   await printToStandardOutput(text.map((line) => `${line}\n`).join(''));
 }
 
