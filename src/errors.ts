@@ -184,10 +184,17 @@ export class InputError extends PileshufError {
   }
 }
 
-/** A record is shorter than the limit and does not fit the memory: with more of it, the job can be done. */
+/** A record fits the memory, but not beside what others hold of it. */
 export class RecordOverMemoryError extends InputError {
   constructor(message: string) {
     super('ERR_RECORD_TOO_LONG', message);
+  }
+}
+
+/** The window of a decoder fits the memory, but not beside what others hold of it. */
+export class WindowOverMemoryError extends UsageError {
+  constructor(message: string) {
+    super(message, 'ERR_MEMORY_BUDGET');
   }
 }
 
@@ -287,11 +294,18 @@ const subclasses = {
   'staged output': StagedOutputError,
   'wrong twice': WrongTwiceError,
   'wrong stream': WrongStreamError,
+  'window over memory': WindowOverMemoryError,
 } as const;
 
 type Subclass = keyof typeof subclasses;
 
-const subclassNames: readonly Subclass[] = ['record over memory', 'staged output', 'wrong twice', 'wrong stream'];
+const subclassNames: readonly Subclass[] = [
+  'record over memory',
+  'staged output',
+  'wrong twice',
+  'wrong stream',
+  'window over memory',
+];
 
 /** A `PileshufError` as plain data that survives structured cloning. */
 export interface EncodedError {

@@ -18,6 +18,7 @@ import {
   SystemError,
   UsageError,
   VerificationError,
+  WindowOverMemoryError,
   WrongStreamError,
   WrongTwiceError,
 } from '#src/errors.js';
@@ -37,6 +38,7 @@ describe('an error that crosses threads', () => {
     new AbortError(undefined, 'incomplete'),
     new ClosedPipeError(),
     new RecordOverMemoryError('the record has 9 bytes'),
+    new WindowOverMemoryError('the zstd frame has a window of 9 bytes'),
     new StagedOutputError('the staged output 0.part has changed'),
     new WrongTwiceError(new VerificationError('pile 7 is not what it was', { pileSetName: 'set-000012' })),
     new WrongStreamError(new VerificationError('pile 7 is not what it was')),

@@ -9,7 +9,7 @@ import { RamPool } from '../src/pile-sets/ram-pool.js';
 import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
-import { memoryForDecoder } from '../src/plan/pass2-memory.js';
+import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
 import { NumberWriter } from './number-writer.js';
@@ -46,7 +46,11 @@ export interface NumberState {
 
 /** The state for tasks that read inputs. */
 export interface ReadState extends ThreadState {
-  readonly decoderMemory: DecoderMemory;
+  readonly decoderMemory: ThreadDecoderMemory;
+}
+
+export interface ThreadDecoderMemory extends DecoderMemory {
+  readonly reservedBytes: number;
 }
 
 /** The state for tasks that write or read piles. */
@@ -82,7 +86,7 @@ export function readStateOf(job: ReadSettings): ReadState {
   const state = threadStateOf(job);
   return keptState(readStatesOfJobs, job, () => ({
     ...state,
-    decoderMemory: decoderMemory(state.control, job.memoryNeed),
+    decoderMemory: decoderMemory(state.control, job.memoryNeed, () => state.arena.allowanceBytes - job.arenaBytes),
   }));
 }
 
@@ -139,15 +143,24 @@ export function forgetJob(jobName: string): void {
  * The memory that a thread's decoders take from the budget for large windows. Each job counts it anew, since a thread
  * that does several jobs keeps its decoders.
  */
-export function decoderMemory(control: JobControl, memoryNeed: MemoryNeed): DecoderMemory {
+export function decoderMemory(
+  control: JobControl,
+  memoryNeed: MemoryNeed,
+  recordBytes: () => number = () => 0,
+): ThreadDecoderMemory {
   let reservedBytes = 0;
+  const withDecoder = (decoderBytes: number) => ({ recordBytes: recordBytes(), decoderBytes });
   return {
+    get reservedBytes() {
+      return reservedBytes;
+    },
     reserve: (byteLength) => {
       if (byteLength <= reservedBytes) return true;
       if (!control.takeSpare(byteLength - reservedBytes)) return false;
       reservedBytes = byteLength;
       return true;
     },
-    budgetFor: (byteLength) => memoryForDecoder(memoryNeed, byteLength),
+    budgetFor: (byteLength) => memoryFor(memoryNeed, withDecoder(byteLength)),
+    mayFitAlone: (byteLength) => mayHaveRoomFor(memoryNeed, withDecoder(byteLength)),
   };
 }

@@ -16,8 +16,7 @@ import type { JobScope } from '../jobs/job.js';
 import { keySplitValues } from '../jobs/split-values.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { committing, GroupCommit } from '../passes/group-commit.js';
-import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
-import { removePileSet, type ScatterWork, scatterTask, takeVerified } from '../passes/scatter-pass.js';
+import { removePileSet, type ScatterWork, scatterSlices } from '../passes/scatter-pass.js';
 import { hearSignalsAt } from '../pause.js';
 import { indexFilePath } from '../pile-sets/pile-layout.js';
 import { syncPileSets } from '../pile-sets/pile-set-file.js';
@@ -82,13 +81,9 @@ export async function scatterPart(
     },
     () => stop.request(),
   );
-  const scatter = (slice: number) => {
-    const task = scatterTask(work, slice, before);
-    return takeVerified(task, () => threads.pool.run('scatter', task), onWarning);
-  };
   try {
     const take = (result: ScatterResult, slice: number) => commits.add({ slice, result });
-    await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
+    await committing(commits, () => scatterSlices(work, threads, left, before, take));
   } catch (error) {
     // No thread may make a file of this attempt behind the removal.
     await threads.pool.destroy();

@@ -39,6 +39,8 @@ export interface DecoderMemory {
   reserve(byteLength: number): boolean;
   /** A budget that is large enough to reserve this, as --memory takes it; for messages. */
   budgetFor(byteLength: number): string;
+  /** Whether the present budget may be, if no other thread takes any. Absent: no. */
+  mayFitAlone?(byteLength: number): boolean;
 }
 
 /** A compressed file; a reader looks at a few bytes here and there, always further on. */

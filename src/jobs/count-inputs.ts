@@ -54,7 +54,8 @@ export async function countInputs(
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
     const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
     const settings: ReadSettings = {
-      ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
+      ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes },
+      memoryNeed: { ...memoryNeed, reads: 'first' },
       ...{ framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes },
     };
     const read = { bytes: recordBytes, records: recordBytes / meanRecordBytes };

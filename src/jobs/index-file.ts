@@ -30,7 +30,7 @@ import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { memoryForDecoder } from '../plan/pass2-memory.js';
+import { memoryFor } from '../plan/pass2-memory.js';
 import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
@@ -164,7 +164,9 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   warnOfNamesOfRecords(inputs, request, true, request.onWarning);
   const [listed] = inputs;
   const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
-  const headers = await readInputHeaders(inputs, request, (byteLength) => memoryForDecoder(memoryNeed, byteLength));
+  const headers = await readInputHeaders(inputs, request, (decoderBytes) =>
+    memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
+  );
   const framing = request.framing ?? headers.first?.header.framing;
   requireWholeRecords(headers.inputs, framing);
   const [input] = headers.inputs;

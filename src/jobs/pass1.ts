@@ -66,8 +66,7 @@ export async function runPass1({
   openingMemory.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
-  const startAgain = () => startThreads(size, { control, stop }, profile.add, releases);
-  const threads = await startAgain();
+  const threads = await startThreads(size, { control, stop }, profile.add, releases);
   const opened = await openingMemory;
   const { ramPool, recordMemory } = opened;
   const layout = { pileCount, stripeCount, ...site.piles };
@@ -94,7 +93,7 @@ export async function runPass1({
   };
   const kept = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const scatter = () => {
-    if (recordMemory !== undefined) return holdInputs({ ...work, ...recordMemory, startAgain }, threads);
+    if (recordMemory !== undefined) return holdInputs({ ...work, ...recordMemory }, threads);
     if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
     return scatterInputs(work, threads, kept);
   };

@@ -14,7 +14,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { type FileIdentity, placeOfOutput, requireNotRead, requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { memoryForDecoder } from '../plan/pass2-memory.js';
+import { memoryFor } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { placeOfDuplicates } from './duplicates-place.js';
@@ -126,10 +126,10 @@ export async function prepareShuffle(
 
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
-    memoryForDecoder(
-      expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning),
-      byteLength,
-    );
+    memoryFor(expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning), {
+      recordBytes: 0,
+      decoderBytes: byteLength,
+    });
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, withoutKeyCheck(asked), budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);

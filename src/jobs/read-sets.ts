@@ -19,7 +19,7 @@ import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { memoryForDecoder } from '../plan/pass2-memory.js';
+import { memoryFor } from '../plan/pass2-memory.js';
 import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
@@ -87,8 +87,10 @@ export async function openSets(
   let totalBytes = 0;
   for (const { inputs, directories } of listed) {
     // Samples of one key are no concern of a job that puts no two of them side by side.
-    const { inputs: withHeaders, first } = await readInputHeaders(inputs, { ...request, framing: undefined }, (bytes) =>
-      memoryForDecoder(memoryNeed, bytes),
+    const { inputs: withHeaders, first } = await readInputHeaders(
+      inputs,
+      { ...request, framing: undefined },
+      (decoderBytes) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
     );
     const ofRecords = framing ?? first?.header.framing;
     requireWholeRecords(withHeaders, ofRecords);

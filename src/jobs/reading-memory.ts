@@ -23,5 +23,6 @@ export function memoryNeedOfReading({ memoryBytes, workers }: MachineRequest, by
     isResumable: false,
     outputWaits: false,
     layout: undefined,
+    reads: 'only',
   };
 }

@@ -137,8 +137,12 @@ export async function planShuffle(
   const isAskedFor = isAskedToResume(request, inputs, nature);
   const planned = planWork(request, inputs, disks, isAskedFor, layout, tuning);
   const mayBeResumed = mayResume(inputs, nature);
+  const resumableWork = () => {
+    const made = planWork(request, inputs, disks, true, layout, tuning);
+    return { ...made, memoryNeed: { ...made.memoryNeed, unlessLarge: planned.memoryNeed } };
+  };
   const staysAsPlanned = isAskedFor || !mayBeResumed || !isLarge(planned);
-  const work = staysAsPlanned ? planned : planWork(request, inputs, disks, true, layout, tuning);
+  const work = staysAsPlanned ? planned : resumableWork();
   const slices = takeSlices(await slicesOf(work, request, inputs), layout);
   const { memory, sliceBytes } = work;
   const isResumable = work.memoryNeed.isResumable;
@@ -311,8 +315,10 @@ function planWork(
   // Drawn records, and lines of dropped ones, lie on other piles, beside these.
   const hasTwoShares = repeat || keepsPlaces;
   if (hasTwoShares) requireTwoShares(request, repeat ? 'repeat' : 'duplicates');
+  const shareOfMemory = hasTwoShares ? 1 / 2 : 1;
   const memoryNeed: MemoryNeed = {
-    budgetBytes: hasTwoShares ? Math.floor(request.memoryBytes / 2) : request.memoryBytes,
+    budgetBytes: Math.floor(request.memoryBytes * shareOfMemory),
+    shareOfMemory,
     workers: inline ? 1 : request.workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),

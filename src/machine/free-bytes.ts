@@ -30,6 +30,14 @@ export function freeBytes(bytes: Uint8Array): void {
 }
 
 /**
+ * Frees the buffer of a piece that a stream of zlib gave, if nothing follows there: zlib cuts pieces from a buffer until
+ * it is full, and then takes another one.
+ */
+export function freeLastPiece(piece: Uint8Array): void {
+  if (piece.byteOffset + piece.byteLength === piece.buffer.byteLength) freeBytes(piece);
+}
+
+/**
  * The same bytes in a buffer of exactly their length, so that bytes that wait for their turn hold no more memory than
  * they count.
  * @param bytes that nobody else needs; a larger buffer behind them is freed.

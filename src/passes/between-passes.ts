@@ -11,7 +11,7 @@ import type { JobControl } from '../job-control.js';
 import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
 import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
-import { memoryForRecord, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
+import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import { type CutsToFit, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import type { FoundSplit } from './find-splits.js';
 import type { JobMemory } from './job-memory.js';
@@ -128,7 +128,7 @@ export function fitPass2(
   if (fitted === undefined) {
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
+      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,
     );
   }
   const { workers, arenaBytes, spareBytes } = fitted;

@@ -5,15 +5,21 @@
  */
 import type { HoldSettings } from '../../workers/settings.js';
 import type { HeldResult } from '../../workers/tasks/hold-slice.js';
-import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
-import { PileshufError, RecordOverMemoryError } from '../errors.js';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
-import { takenBytes } from '../pile-sets/ram-pool.js';
 import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
-import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
+import { lookBeforeRanges } from './before-ranges.js';
 import { GatheredSlices } from './gathered-slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { removePileSet, type ScatterOutcome, type ScatterWork, scatterTask, takeVerified } from './scatter-pass.js';
+import {
+  restartThreads,
+  type ScatterOutcome,
+  type ScatterWork,
+  scatterSlices,
+  scatterTask,
+  takeVerified,
+  unlessNoRoom,
+} from './scatter-pass.js';
 import type { Threads } from './threads.js';
 
 /** The work of pass 1 in memory; the settings of its scatter are for records that do not fit. */
@@ -22,8 +28,6 @@ export interface HoldWork extends ScatterWork {
   readonly holdPlan: HoldPlan;
   /** Frees the memory for records when the threads have ended. */
   readonly release: () => Promise<void>;
-  /** Starts threads like those of the pass, when those have ended. */
-  readonly startAgain: () => Promise<Threads>;
 }
 
 /**
@@ -70,52 +74,15 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
     return unlessNoRoom(task, () => takeVerified(task, run, work.onWarning));
   };
   await runTasks(ordered, scatter, (result, [slice]) => take(result, slice), tasksAtOnce(threads), stop);
-  if (setAside.length > 0) await scatterAlone(work, threads, setAside, before, scattered);
+  if (setAside.length > 0) {
+    await pool.destroy();
+    await work.release();
+    await restartThreads(threads, settings, pool.threadCount, setAside.length);
+    await scatterSlices(work, threads, setAside, before, (result, slice) => scattered.set(slice, result));
+  }
   const gathered = new GatheredSlices(work, settings.layout.pileCount);
   for (const [slice, result] of scattered) gathered.add(slice, result);
   return outcomeOf(gathered, gathered.piles());
-}
-
-/** @returns undefined: the memory beside the held records has no room for one of the task, which can be done later. */
-async function unlessNoRoom<Result extends ReadResult>(
-  task: ScatterTask,
-  run: () => Promise<Result>,
-): Promise<Result | undefined> {
-  try {
-    return await run();
-  } catch (error) {
-    // Only the window of a decoder can be too large for the budget of a job that has begun.
-    const hasNoRoom =
-      error instanceof RecordOverMemoryError || (error instanceof PileshufError && error.code === 'ERR_MEMORY_BUDGET');
-    // A stream cannot be read again.
-    if (!hasNoRoom || task.parts.some(({ kind }) => kind === 'stream')) throw error;
-    removePileSet(task);
-    return undefined;
-  }
-}
-
-/** Scatters slices when all others are scattered, so that the memory for records is free. */
-async function scatterAlone(
-  work: HoldWork,
-  { pool, control, stop }: Threads,
-  slices: readonly number[],
-  before: BeforePart,
-  scattered: Map<number, ScatterResult>,
-): Promise<void> {
-  const { settings, onWarning } = work;
-  await pool.destroy();
-  await work.release();
-  const threads = await work.startAgain();
-  const poolBytes = settings.ramPool === undefined ? 0 : takenBytes(settings.ramPool);
-  const arenasBytes = Math.min(threads.pool.threadCount, slices.length) * settings.arenaBytes;
-  control.setSpare(settings.memoryNeed.budgetBytes - poolBytes - arenasBytes);
-  const again = { ...work, settings: { ...settings, jobName: threads.jobName } };
-  const scatter = (slice: number) => {
-    const task = scatterTask(again, slice, before);
-    return takeVerified(task, () => threads.pool.run('scatter', task), onWarning);
-  };
-  await runTasks(slices, scatter, (result, slice) => scattered.set(slice, result), tasksAtOnce(threads), stop);
-  await threads.pool.destroy();
 }
 
 function heldPiles(

@@ -3,10 +3,11 @@
  * its slice (`scatterTask`); this pass runs the tasks on threads of this process. At the end, the tasks must have read
  * every byte of every input once, and the piles must hold as many bytes.
  */
+import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterSettings } from '../../workers/settings.js';
 import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { afterFailure } from '../cleanup.js';
-import { VerificationError } from '../errors.js';
+import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
 import type { Header } from '../formats/header.js';
 import {
   bytesWithCopies,
@@ -25,6 +26,7 @@ import {
 import type { KeyRule } from '../keys.js';
 import { pileSetFiles, roleOf } from '../pile-sets/pile-layout.js';
 import { sumTotals } from '../pile-sets/pile-totals.js';
+import { takenBytes } from '../pile-sets/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
@@ -77,7 +79,7 @@ export async function scatterInputs(
   threads: Threads,
   kept: KeptPileSets | undefined,
 ): Promise<ScatterOutcome> {
-  const { pool, stop, control } = threads;
+  const { control } = threads;
   const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
   const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
   const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
@@ -88,14 +90,90 @@ export async function scatterInputs(
     control.count('finishedSlices', 1);
     commits?.add({ slice, pileSet: result.pileSet });
   };
-  const scatter = async (slice: number): Promise<ScatterResult> => {
-    const task = scatterTask(work, slice, before);
-    return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
-  };
-  await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
+  await committing(commits, () => scatterSlices(work, threads, left, before, take));
   const { header, recordEnds, recordCounts, decoders, leftOut, groups } = gathered;
   const found = { header, recordEnds, recordCounts, decoders, leftOut, groups };
   return { ...gathered.piles(), ...found, resumedCount };
+}
+
+/**
+ * Scatters slices. A record, or the window of a decoder, may find no room beside what other threads hold, although it fits
+ * the budget. Such a slice is set aside and scattered again when the threads have ended, which frees their memory: by half
+ * as many threads, and in the end by one.
+ * @param take gets the result of each slice once.
+ * @throws InputError, UsageError for what does not fit even if a thread is alone.
+ */
+export async function scatterSlices(
+  work: ScatterWork,
+  threads: Threads,
+  slices: readonly number[],
+  before: BeforePart,
+  take: (result: ScatterResult, slice: number) => void,
+): Promise<void> {
+  const { pool, stop } = threads;
+  const { threadCount } = pool;
+  let { settings } = work;
+  let left = slices;
+  for (let isFirst = true; ; isFirst = false) {
+    const setAside: number[] = [];
+    let noRoom: unknown;
+    const scatter = (slice: number) => {
+      const task = scatterTask({ ...work, settings }, slice, before);
+      const run = () => takeVerified(task, () => pool.run('scatter', task), work.onWarning);
+      return unlessNoRoom(task, run, (error) => {
+        noRoom ??= error;
+      });
+    };
+    const takeOrSetAside = (result: ScatterResult | undefined, slice: number) => {
+      if (result === undefined) setAside.push(slice);
+      else take(result, slice);
+    };
+    await runTasks(left, scatter, takeOrSetAside, tasksAtOnce(threads), stop);
+    if (setAside.length === 0) break;
+    if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;
+    left = setAside;
+    await restartThreads(threads, settings, Math.ceil(pool.threadCount / 2), left.length);
+    settings = { ...settings, headLimit: unfilled(settings.headLimit) };
+  }
+  if (pool.threadCount !== threadCount) await restartThreads(threads, settings, threadCount, slices.length);
+}
+
+/** Ends the threads, and starts new ones. All memory that the pool of segments does not hold is free again. */
+export async function restartThreads(
+  { pool, control }: Pick<Threads, 'pool' | 'control'>,
+  { ramPool, memoryNeed, arenaBytes }: ScatterSettings,
+  threadCount: number,
+  taskCount: number,
+): Promise<void> {
+  await pool.restart(threadCount);
+  const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
+  const arenasBytes = Math.min(pool.threadCount, taskCount) * arenaBytes;
+  control.setSpare(Math.max(0, memoryNeed.budgetBytes - poolBytes - arenasBytes));
+}
+
+/** @returns undefined: the task has found no room, and leaves nothing behind. */
+export async function unlessNoRoom<Result extends ReadResult>(
+  task: ScatterTask,
+  run: () => Promise<Result>,
+  onNoRoom: (error: unknown) => void = () => {},
+): Promise<Result | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    const hasNoRoom = error instanceof RecordOverMemoryError || error instanceof WindowOverMemoryError;
+    // A stream cannot be read again.
+    if (!hasNoRoom || task.parts.some(({ kind }) => kind === 'stream')) throw error;
+    removePileSet(task);
+    onNoRoom(error);
+    return undefined;
+  }
+}
+
+/** The same limit, on which no records count yet: those of a slice that is read again would count twice. */
+function unfilled(buffer: SharedArrayBuffer | undefined): SharedArrayBuffer | undefined {
+  if (buffer === undefined) return undefined;
+  const { headCount, largestKey } = new HeadLimit(buffer);
+  return HeadLimit.create(headCount, largestKey);
 }
 
 /** The task that scatters one slice. */

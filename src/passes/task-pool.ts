@@ -14,8 +14,10 @@ const YOUNG_GENERATION_MIB = 12;
 export interface TaskPool {
   run<Name extends TaskName>(name: Name, task: TaskOf<Name>): Promise<ResultOf<Name>>;
   readonly threadCount: number;
-  /** Ends the threads. Safe to call twice. */
+  /** Ends the threads, which frees their memory. Safe to call twice. */
   destroy(): Promise<void>;
+  /** Ends the threads, and starts so many new ones when there are tasks for them. */
+  restart(threadCount: number): Promise<void>;
 }
 
 /** Receives the profile of a task, if the job is profiled. */
@@ -29,35 +31,44 @@ export interface PoolSize {
 }
 
 /** @param jobName of the job that the pool is for. */
-export async function openTaskPool(
-  { threadCount, startCount }: PoolSize,
-  jobName: string,
-  onProfile: OnProfile,
-): Promise<TaskPool> {
-  if (threadCount === 0) return callingThreadPool(jobName, onProfile);
+export async function openTaskPool(size: PoolSize, jobName: string, onProfile: OnProfile): Promise<TaskPool> {
+  if (size.threadCount === 0) return callingThreadPool(jobName, onProfile);
   // First, because a bundle cannot load piscina either.
   const filename = taskThreadUrl().href;
   const { Piscina } = await import('piscina');
-  return threadPool(
-    new Piscina({
-      minThreads: Math.min(startCount, threadCount),
-      maxThreads: threadCount,
-      filename,
-      name: 'runTask',
-      idleTimeout: Number.POSITIVE_INFINITY,
-      // Tasks that write a stream wait for their turn: no task may start before an earlier one.
-      stricterFIFO: true,
-      recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-      // Tasks close their files themselves, some through a socket, which Node's own tracking does not see.
-      trackUnmanagedFds: false,
-    }),
-    threadCount,
-    onProfile,
-  );
+  const open = ({ threadCount, startCount }: PoolSize) =>
+    threadPool(
+      new Piscina({
+        minThreads: Math.min(startCount, threadCount),
+        maxThreads: threadCount,
+        filename,
+        name: 'runTask',
+        idleTimeout: Number.POSITIVE_INFINITY,
+        // Tasks that write a stream wait for their turn: no task may start before an earlier one.
+        stricterFIFO: true,
+        recordTiming: false,
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+        // Tasks close their files themselves, some through a socket, which Node's own tracking does not see.
+        trackUnmanagedFds: false,
+      }),
+      threadCount,
+      onProfile,
+    );
+  let threads = open(size);
+  return {
+    run: (name, task) => threads.run(name, task),
+    get threadCount() {
+      return threads.threadCount;
+    },
+    destroy: () => threads.destroy(),
+    restart: async (threadCount) => {
+      await threads.destroy();
+      threads = open({ threadCount, startCount: 0 });
+    },
+  };
 }
 
-function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile): TaskPool {
+function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile): Omit<TaskPool, 'restart'> {
   // A thread that cannot start has no task: every waiting task fails with its error.
   let broken: SystemError | undefined;
   const waiting = new Set<(error: SystemError) => void>();
@@ -117,6 +128,10 @@ async function callingThreadPool(jobName: string, onProfile: OnProfile): Promise
   const { runTask, forgetJob } = await import('../../workers/tasks.js');
   // Tasks of a job share one arena: on one thread they must not overlap.
   let last: Promise<unknown> = Promise.resolve();
+  const destroy = async () => {
+    await last;
+    forgetJob(jobName);
+  };
   return {
     threadCount: 1,
     run: (name, task) => {
@@ -124,10 +139,8 @@ async function callingThreadPool(jobName: string, onProfile: OnProfile): Promise
       last = done.catch(() => {});
       return done;
     },
-    destroy: async () => {
-      await last;
-      forgetJob(jobName);
-    },
+    destroy,
+    restart: destroy,
   };
 }
 

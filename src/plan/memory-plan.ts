@@ -93,6 +93,12 @@ export interface MemoryNeed {
   readonly layout: PileDivision | undefined;
   /** Whether stored records tell where they come from. Absent: no. */
   readonly keepsPlaces?: boolean;
+  /** The part of `memoryBytes` that this budget is. Absent: all of it. */
+  readonly shareOfMemory?: number;
+  /** Whether a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
+  readonly reads?: 'only' | 'first' | undefined;
+  /** The need if the job were not so large that it is resumable without being asked: more memory may make it small. */
+  readonly unlessLarge?: MemoryNeed;
 }
 
 export interface MemoryPlan {
@@ -222,8 +228,9 @@ function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const { pileCount, stripeCount } = layout;
   const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
+    const { shareOfMemory = 1, budgetBytes } = need;
     throw new UsageError(
-      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} existing piles: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with \`memoryBytes\``,
+      `a memory budget of ${budgetBytes / shareOfMemory} bytes is too small for the ${pileCount} existing piles: expected at least ${Math.ceil(shareBytes / shareOfMemory / MIB)}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }

@@ -5,7 +5,10 @@
  * Also the budget that an error message recommends for a long record or a decoder. The search plans with larger and
  * larger budgets until one suffices, so the advice is true by construction. Pure.
  */
+
+import { wholeChunks } from '../pile-sets/ram-pool.js';
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from './arena-sizes.js';
+import { planIndex } from './index-plan.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
 
 const KIB = 1024;
@@ -52,48 +55,58 @@ const MIB = 1024 * KIB;
 /** A window grows by at least 1 MiB, and needs 1 MiB more than the record. */
 const WINDOW_GROWTH_BYTES = 2 * MIB;
 
+/** What one thread must hold at one time. */
+export interface LongNeed {
+  /** Of one record. */
+  readonly recordBytes: number;
+  /** Of the windows of decoders. */
+  readonly decoderBytes: number;
+}
+
 /**
- * About the least budget above `need.budgetBytes`, in whole MiB, with which a record of this length fits. If one such
- * record fits the present budget, several workers met one at the same time: then each worker must have room for one.
+ * About the least budget above the present one, in whole MiB, with which a job is sure to have room for this: what passes
+ * the same check as the plan of that budget.
  * @returns a size in the form that `memoryBytes` takes, such as 512M.
  */
-export function memoryForRecord(need: MemoryNeed, recordBytes: number): string {
-  return leastBudget(need, (roomier, plan, count) => hasRoomFor(roomier, plan, recordBytes, count));
-}
-
-/** The same for a decoder that needs `byteLength` bytes in pass 1. */
-export function memoryForDecoder(need: MemoryNeed, byteLength: number): string {
-  return leastBudget(
-    need,
-    (_, plan, count) => plan.pass1SpareBytes - plan.ramPoolBytes - heldBytes(plan) >= count * byteLength,
-  );
-}
-
-/** @param suffices whether a plan has room for `count` of the records or decoders at one time. */
-function leastBudget(
-  need: MemoryNeed,
-  suffices: (need: MemoryNeed, plan: MemoryPlan, count: number) => boolean,
-): string {
-  const aloneFits = suffices(need, planMemory(need), 1);
-  let budgetBytes = Math.floor(need.budgetBytes / MIB) * MIB;
+export function memoryFor(need: MemoryNeed, long: LongNeed): string {
+  const { shareOfMemory = 1, unlessLarge } = need;
+  let mebibytes = Math.floor(need.budgetBytes / shareOfMemory / MIB);
   for (;;) {
-    budgetBytes += Math.max(1, Math.floor(budgetBytes / MIB / 64)) * MIB;
-    const roomier = { ...need, budgetBytes };
-    const plan = planMemory(roomier);
-    if (suffices(roomier, plan, aloneFits ? plan.workers : 1)) return `${budgetBytes / MIB}M`;
+    mebibytes += Math.max(1, Math.floor(mebibytes / 64));
+    const budgetBytes = Math.floor(mebibytes * MIB * shareOfMemory);
+    const isEnough = (planned: MemoryNeed) => hasRoomFor({ ...planned, budgetBytes }, long);
+    if (isEnough(need) && (unlessLarge === undefined || isEnough(unlessLarge))) return `${mebibytes}M`;
   }
 }
 
-/** The spare memory that records are expected to take which stay where they are read. */
-function heldBytes({ hold }: MemoryPlan): number {
-  return hold === undefined ? 0 : hold.expectedBytes - hold.fixedBytes;
+/**
+ * Whether all passes have room for this, whatever else they hold. A slice of files that finds none beside the other threads
+ * is read again by one thread alone; streams, and jobs that only read, have no second chance, so each thread must have room.
+ * @param growthBytes what a window takes beyond the record at the most.
+ */
+export function hasRoomFor(
+  need: MemoryNeed,
+  { recordBytes, decoderBytes }: LongNeed,
+  growthBytes = WINDOW_GROWTH_BYTES,
+): boolean {
+  const { budgetBytes, exact, reads } = need;
+  const neededBytes = (recordBytes > 0 ? recordBytes + growthBytes : 0) + decoderBytes;
+  if (reads !== undefined) {
+    const memoryBytes = budgetBytes / (need.shareOfMemory ?? 1);
+    const { spareBytes, workers } = planIndex({ ...need, budgetBytes: memoryBytes }, Number.POSITIVE_INFINITY, {});
+    if (spareBytes < workers * neededBytes) return false;
+    if (reads === 'only') return true;
+  }
+  const plan = planMemory(need);
+  const fullPoolBytes = wholeChunks(plan.ramPoolBytes);
+  // An exact pool size counts the bytes of the record, which are not in the pool yet.
+  const poolBytes = exact ? Math.max(0, fullPoolBytes - recordBytes) : fullPoolBytes;
+  const threads = need.hasStreams ? Math.min(plan.workers, need.mostSlices) : 1;
+  if (budgetBytes - poolBytes < threads * (plan.pass1ArenaBytes + neededBytes)) return false;
+  return planPass2(plan, budgetBytes, fullPoolBytes, recordBytes) !== undefined;
 }
 
-/** Whether both passes are sure to have room for `count` records of this length at one time. */
-function hasRoomFor(need: MemoryNeed, plan: MemoryPlan, recordBytes: number, count: number): boolean {
-  const { budgetBytes, exact } = need;
-  // An exact pool size counts the bytes of these records, which are not in the pool yet.
-  const poolBytes = exact ? Math.max(0, plan.ramPoolBytes - count * recordBytes) : plan.ramPoolBytes;
-  const fitsPass1 = plan.pass1SpareBytes - poolBytes - heldBytes(plan) >= count * (recordBytes + WINDOW_GROWTH_BYTES);
-  return fitsPass1 && planPass2(plan, budgetBytes, plan.ramPoolBytes, recordBytes) !== undefined;
+/** Whether it is worth a try: a thread alone may have room. */
+export function mayHaveRoomFor(need: MemoryNeed, long: LongNeed): boolean {
+  return hasRoomFor(need, long, 0);
 }

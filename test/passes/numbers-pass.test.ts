@@ -35,6 +35,7 @@ async function doWith(work: Partial<NumbersWork>, resultOf: (task: NumbersTask) 
       return resultOf(task as NumbersTask) as never;
     },
     destroy: async () => {},
+    restart: async () => {},
   };
   const settings = {
     ...{ jobName: 'job', control: control.buffer, arenaBytes: 0, low: 1n, lastOffset: 2n, key: 0n, terminator: 10 },

@@ -26,7 +26,7 @@ async function doElsewhere(name: string, task: { readonly job: { readonly contro
 
 vi.mock('#src/passes/task-pool.js', async (original) => ({
   ...(await original<object>()),
-  openTaskPool: async () => ({ threadCount: 2, run: doElsewhere, destroy: async () => {} }),
+  openTaskPool: async () => ({ threadCount: 2, run: doElsewhere, destroy: async () => {}, restart: async () => {} }),
 }));
 
 const directory = useMemoryDirectory();

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from '#src/plan/arena-sizes.js';
-import { planMemory } from '#src/plan/memory-plan.js';
-import { memoryForRecord, planPass2 } from '#src/plan/pass2-memory.js';
+import { type MemoryNeed, planMemory } from '#src/plan/memory-plan.js';
+import { hasRoomFor, type LongNeed, memoryFor, planPass2 } from '#src/plan/pass2-memory.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
@@ -67,32 +67,58 @@ describe('planPass2', () => {
   });
 });
 
-describe('memoryForRecord', () => {
-  it('names more than the budget, and enough for both passes with a full pool', () => {
+describe('memoryFor', () => {
+  const advised = (need: MemoryNeed, long: LongNeed) => Number.parseInt(memoryFor(need, long), 10) * MIB;
+
+  it('names more than the budget, and what passes the check that the job is held to, whatever its shape', () => {
+    const shape = fc.record({
+      hasStreams: fc.boolean(),
+      layout: fc.option(fc.record({ pileCount: fc.integer({ min: 1, max: 800 }), stripeCount: fc.constant(1) }), {
+        nil: undefined,
+      }),
+      shareOfMemory: fc.constantFrom(1, 1 / 2),
+      reads: fc.constantFrom('only', 'first', undefined),
+    });
+    const long = fc.record({ recordBytes, decoderBytes: fc.oneof(fc.constant(0), logarithmic(2 ** 23, 2 ** 27)) });
     fc.assert(
-      fc.property(anyNeed, recordBytes, (need, longest) => {
-        const budgetBytes = Number.parseInt(memoryForRecord(need, longest), 10) * MIB;
+      fc.property(anyNeed, shape, long, fc.boolean(), (any, shaped, needed, isLarge) => {
+        const plain = { ...any, ...shaped };
+        const need = isLarge ? { ...plain, isResumable: true, unlessLarge: { ...plain, isResumable: false } } : plain;
+        fc.pre(need.layout === undefined || need.budgetBytes >= 16 * MIB);
+        const memoryBytes = advised(need, needed);
+        const budgetBytes = memoryBytes * shaped.shareOfMemory;
         expect(budgetBytes).toBeGreaterThan(need.budgetBytes);
-        const plan = planMemory({ ...need, budgetBytes });
-        const poolBytes = need.exact ? Math.max(0, plan.ramPoolBytes - longest) : plan.ramPoolBytes;
-        expect(plan.pass1SpareBytes - poolBytes).toBeGreaterThan(longest);
-        expect(plan.pass1ArenaBytes + longest + 2 * MIB).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
-        expect(planPass2(plan, budgetBytes, plan.ramPoolBytes, longest)).toBeDefined();
+        for (const isResumable of isLarge ? [true, false] : [need.isResumable]) {
+          const roomier = { ...need, isResumable, budgetBytes };
+          expect(hasRoomFor(roomier, needed)).toBe(true);
+          if (shaped.reads === 'only') continue;
+          const plan = planMemory(roomier);
+          const threads = need.hasStreams ? Math.min(plan.workers, need.mostSlices) : 1;
+          const poolBytes = need.exact ? Math.max(0, plan.ramPoolBytes - needed.recordBytes) : plan.ramPoolBytes;
+          const ofThread = plan.pass1ArenaBytes + needed.recordBytes + needed.decoderBytes + 2 * MIB;
+          expect(poolBytes + threads * ofThread).toBeLessThanOrEqual(budgetBytes);
+          expect(planPass2(plan, budgetBytes, plan.ramPoolBytes, needed.recordBytes)).toBeDefined();
+        }
       }),
       { numRuns: 500 },
     );
   });
 
-  it('asks for little more than the record when the data does not stay in memory', () => {
-    const needed = Number.parseInt(memoryForRecord({ ...usualNeed, workers: 1 }, 500 * MIB), 10);
-    expect(needed).toBeGreaterThan(500);
-    expect(needed).toBeLessThan(600);
+  it('asks for little more than the record when the data does not stay in memory, however many threads there are', () => {
+    for (const workers of [1, 16]) {
+      const needed = advised({ ...usualNeed, workers }, { recordBytes: 500 * MIB, decoderBytes: 0 });
+      expect(needed).toBeGreaterThan(500 * MIB);
+      expect(needed).toBeLessThan(600 * MIB);
+    }
   });
 
-  it('counts every worker when one alone would have found room', () => {
-    const need = { ...usualNeed, workers: 4 };
-    const alone = planMemory(need).pass1SpareBytes - 4 * MIB;
-    const needed = Number.parseInt(memoryForRecord(need, alone), 10);
-    expect(needed * MIB).toBeGreaterThan(4 * alone);
+  it('counts every thread where none can wait for the others', () => {
+    const long = { recordBytes: 100 * MIB, decoderBytes: 0 };
+    for (const need of [
+      { ...usualNeed, workers: 4, hasStreams: true },
+      { ...usualNeed, workers: 4, reads: 'only' as const },
+    ]) {
+      expect(advised(need, long)).toBeGreaterThan(4 * long.recordBytes);
+    }
   });
 });

@@ -211,7 +211,7 @@ export class RecordReader implements FramingKernel {
 
   #noRoom(position: number, { limit, byteLength }: RecordTooLong): InputError {
     if (limit === 'record') return this.#overLimit(position);
-    return overMemory(this.#place(position), this.#job, `more than ${byteLength}`, 2 * byteLength);
+    return overMemory(this.#place(position), this.#job, `more than ${byteLength}`, 2 * byteLength, byteLength);
   }
 
   /** Takes `count` bytes that were read to the window's end; leaves records that begin at `end` or later. */

@@ -1,8 +1,9 @@
 /** The errors for a record that is longer than the limit, or than the memory. */
 import { counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
 import { inputName } from '../../src/io/input-source.js';
-import { memoryForRecord } from '../../src/plan/pass2-memory.js';
+import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { ReadSettings } from '../settings.js';
+import { readStateOf } from '../thread-state.js';
 
 /** Where the record begins. */
 export interface RecordPlace {
@@ -20,14 +21,18 @@ export function overLimit({ path, position }: RecordPlace, { maxRecordBytes }: R
 /**
  * @param byteLength of the record, as far as it is known.
  * @param neededBytes of the record; a guess if its end is unknown.
+ * @param knownBytes as far as the record is read.
  */
 export function overMemory(
   { path, position }: RecordPlace,
-  { memoryNeed }: ReadSettings,
+  job: ReadSettings,
   byteLength: string,
   neededBytes: number,
-): RecordOverMemoryError {
-  return new RecordOverMemoryError(
-    `${inputName(path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, neededBytes)}`,
-  );
+  knownBytes = neededBytes,
+): InputError {
+  const long = { recordBytes: neededBytes, decoderBytes: readStateOf(job).decoderMemory.reservedBytes };
+  const message = `${inputName(path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryFor(job.memoryNeed, long)}`;
+  return mayHaveRoomFor(job.memoryNeed, { ...long, recordBytes: knownBytes })
+    ? new RecordOverMemoryError(message)
+    : new InputError('ERR_RECORD_TOO_LONG', message);
 }

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { types } from 'node:util';
 import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
 import { corruptInput } from '../../errors.js';
-import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
+import { freeBytes, freeLastPiece, inOwnBuffer } from '../../machine/free-bytes.js';
 import type { Codec, CompressedSource, DecodedHead, MemberEncoder } from '../codec.js';
 import { findBgzfMember, isBgzfHeader, listGzipMembers, refuseSwallowedMember } from './gzip-members.js';
 import { decodeByIgzip, suitsIgzip } from './igzip.js';
@@ -134,8 +134,7 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
   try {
     for await (const piece of gunzip) {
       yield piece;
-      // zlib cuts pieces from a buffer until it is full, and then takes another buffer.
-      if (piece.byteOffset + piece.byteLength === piece.buffer.byteLength) freeBytes(piece);
+      freeLastPiece(piece);
     }
   } catch (error) {
     const consumed = consumedEnd();

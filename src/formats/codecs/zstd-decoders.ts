@@ -4,6 +4,7 @@
  */
 import type { Transform } from 'node:stream';
 import { SystemError } from '../../errors.js';
+import { freeLastPiece } from '../../machine/free-bytes.js';
 import {
   type AddonDecompressor,
   MOST_WINDOW_LOG,
@@ -169,8 +170,10 @@ class FrameStream {
       });
       const piece: Uint8Array | null = this.#stream.read();
       if (this.#failure !== undefined) throw this.#failure;
-      if (piece !== null) yield piece;
-      else if (this.#isOver) return;
+      if (piece !== null) {
+        yield piece;
+        freeLastPiece(piece);
+      } else if (this.#isOver) return;
       else await woken;
     }
   }

@@ -3,7 +3,15 @@
  * compares the length that a frame declares with what it decodes to.
  */
 import { types } from 'node:util';
-import { corruptInput, counted, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
+import {
+  corruptInput,
+  counted,
+  InputError,
+  PileshufError,
+  SystemError,
+  UsageError,
+  WindowOverMemoryError,
+} from '../../errors.js';
 import { freeBytes } from '../../machine/free-bytes.js';
 import type { CompressedSource, DecodedHead, DecoderMemory } from '../codec.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoders.js';
@@ -60,10 +68,10 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
   }
   const neededBytes = Math.min(windowBytes, frame.contentBytes ?? windowBytes);
   if (neededBytes <= FREE_WINDOW_BYTES || memory.reserve(neededBytes)) return;
-  throw new UsageError(
-    `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${counted(windowBytes, 'byte')}, which does not fit the memory budget; expected \`memoryBytes\` of at least ${memory.budgetFor(neededBytes)}`,
-    'ERR_MEMORY_BUDGET',
-  );
+  const message = `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${counted(windowBytes, 'byte')}, which does not fit the memory budget; expected \`memoryBytes\` of at least ${memory.budgetFor(neededBytes)}`;
+  throw memory.mayFitAlone?.(neededBytes)
+    ? new WindowOverMemoryError(message)
+    : new UsageError(message, 'ERR_MEMORY_BUDGET');
 }
 
 /** What the first bytes of an input decode to, as far as they go and up to about `mostBytes`; empty when they are corrupt. */
