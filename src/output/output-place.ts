@@ -116,9 +116,16 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
 /**
  * @param output as the user named it, for messages.
  * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
+ * @param resume whether the user asked to resume a job of which nothing is left.
  * @throws UsageError when the job would replace something that it may not replace.
  */
-export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
+export function requireReplaceable(
+  place: FilesPlace,
+  output: string,
+  inputPaths: readonly string[],
+  resume = false,
+): void {
+  const perhapsDone = resume ? PERHAPS_DONE : '';
   if (place.kind === 'file') {
     if (place.mayReplace || statPath(place.path, 'output') === undefined) {
       requireReadable(dirname(place.path));
@@ -127,7 +134,7 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
     throw new UsageError(
       inputPaths.some((input) => isSameFile(input, place.path, 'output'))
         ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
-        : `the output ${output} exists already; give \`force\` to replace it`,
+        : `the output ${output} exists already${perhapsDone}; give \`force\` to replace it`,
       'ERR_OUTPUT_EXISTS',
     );
   }
@@ -147,11 +154,14 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   const [existing] = former;
   if (existing !== undefined && !mayReplace) {
     throw new UsageError(
-      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
+      `the output directory ${output} holds shards already (${existing})${perhapsDone}; give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
       'ERR_OUTPUT_EXISTS',
     );
   }
 }
+
+/** Of an output that exists, where a job should be resumed. */
+export const PERHAPS_DONE = ', and nothing is left to resume, so the job may be done';
 
 function patternsOf({ prefixes }: ShardNaming): string {
   return nameSome(prefixes.map((prefix) => `${prefix}-*-of-*`));
