@@ -9,6 +9,7 @@ import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import type { ShuffleProgress } from '../jobs/options.js';
 import { levelsWith, timedJob, usualDecoding, usualEncoding } from '../jobs/timed-job.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { readResidentBytes } from '../machine/limits.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
@@ -222,7 +223,7 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     }
     const phaseSeconds = (performance.now() - beganAt) / 1000;
     // Disks and memory are those of other machines: this one only waits.
-    const memory = { residentBytes: process.memoryUsage.rss(), budgetBytes: undefined };
+    const memory = { residentBytes: readResidentBytes(), budgetBytes: undefined };
     onProgress({ phase: state, phases, bytesDone, bytesResumed, bytesTotal: total, phaseSeconds, disks: [], memory });
   };
 }

@@ -11,7 +11,7 @@ import { placeOfOutput, writeStream } from './output-place.js';
 import { rawWords } from './raw-words.js';
 import { readSeed } from './read-seed.js';
 import { parseShufWords, type ShufJob } from './shuf-call.js';
-import { ShufError } from './shuf-error.js';
+import { reasonOf, ShufError } from './shuf-error.js';
 import { NOTHING, recordsOf, takeSource } from './taken-source.js';
 import { ClosedOutput, writeAll } from './waiting-calls.js';
 
@@ -43,7 +43,7 @@ export async function runShuf(
     return 0;
   } catch (error) {
     if (error instanceof ClosedOutput) return 'SIGPIPE';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = error instanceof ShufError ? error.message : reasonOf(error);
     const hint = error instanceof ShufError && error.hasHint ? `Try '${program} --help' for more information.\n` : '';
     complain(standard.error, `shuf: ${message}\n${hint}`);
     return 1;
