@@ -35,6 +35,9 @@ export interface JobStream extends OpenStream {
 export type OpenSite = JobFiles | JobStream;
 
 export async function openFiles(parts: JobFilesParts, { releases }: JobScope): Promise<JobFiles> {
+  const { tempChoice } = parts.site;
+  // The directory of the output may hold a million other files.
+  if (tempChoice === 'tempDirs' || tempChoice === 'TMPDIR') parts.disks.removeLeftOver();
   const files = new JobFiles(parts);
   releases.push(() => files.end());
   await files.open();

@@ -45,7 +45,8 @@ import {
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { PERHAPS_DONE, requireReplaceable, resolveOutput } from '../output/output-place.js';
+import { areOnOneMount } from '../machine/renames.js';
+import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../output/output-place.js';
 import { shardNames } from '../output/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
@@ -229,11 +230,12 @@ function requireEmpty(output: string, outputPath: string, exists: boolean, resum
       `the output directory ${output} holds ${nameSome(names)} already${resume ? PERHAPS_DONE : ''}; aligned files appear together, in a directory of their own: name a new or an empty one`,
       'ERR_OUTPUT_EXISTS',
     );
-  if (statPath(outputPath, 'output')?.dev !== statPath(dirname(outputPath), 'output')?.dev)
+  if (!areOnOneMount(outputPath, dirname(outputPath)))
     throw new UsageError(
       `the output directory ${output} is a mount point, which cannot be replaced by one step; name a new directory in it`,
       'ERR_OUTPUT_PLACE',
     );
+  requireNoObstacle([outputPath], () => output);
 }
 
 /**

@@ -10,8 +10,10 @@ import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
 import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
+import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isReplaced, requireShortNames, type ShardNaming } from './shard-names.js';
+import { requireOpenStandardOutput } from './stream-output.js';
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
 
@@ -67,7 +69,10 @@ export function resolveOutput(
       throw new UsageError('shards cannot be written to standard output; name a directory with `output`');
     return resolveShardDirectory(output, naming, mayReplace);
   }
-  if (isStandardOutput) return { kind: 'stream', path: STANDARD_OUTPUT };
+  if (isStandardOutput) {
+    requireOpenStandardOutput();
+    return { kind: 'stream', path: STANDARD_OUTPUT };
+  }
   const stat = statPath(output, 'output');
   if (stat === undefined) {
     requireParent(output);
@@ -127,8 +132,10 @@ export function requireReplaceable(
 ): void {
   const perhapsDone = resume ? PERHAPS_DONE : '';
   if (place.kind === 'file') {
-    if (place.mayReplace || statPath(place.path, 'output') === undefined) {
+    const isThere = statPath(place.path, 'output') !== undefined;
+    if (place.mayReplace || !isThere) {
       requireReadable(dirname(place.path));
+      if (isThere) requireNoObstacle([place.path], () => output);
       return;
     }
     throw new UsageError(
@@ -157,6 +164,23 @@ export function requireReplaceable(
       `the output directory ${output} holds shards already (${existing})${perhapsDone}; give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
       'ERR_OUTPUT_EXISTS',
     );
+  }
+  requireNoObstacle(
+    former.map((name) => join(path, name)),
+    (shard) => join(output, basename(shard)),
+  );
+}
+
+/**
+ * @param nameOf as the user named it.
+ * @throws UsageError when no file can take the place of one of them.
+ */
+export function requireNoObstacle(paths: readonly string[], nameOf: (path: string) => string): void {
+  const obstacleOf = renameObstacles();
+  for (const path of paths) {
+    const obstacle = obstacleOf(path);
+    if (obstacle !== undefined)
+      throw new UsageError(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`, 'ERR_OUTPUT_PLACE');
   }
 }
 
@@ -281,8 +305,9 @@ export function stagingParentOf(place: FilesPlace): string {
     nameExists(stagingDirectoryIn(path, outputIdentityOf(place)), 'output'),
   );
   if (there !== undefined) return there;
-  const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
-  return isOwnFileSystem || findObstacle(parent, 'write', 'output') !== undefined ? place.path : parent;
+  return !areOnOneMount(place.path, parent) || findObstacle(parent, 'write', 'output') !== undefined
+    ? place.path
+    : parent;
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */

@@ -60,7 +60,12 @@ async function expectEnded({ prepare, run, isWhole, leftovers, root }: EndingJob
 }
 
 const jobs = useTinyJobs();
-const NAMED: TinyJobKind = { name: 'lines, in a job directory that is named', tuning: {}, resumable: true, jobDir: true };
+const NAMED: TinyJobKind = {
+  name: 'lines, in a job directory that is named',
+  tuning: {},
+  resumable: true,
+  jobDir: true,
+};
 
 it.each([NAMED, ...sampled(RESUMABLE_JOBS, 4)])('$name', async (kind) => {
   const job = jobs.of(kind);
