@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileCalls } from '../io/file-calls.js';
 import { errnoOf } from '../io/io-error.js';
-import { lstatPath, realPathOf } from '../io/paths.js';
+import { lstatPath, realPathOf, statPath } from '../io/paths.js';
 import { isWithin, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
 
 const STICKY = 0o1000n;
@@ -43,7 +43,7 @@ export function areOnOneMount(a: string, b: string, readText: ReadText = readKer
       .filter((place) => isWithin(path, place))
       .sort(byLength)
       .at(-1);
-  return lstatPath(one, 'output')?.dev === lstatPath(other, 'output')?.dev && placeOf(one) === placeOf(other);
+  return statPath(a, 'output')?.dev === statPath(b, 'output')?.dev && placeOf(one) === placeOf(other);
 }
 
 const byLength = (a: string, b: string) => a.length - b.length;
