@@ -48,7 +48,9 @@ type UsageCode =
   /** Another version of pileshuf wrote the record index. */
   | 'ERR_INDEX_VERSION'
   /** The memory is too little for what is asked. */
-  | 'ERR_MEMORY_BUDGET';
+  | 'ERR_MEMORY_BUDGET'
+  /** A temp directory is missing. */
+  | 'ERR_TEMP_DIR';
 type InputCode =
   /** The inputs have no record to repeat. */
   | 'ERR_INPUT_EMPTY'
@@ -77,7 +79,7 @@ type InputCode =
 type SystemCode =
   /** A disk is full, or too small for the job. */
   | 'ERR_NO_SPACE'
-  /** A temp directory is missing or unusable. */
+  /** A temp directory is unusable. */
   | 'ERR_TEMP_DIR'
   /** A call on a file failed. */
   | 'ERR_IO'

@@ -5,6 +5,7 @@
  */
 
 import { PileshufError } from '../errors.js';
+import { fewFilesError } from '../machine/few-files.js';
 import type { StopSignal } from './exit-code.js';
 import { nameFlags } from './option-table.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
@@ -75,6 +76,8 @@ function describeFailure(
 ): Failure | undefined {
   const isDebugging = (process.env['DEBUG'] ?? '').split(',').includes('pileshuf');
   const stack = isDebugging && thrown instanceof Error ? thrown.stack : undefined;
+  const few = fewFilesError(thrown);
+  if (few !== undefined) return { code: few.code, message: few.message, stack };
   if (!(thrown instanceof PileshufError)) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     const advice = isDebugging ? '' : ' (DEBUG=pileshuf in the environment shows where)';

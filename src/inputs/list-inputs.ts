@@ -16,6 +16,7 @@ import { type Entry, isPattern, listDirectory, listMatches } from '../io/list-fi
 import { statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
+import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
 import { type FileChoice, fileChooser, USUAL_FILES } from './file-choice.js';
@@ -315,7 +316,14 @@ function openInput(path: string, decompressProgram: DecompressProgram, begin?: U
     input: { kind: 'stream', path, identity, begin } as const,
     ownKind: undefined,
   });
-  if (path === STANDARD_INPUT) return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
+  if (path === STANDARD_INPUT) {
+    if (isClosedStream(STANDARD_INPUT_FILE.fd))
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        'standard input is closed, or /dev/null opened for reading and writing, so that there is nothing to read; name inputs',
+      );
+    return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
+  }
   const stat = statPath(path, 'input');
   if (stat === undefined) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);

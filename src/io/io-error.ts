@@ -84,7 +84,8 @@ export const FULL_TEMP_ADVICE = 'free some space, or start anew with other disks
  */
 export function ioError(doing: string, role: FileRole, path: string, error: unknown): InputError | SystemError {
   const errno = errnoOf(error);
-  const noun = path === STANDARD_OUTPUT_NAME ? '' : nounOf(role);
+  // What is listed is a directory.
+  const noun = path === STANDARD_OUTPUT_NAME || doing === 'list' ? '' : nounOf(role);
   const message = `cannot ${doing} ${noun}${path}: ${reasonOf(error)}`;
   if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
     const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';

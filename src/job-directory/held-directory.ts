@@ -4,17 +4,18 @@
  * left over belonged to a killed job; the next job there removes it.
  */
 import { join } from 'node:path';
-import type { Release } from '../cleanup.js';
+import { afterFailure, type Release, thenAlways } from '../cleanup.js';
 import { PileshufError, UsageError } from '../errors.js';
 import {
   type DirectoryPurpose,
   makeOwnDirectory,
   makePrivateDirectory,
+  removeContents,
   removeDirectory,
   removeIfEmpty,
   requirePrivate,
 } from '../io/directories.js';
-import { listNames, nameExists } from '../io/paths.js';
+import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld } from './job-lock.js';
 
 /** Of a directory that is only looked at. */
@@ -83,15 +84,27 @@ export class HeldDirectory {
 }
 
 const TEMP_NAME_START = '.pileshuf-';
+const HOUR_MILLISECONDS = 3_600_000;
 const TEMP_NAME = /^\.pileshuf-[A-Za-z0-9]{6}$/;
 
 /** Makes a temp directory of a unique name in `parent`. @param releases gets its removal. */
 export function makePrivateTempDirectory(parent: string, releases: Release[]): string {
   const directory = makePrivateDirectory(parent, TEMP_NAME_START, 'temp');
-  releases.push(() => removeDirectory(directory));
-  const lock = acquireJobLock(directory);
-  releases.push(() => lock.release());
+  const lock = lockNew(directory);
+  const release = () => {
+    lock.release();
+    removeIfEmpty(directory);
+  };
+  releases.push(() => thenAlways(() => removeContents(directory, looksLikeLock), release));
   return directory;
+}
+
+function lockNew(directory: string): JobLock {
+  try {
+    return acquireJobLock(directory);
+  } catch (error) {
+    throw afterFailure(error, () => removeIfEmpty(directory));
+  }
 }
 
 /**
@@ -99,16 +112,31 @@ export function makePrivateTempDirectory(parent: string, releases: Release[]): s
  * removed stays: it must not stop the job that begins.
  */
 export function removeLeftOverTempDirectories(parent: string): void {
-  for (const name of listNames(parent, 'temp')) {
-    if (!TEMP_NAME.test(name)) continue;
-    const directory = join(parent, name);
-    try {
-      requirePrivate(directory);
-      // A directory without a lock may have been made a moment ago.
-      const isLeftOver = listNames(directory, 'temp').some(looksLikeLock) && findJobHolder(directory) === undefined;
-      if (isLeftOver) removeDirectory(directory);
-    } catch (error) {
-      if (!(error instanceof PileshufError)) throw error;
+  ifPossible(() => {
+    for (const name of listNames(parent, 'temp')) {
+      if (TEMP_NAME.test(name)) ifPossible(() => removeIfLeftOver(join(parent, name)));
     }
+  });
+}
+
+/** The lock goes after all else: what a kill leaves is told from the directory of a job. */
+function removeIfLeftOver(directory: string): void {
+  requirePrivate(directory);
+  if (listNames(directory, 'temp').some(looksLikeLock)) {
+    if (findJobHolder(directory) !== undefined) return;
+    removeContents(directory, looksLikeLock);
+    removeDirectory(directory);
+    return;
+  }
+  // One without a lock may have been made a moment ago.
+  const madeAt = Number(lstatPath(directory, 'temp')?.mtimeMs ?? Number.POSITIVE_INFINITY);
+  if (madeAt < Date.now() - HOUR_MILLISECONDS) removeIfEmpty(directory);
+}
+
+function ifPossible(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof PileshufError)) throw error;
   }
 }

@@ -3,16 +3,17 @@
  * and removes them. `job-paths.ts` says which file is where; `end` decides what becomes of all of it.
  */
 import { dirname, join } from 'node:path';
-import { START_ANEW_ADVICE, SystemError } from '../errors.js';
+import { thenAlwaysAsync } from '../cleanup.js';
+import { PileshufError, START_ANEW_ADVICE, SystemError } from '../errors.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
+import { putBack, readEndedNote, removeEndedNote, writeEndedNote } from './ended-note.js';
 import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
 import {
   type JobManifest,
-  MANIFEST_NAME,
   noteStagingOwner,
   readStagingOwner,
   STAGING_OWNER_NAME,
@@ -20,9 +21,10 @@ import {
 } from './job-manifest.js';
 import {
   ASIDE_NAME,
+  endedNoteOf,
+  isLastRecord,
   isNameOfDataDirectory,
   isOwnName,
-  JOURNAL_NAME,
   type JobPaths,
   requireNothingForeign,
 } from './job-paths.js';
@@ -72,11 +74,22 @@ export class JobDirectory {
       hold(this.#job, isLook);
       if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed);
       hold(this.#staging, isLook);
+      if (!isLook) this.#putBackRecords();
     } catch (error) {
+      this.#staging.release();
       this.#job.release(!this.#removesJobDirectory);
       throw error;
     }
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
+  }
+
+  /** Undoes what an attempt removed that was killed when its outputs had their names. */
+  #putBackRecords(): void {
+    const records = readEndedNote(this.paths);
+    if (records === undefined) return;
+    const { jobDirectory, isNamed } = this.paths;
+    this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
+    putBack(records, jobDirectory);
   }
 
   /** Whether a job directory exists. */
@@ -159,12 +172,17 @@ export class JobDirectory {
    */
   async end(fate: JobFate): Promise<void> {
     const isKept = fate === 'kept';
-    try {
-      if (!isKept) await this.#removeAll(fate === 'completed');
-    } finally {
+    const isComplete = fate === 'completed';
+    const release = () => {
       this.#staging.release();
       this.#job.release(isKept || !this.#removesJobDirectory);
-    }
+    };
+    const remove = async () => {
+      if (isComplete && this.#isDurable && this.#job.isHeld) await noteIfPossible(this.paths);
+      if (!isKept) await this.#removeAll(isComplete);
+    };
+    await thenAlwaysAsync(remove, release);
+    if (!isKept) removeEndedNote(this.paths);
   }
 
   /**
@@ -172,14 +190,15 @@ export class JobDirectory {
    * removes nothing.
    * @throws as `end` of a discarded job.
    */
-  clear(): Promise<void> {
-    return this.#removeAll(false);
+  async clear(): Promise<void> {
+    await this.#removeAll(false);
+    if (!this.#isLook) removeEndedNote(this.paths);
   }
 
   /**
-   * Removes all but the locks, as much as can be removed, and nothing in a directory that another job holds. The manifest
-   * goes last, and that of a resumable job only when all else is gone: if the process is killed here, or a step fails, the
-   * next job knows what to remove.
+   * Removes all but the locks, as much as can be removed, and nothing in a directory that another job holds. The last
+   * records go last, and those of a resumable job only when all else is gone: if the process is killed here, or a step
+   * fails, the next job knows what to remove.
    * @throws SystemError for the first thing that cannot be removed, with the others attached; or when a killed attempt left
    *   former shards there, which no job may remove.
    */
@@ -204,14 +223,14 @@ export class JobDirectory {
 
   #tellOfRest(removal: Removal): void {
     const { jobDirectory, stagingDirectory, dataDirectories } = this.paths;
+    const whole = [...dataDirectories, endedNoteOf(this.paths)];
     // An empty held directory goes when it is released.
-    const isLeft = (directory: string) =>
-      nameExists(directory, 'temp') &&
-      (dataDirectories.includes(directory) || !listNames(directory, 'temp').every(looksLikeLock));
-    for (const directory of new Set([jobDirectory, stagingDirectory, ...dataDirectories])) {
+    const isLeft = (path: string) =>
+      nameExists(path, 'temp') && (whole.includes(path) || !listNames(path, 'temp').every(looksLikeLock));
+    for (const path of new Set([jobDirectory, stagingDirectory, ...whole])) {
       removal.attempt(() => {
-        if (!isLeft(directory)) return;
-        throw new SystemError('ERR_IO', `${directory} remains, because not all of the job could be removed`);
+        if (!isLeft(path)) return;
+        throw new SystemError('ERR_IO', `${path} remains, because not all of the job could be removed`);
       });
     }
   }
@@ -228,8 +247,7 @@ export class JobDirectory {
     const { jobDirectory } = this.paths;
     // The last goes first, so that the rest has no gap.
     removal.files(jobDirectory, removal.attempt(() => finishedRangeNames(jobDirectory).reverse()) ?? []);
-    const isLast = (name: string) => name === MANIFEST_NAME || name === JOURNAL_NAME;
-    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !isLast(name);
+    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !isLastRecord(name);
     removal.files(jobDirectory, this.#ownNames(removal).filter(isOther));
     await removal.sync([jobDirectory]);
   }
@@ -244,9 +262,9 @@ export class JobDirectory {
       removal.attempt(() => removeDirectory(directory));
     }
     await removal.sync(dataDirectories.map((path) => dirname(path)).filter((path) => path !== jobDirectory));
-    // These two name what could not be removed.
+    // These name what could not be removed.
     if (removal.hasFailed && this.#isDurable) return;
-    removal.files(jobDirectory, [MANIFEST_NAME, JOURNAL_NAME]);
+    removal.files(jobDirectory, this.#ownNames(removal).filter(isLastRecord));
     await removal.sync([jobDirectory]);
   }
 
@@ -258,6 +276,15 @@ export class JobDirectory {
   release(): void {
     this.#staging.release();
     this.#job.release(!this.#removesJobDirectory);
+  }
+}
+
+async function noteIfPossible(paths: JobPaths): Promise<void> {
+  try {
+    await writeEndedNote(paths);
+  } catch (error) {
+    // It matters only if the process is killed in the next moments.
+    if (!(error instanceof PileshufError)) throw error;
   }
 }
 

@@ -5,6 +5,7 @@
  *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, head, records of finished ranges   or --job-dir DIR
  *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                                   or DIR/disk-0
  *     OUTPUT/../.pileshuf-ID.out/   staged outputs, locks, and a note of the job directory
+ *     OUTPUT/../.pileshuf-ID.ended  the last records, while all else is removed
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -19,6 +20,8 @@ import { looksLikeLock } from './job-lock.js';
 export const JOURNAL_NAME = 'commit';
 /** In the staging directory: the former files that the outputs replace, while they move. */
 export const ASIDE_NAME = 'replaced';
+/** In the staging directory: the note that the job has ended, until it gets its name beside the outputs. */
+export const ENDED_NAME = 'ended';
 
 export interface JobPaths {
   /** Part of all derived names. */
@@ -73,12 +76,19 @@ export function stagingDirectoryIn(outputDirectory: string, outputIdentity: stri
   return join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
 
+/** Beside the staging directory, see ended-note.ts. */
+export function endedNoteOf({ stagingDirectory }: JobPaths): string {
+  return stagingDirectory.replace(/out$/, ENDED_NAME);
+}
+
 function idOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
 const OWN_NAME = /^(manifest|member-\d+|commit|cuts|distinct|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+/** The records by which a later attempt knows that the outputs have their names. */
+const LAST_RECORD_NAME = /^(manifest|member-\d+|commit)$/;
 /** A data directory in a job directory that the user named. */
 const DATA_DIRECTORY_NAME = /^disk-\d+$/;
 const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
@@ -87,10 +97,14 @@ export function isOwnName(name: string): boolean {
   return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
 }
 
+export function isLastRecord(name: string): boolean {
+  return LAST_RECORD_NAME.test(name);
+}
+
 /** What jobs call their directories, and temp directories of one job. */
 const DIRECTORY_NAME = /^\.pileshuf-([0-9a-f]{16}\.(job|out|disk-\d+)|[A-Za-z0-9]{6})$/;
 /** What a job puts into its staging directory, beside locks. */
-const STAGED_NAME = /^(owner|member-\d+|marker|shards|replaced|\d+\.part)$/;
+const STAGED_NAME = /^(owner|ended|member-\d+|marker|shards|replaced|\d+\.part)$/;
 
 /** Whether a job may call a directory so; it removes the directory when it ends. */
 export function isNameOfJobDirectory(name: string): boolean {

@@ -25,9 +25,14 @@ export class Removal {
     try {
       return step();
     } catch (error) {
-      this.#failures.push(error);
+      this.#add(error);
       return undefined;
     }
+  }
+
+  /** Steps that need the same may fail in the same way: that is told once. */
+  #add(failure: unknown): void {
+    if (!this.#failures.some((earlier) => String(earlier) === String(failure))) this.#failures.push(failure);
   }
 
   files(directory: string, names: readonly string[]): void {
@@ -40,7 +45,7 @@ export class Removal {
       try {
         await syncDirectory(directory, 'temp');
       } catch (error) {
-        this.#failures.push(error);
+        this.#add(error);
       }
     }
   }

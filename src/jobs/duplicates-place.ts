@@ -1,7 +1,8 @@
 /** Where the file of dropped records appears, and why it must not appear there. Nothing is written yet. */
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.js';
-import { findObstacle, isSameFile, statPath } from '../io/paths.js';
+import { findObstacle, isSameFile } from '../io/paths.js';
+import { areOnOneMount } from '../machine/renames.js';
 import { type FilePlace, resolveOutput } from '../output/output-place.js';
 import type { ShuffleRequest } from './request.js';
 import type { JobSite } from './site.js';
@@ -32,9 +33,9 @@ export function placeOfDuplicates(
   const directory = dirname(place.path);
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle !== undefined) throw refused(`cannot be made in ${directory}: ${obstacle}; name a file elsewhere`);
-  if (statPath(directory, 'output')?.dev !== statPath(site.outputDirectory, 'output')?.dev)
+  if (!areOnOneMount(directory, site.outputDirectory))
     throw refused(
-      'lies on another file system than the output, so that the two could not appear together; name a file there',
+      'lies on another file system than the output, or on another mount of it, so that the two could not appear together; name a file there',
     );
   return place;
 }

@@ -69,12 +69,14 @@ export class JobFiles {
   readonly #parts: JobFilesParts;
   /** Whether the job directory stays when the job ends, as decided so far. */
   #fate: JobFate;
+  #mayHaveJournal: boolean;
   #manifest: JobManifest | undefined;
 
   constructor(parts: JobFilesParts) {
-    const { site, directory, disks, outputGate } = parts;
+    const { site, directory, disks, outputGate, earlier } = parts;
     const { paths } = site;
     this.#parts = parts;
+    this.#mayHaveJournal = earlier?.journal !== undefined;
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
@@ -160,6 +162,7 @@ export class JobFiles {
     const moves = await this.output.prepareCommit(summary, control, duplicates);
     if (isResumable || !moves.isOneMove) {
       if (!isResumable) await this.#makeResumable();
+      this.#mayHaveJournal = true;
       await this.output.noteMoves(moves);
     }
     return this.output.commitMoves(moves);
@@ -178,7 +181,9 @@ export class JobFiles {
    */
   async failed(error: unknown, warn: (error: unknown) => void): Promise<void> {
     const { site, mayResume } = this.#parts;
-    if (!(await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob))) this.#fate = 'discarded';
+    const mayHaveWork = this.#mayHaveJournal || this.outlivesJob || error instanceof StagedOutputError;
+    if (!mayHaveWork || !(await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob)))
+      this.#fate = 'discarded';
     else if (mayResume) this.#keep(error);
     else {
       this.#fate = 'kept';

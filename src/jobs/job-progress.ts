@@ -4,6 +4,7 @@
  */
 import type { Counter, JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
+import { readResidentBytes } from '../machine/limits.js';
 import type { JobStop } from '../passes/threads.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { DiskProgress, ShuffleProgress } from './options.js';
@@ -80,7 +81,7 @@ export class JobProgress {
         phaseSeconds: seconds(),
         phases: this.#phases,
         disks: this.#disks(),
-        memory: { residentBytes: process.memoryUsage.rss(), budgetBytes: this.#machine.budgetBytes },
+        memory: { residentBytes: readResidentBytes(), budgetBytes: this.#machine.budgetBytes },
       }));
     report();
     this.#throwFailure();

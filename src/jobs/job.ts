@@ -5,6 +5,7 @@
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
+import { fewFilesError, keepFileFree } from '../machine/few-files.js';
 import type { ShuffleOptions } from './options.js';
 
 /** What a job gets from its frame. */
@@ -27,9 +28,11 @@ export async function runJob<T>(
   const warn = (error: unknown) =>
     // The result is decided: a callback that throws does not change it.
     ignoreThrown(() => onWarning?.(error instanceof Error ? error.message : String(error)));
-  const value = await releasingAll((releases) => job({ releases, warn }), warn).catch((error: unknown) => {
+  const giveBack = keepFileFree();
+  const work = (releases: Release[]) => job({ releases, warn }).finally(giveBack);
+  const value = await releasingAll(work, warn).catch((error: unknown) => {
     setAbortReason(error, signal);
-    throw error;
+    throw fewFilesError(error) ?? error;
   });
   return { value, seconds: (performance.now() - began) / 1000 };
 }

@@ -4,6 +4,7 @@
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
+import { keepFileFree } from '../machine/few-files.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import type { OutputSummary } from '../output/staged-output.js';
@@ -34,6 +35,9 @@ export interface JobStream extends OpenStream {
 export type OpenSite = JobFiles | JobStream;
 
 export async function openFiles(parts: JobFilesParts, { releases }: JobScope): Promise<JobFiles> {
+  const { tempChoice } = parts.site;
+  // The directory of the output may hold a million other files.
+  if (tempChoice === 'tempDirs' || tempChoice === 'TMPDIR') parts.disks.removeLeftOver();
   const files = new JobFiles(parts);
   releases.push(() => files.end());
   await files.open();
@@ -67,7 +71,11 @@ export async function workAt<T>(
   { warn }: JobScope,
   work: (scope: JobScope) => Promise<T>,
 ): Promise<T> {
-  const result = await releasingAll((releases) => work({ releases, warn }), warn).catch(async (thrown: unknown) => {
+  const workWithSpareFile = (releases: Release[]) => {
+    releases.push(keepFileFree());
+    return work({ releases, warn });
+  };
+  const result = await releasingAll(workWithSpareFile, warn).catch(async (thrown: unknown) => {
     // A stream cannot be taken back.
     if (site.kind === 'stream')
       throw thrown instanceof AbortError ? new AbortError(thrown.cause, 'incomplete') : thrown;

@@ -117,7 +117,7 @@ export async function prepareShuffle(
   if (site.kind === 'files' && earlier?.journal === undefined) {
     refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
-    requireReplaceable(site.output, asked.output ?? '', inputPaths);
+    requireReplaceable(site.output, asked.output ?? '', inputPaths, asked.resume);
     if (duplicates !== undefined) requireReplaceable(duplicates, asked.duplicates ?? '', inputPaths);
     warnOfOtherShards(asked, site.output);
   }

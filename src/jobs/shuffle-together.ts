@@ -45,7 +45,8 @@ import {
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { requireReplaceable, resolveOutput } from '../output/output-place.js';
+import { areOnOneMount } from '../machine/renames.js';
+import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../output/output-place.js';
 import { shardNames } from '../output/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
@@ -113,12 +114,13 @@ async function prepareTogether(asked: TogetherRequest, { releases }: JobScope): 
   const directory = new JobDirectory(paths);
   releases.push(() => directory.release());
   const earlier = findEarlier(directory, paths, asked);
-  if (earlier !== undefined) await requireSameMembers(earlier, asked, inputs, paths);
+  if (earlier === undefined) await directory.clear();
+  else await requireSameMembers(earlier, asked, inputs, paths);
   const isDone =
     earlier !== undefined &&
     members.every((_, member) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, member)));
   if (!isDone) {
-    requireEmpty(output, outputPath, place.exists);
+    requireEmpty(output, outputPath, place.exists, common.resume);
     requireReplaceable(place, output, []);
   }
   if (earlier === undefined) requireRoom(asked, inputs, paths.stagingDirectory);
@@ -220,19 +222,20 @@ function describeShards(shards: TogetherRequest['common']['shards']): MembersMan
 }
 
 /** @throws UsageError unless the directory can appear by one rename. */
-function requireEmpty(output: string, outputPath: string, exists: boolean): void {
+function requireEmpty(output: string, outputPath: string, exists: boolean, resume: boolean): void {
   if (!exists) return;
   const names = listNames(outputPath, 'output');
   if (names.length > 0)
     throw new UsageError(
-      `the output directory ${output} holds ${nameSome(names)} already; aligned files appear together, in a directory of their own: name a new or an empty one`,
+      `the output directory ${output} holds ${nameSome(names)} already${resume ? PERHAPS_DONE : ''}; aligned files appear together, in a directory of their own: name a new or an empty one`,
       'ERR_OUTPUT_EXISTS',
     );
-  if (statPath(outputPath, 'output')?.dev !== statPath(dirname(outputPath), 'output')?.dev)
+  if (!areOnOneMount(outputPath, dirname(outputPath)))
     throw new UsageError(
       `the output directory ${output} is a mount point, which cannot be replaced by one step; name a new directory in it`,
       'ERR_OUTPUT_PLACE',
     );
+  requireNoObstacle([outputPath], () => output);
 }
 
 /**
@@ -311,7 +314,6 @@ class TogetherJob {
 
   async #openFiles(): Promise<void> {
     const { directory, paths, request, inputs, earlier, isResumable } = this.#job;
-    if (earlier === undefined && directory.wasThere) await directory.clear();
     await directory.makeDirectories(isResumable);
     if (earlier !== undefined) return;
     const noted = await noteInputs(inputs, isResumable, request.common.signal);

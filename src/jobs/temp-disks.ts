@@ -2,7 +2,7 @@
  * The temp directories that the caller named or that were chosen, with the gate and the kind of each disk.
  */
 import type { Release } from '../cleanup.js';
-import { SystemError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { DeviceGates } from '../machine/device-gates.js';
@@ -26,8 +26,8 @@ export function nameOfTempDir(directory: string, choice: TempChoice): string {
 }
 
 /**
- * @throws SystemError ERR_TEMP_DIR if one of them is not a directory in which this user can make others; ERR_IO if that is
- *   the directory of the output.
+ * @throws UsageError ERR_TEMP_DIR if one of them is not a directory; SystemError if this user cannot make others in it,
+ *   ERR_IO if that is the directory of the output.
  */
 export function requireTempDirs(directories: readonly string[], choice: TempChoice): void {
   for (const directory of directories) {
@@ -35,7 +35,7 @@ export function requireTempDirs(directories: readonly string[], choice: TempChoi
     const stat = statPath(directory, 'temp');
     if (stat?.isDirectory() !== true) {
       const what = stat === undefined ? 'does not exist' : 'is not a directory';
-      throw new SystemError('ERR_TEMP_DIR', `${name} ${what}; name another with \`tempDirs\``);
+      throw new UsageError(`${name} ${what}; name another with \`tempDirs\``, 'ERR_TEMP_DIR');
     }
     if (choice === 'output') requireWritable(directory);
     const obstacle = choice === 'jobDir' ? undefined : findObstacle(directory, 'write', 'temp');
@@ -72,12 +72,17 @@ export class TempDisks {
     return this.#parents.map((parent, disk) => ({ ...parent, directory: dataDirectories[disk] ?? parent.directory }));
   }
 
+  /** Removes the directories of killed jobs that no later attempt would find. */
+  removeLeftOver(): void {
+    for (const { directory } of this.#parents) removeLeftOverTempDirectories(directory);
+  }
+
   /**
    * Makes a directory with a unique name on each disk, and removes the directories of killed jobs.
    * @param releases removes the new directories, the last one first.
    */
   makePrivate(releases: Release[]): readonly TempDisk[] {
-    for (const { directory } of this.#parents) removeLeftOverTempDirectories(directory);
+    this.removeLeftOver();
     return this.in(this.#parents.map(({ directory }) => makePrivateTempDirectory(directory, releases)));
   }
 }

@@ -27,6 +27,15 @@ export function readMemory(readText: ReadText = readKernelText): Memory {
   return { totalBytes, availableBytes: Math.max(0, availableBytes) };
 }
 
+/** What this process has in memory; 0 where that cannot be read, as when it may open no more files. */
+export function readResidentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
+}
+
 function readMachineMemory(readText: ReadText): Memory {
   const meminfo = parseNumbers(readText('/proc/meminfo') ?? '');
   const totalKib = meminfo.get('MemTotal');

@@ -10,8 +10,10 @@ import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
 import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
+import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isReplaced, requireShortNames, type ShardNaming } from './shard-names.js';
+import { requireOpenStandardOutput } from './stream-output.js';
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
 
@@ -67,7 +69,10 @@ export function resolveOutput(
       throw new UsageError('shards cannot be written to standard output; name a directory with `output`');
     return resolveShardDirectory(output, naming, mayReplace);
   }
-  if (isStandardOutput) return { kind: 'stream', path: STANDARD_OUTPUT };
+  if (isStandardOutput) {
+    requireOpenStandardOutput();
+    return { kind: 'stream', path: STANDARD_OUTPUT };
+  }
   const stat = statPath(output, 'output');
   if (stat === undefined) {
     requireParent(output);
@@ -116,18 +121,27 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
 /**
  * @param output as the user named it, for messages.
  * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
+ * @param resume whether the user asked to resume a job of which nothing is left.
  * @throws UsageError when the job would replace something that it may not replace.
  */
-export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
+export function requireReplaceable(
+  place: FilesPlace,
+  output: string,
+  inputPaths: readonly string[],
+  resume = false,
+): void {
+  const perhapsDone = resume ? PERHAPS_DONE : '';
   if (place.kind === 'file') {
-    if (place.mayReplace || statPath(place.path, 'output') === undefined) {
+    const isThere = statPath(place.path, 'output') !== undefined;
+    if (place.mayReplace || !isThere) {
       requireReadable(dirname(place.path));
+      if (isThere) requireNoObstacle([place.path], () => output);
       return;
     }
     throw new UsageError(
       inputPaths.some((input) => isSameFile(input, place.path, 'output'))
         ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
-        : `the output ${output} exists already; give \`force\` to replace it`,
+        : `the output ${output} exists already${perhapsDone}; give \`force\` to replace it`,
       'ERR_OUTPUT_EXISTS',
     );
   }
@@ -147,11 +161,31 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   const [existing] = former;
   if (existing !== undefined && !mayReplace) {
     throw new UsageError(
-      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
+      `the output directory ${output} holds shards already (${existing})${perhapsDone}; give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
       'ERR_OUTPUT_EXISTS',
     );
   }
+  requireNoObstacle(
+    former.map((name) => join(path, name)),
+    (shard) => join(output, basename(shard)),
+  );
 }
+
+/**
+ * @param nameOf as the user named it.
+ * @throws UsageError when no file can take the place of one of them.
+ */
+export function requireNoObstacle(paths: readonly string[], nameOf: (path: string) => string): void {
+  const obstacleOf = renameObstacles();
+  for (const path of paths) {
+    const obstacle = obstacleOf(path);
+    if (obstacle !== undefined)
+      throw new UsageError(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`, 'ERR_OUTPUT_PLACE');
+  }
+}
+
+/** Of an output that exists, where a job should be resumed. */
+export const PERHAPS_DONE = ', and nothing is left to resume, so the job may be done';
 
 function patternsOf({ prefixes }: ShardNaming): string {
   return nameSome(prefixes.map((prefix) => `${prefix}-*-of-*`));
@@ -271,8 +305,9 @@ export function stagingParentOf(place: FilesPlace): string {
     nameExists(stagingDirectoryIn(path, outputIdentityOf(place)), 'output'),
   );
   if (there !== undefined) return there;
-  const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
-  return isOwnFileSystem || findObstacle(parent, 'write', 'output') !== undefined ? place.path : parent;
+  return !areOnOneMount(place.path, parent) || findObstacle(parent, 'write', 'output') !== undefined
+    ? place.path
+    : parent;
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */

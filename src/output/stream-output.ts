@@ -4,10 +4,11 @@
  * it. A write keeps to the pace of the reader, so a job can be stopped while its reader takes nothing. What was written
  * cannot be taken back, so a stream has nothing to make durable and nothing to commit.
  */
-import { counted, VerificationError } from '../errors.js';
+import { counted, SystemError, VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput, writeSome } from '../io/files.js';
 import { STANDARD_OUTPUT_NAME } from '../io/io-error.js';
 import type { JobControl } from '../job-control.js';
+import { isClosedStream } from '../machine/closed-streams.js';
 import { Backoff } from '../pause.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import type { OutputLayout } from './output-layout.js';
@@ -24,7 +25,17 @@ import {
 /** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
 
+/** @throws SystemError when it is closed. */
+export function requireOpenStandardOutput(): void {
+  if (!isClosedStream(STANDARD_OUTPUT_FD)) return;
+  throw new SystemError(
+    'ERR_IO',
+    'standard output is closed, or /dev/null opened for reading and writing, so that the records would be lost; redirect it, or name an `output` (/dev/null to write nothing)',
+  );
+}
+
 export function standardOutput(): OpenFile {
+  requireOpenStandardOutput();
   // If asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
   const fd = process.stdout.fd ?? STANDARD_OUTPUT_FD;
   return { fd, path: STANDARD_OUTPUT_NAME, role: 'output' };

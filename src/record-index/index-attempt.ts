@@ -9,7 +9,7 @@ import { UsageError } from '../errors.js';
 import { keepPermissions, moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
-import { statPath } from '../io/paths.js';
+import { realPathOf, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import {
   type FileOwner,
@@ -19,6 +19,7 @@ import {
   letGoOf,
   removeLeftOver,
 } from '../machine/file-owner.js';
+import { renameObstacles } from '../machine/renames.js';
 import type { WrittenBlocks } from './block-writer.js';
 import {
   BLOCK_ENTRY_BYTES,
@@ -149,4 +150,6 @@ function requireReplaceable(target: string): void {
   if (!stat.isFile()) throw refuse('a regular file');
   const { byteLength } = FIRST_BYTES_OF_RECORD_INDEXES;
   if (!readHead(target, 'output', byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES)) throw refuse('a record index');
+  const obstacle = renameObstacles()(realPathOf(target, 'output'));
+  if (obstacle !== undefined) throw new UsageError(`${target} cannot be replaced: ${obstacle}`, 'ERR_OUTPUT_PLACE');
 }

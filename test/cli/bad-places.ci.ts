@@ -2,11 +2,11 @@
  * Outputs and temp directories that cannot or must not be written: an exit code and one line before any record is
  * read, and existing files stay unchanged.
  */
-import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
-import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { reasonNotToMount, useBindMounts, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
@@ -145,10 +145,10 @@ describe('a temp directory', () => {
   }
 
   it('must exist', () =>
-    expectRefused('none', 1, 'the temp directory none does not exist; name another with --temp-dir'));
+    expectRefused('none', 2, 'the temp directory none does not exist; name another with --temp-dir'));
 
   it('must be a directory', () =>
-    expectRefused('existing', 1, 'the temp directory existing is not a directory; name another with --temp-dir'));
+    expectRefused('existing', 2, 'the temp directory existing is not a directory; name another with --temp-dir'));
 
   it('may lie in an input directory', async () => {
     const argv = ['-q', 'corpus', '-T', 'corpus', '-o', 'out'];
@@ -163,7 +163,7 @@ describe('a temp directory', () => {
       await expectRefusal(
         directory.path(),
         () => run('none', output),
-        1,
+        2,
         'the temp directory none (of the variable TMPDIR) does not exist; name another with --temp-dir',
       );
     }
@@ -182,6 +182,24 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       1,
       'cannot make a directory in the temp directory locked: permission denied; name a writable directory with --temp-dir',
     );
+  });
+
+  it('are missing to replace a file of another user in a directory with the sticky bit', async () => {
+    mkdirSync(directory.path('sticky'));
+    chmodSync(directory.path('sticky'), 0o1777);
+    writeFileSync(directory.path('sticky', 'shard-00000-of-00001'), 'precious\n');
+    chmodSync(directory.path('sticky', 'shard-00000-of-00001'), 0o666);
+    for (const argv of [
+      ['-o', 'sticky/shard-00000-of-00001'],
+      ['-o', 'sticky', '--shards', '2'],
+    ]) {
+      await expectRefusal(
+        directory.path(),
+        () => runUnprivileged(['in', ...argv, '-T', directory.temp, '--force'], directory.path()),
+        2,
+        /^pileshuf: the output sticky\/shard-00000-of-00001 cannot be replaced: it belongs to user 0, and in .*\/sticky only the owner of a file may replace it \(sticky bit\); name another output$/,
+      );
+    }
   });
 
   it('are missing for the list of dropped records', async () => {
@@ -217,6 +235,41 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       () => runUnprivileged(argv, directory.path()),
       1,
       /^pileshuf: cannot make the output in .*\/locked: permission denied; expected a writable directory$/,
+    );
+  });
+});
+
+describe.skipIf(reasonNotToMount)(`an output behind a mount ${reasonNotToMount ?? ''}`, () => {
+  const bind = useBindMounts();
+
+  it.each([
+    ['the file', ['-o', 'mounted'], 'mounted'],
+    ['the numbers', ['-o', 'mounted'], 'mounted'],
+    ['the duplicates', ['-o', 'out', '--unique', '--duplicates', 'mounted'], 'mounted'],
+    ['a shard', ['-o', 'corpus', '--shards', '2'], 'corpus/shard-00000-of-00001'],
+  ])('is refused when it is itself a mount point: %s', async (what, argv, path) => {
+    writeFileSync(directory.path(path), 'precious\n');
+    bind(directory.path('existing'), directory.path(path));
+    const read = what === 'the numbers' ? ['-i', '1-9'] : ['in', '-T', directory.temp];
+    await expectRefusal(
+      directory.path(),
+      () => commandInProcess(['-q', ...read, ...argv, '--force'], { cwd: directory.path() }),
+      2,
+      `the output ${path} cannot be replaced: it is a mount point, as of a file that is mounted into a container; mount its directory instead, or name another output and copy that`,
+    );
+  });
+
+  it('is made in a directory that is a mount of the same file system', async () => {
+    mkdirSync(directory.path('volume'));
+    mkdirSync(directory.path('shards'));
+    bind(directory.path('volume'), directory.path('shards'));
+    const argv = ['-o', 'shards', '--shards', '2'];
+    for (const force of [[], ['--force']]) expect(seen(await pileshuf([...argv, ...force]))).toEqual(DONE);
+    const made = ['.shard.complete.json', 'shard-00000-of-00002', 'shard-00001-of-00002'];
+    expect(readdirSync(directory.path('volume')).sort()).toEqual(made);
+    await expectUsageError(
+      ['-o', 'out', '--unique', '--duplicates', 'shards/list'],
+      /^pileshuf: the file of duplicates shards\/list lies on another file system than the output, or on another mount/,
     );
   });
 });

@@ -104,6 +104,28 @@ describe('standard output that is an input', () => {
   });
 });
 
+describe('a standard stream that is closed', () => {
+  const NO_OUTPUT = 'pileshuf: standard output is closed, or /dev/null opened for reading and writing,';
+
+  it.each([
+    ['"$@" corpus/a.txt >&-', 1, NO_OUTPUT],
+    ['"$@" corpus/a.txt -o /dev/stdout >&-', 1, NO_OUTPUT],
+    ['"$@" -i 1-9 >&-', 1, NO_OUTPUT],
+    ['"$@" append store corpus/a.txt -q && "$@" stream store >&-', 1, NO_OUTPUT],
+    ['"$@" append store corpus/a.txt -q && "$@" shuffle-store store >&-', 1, NO_OUTPUT],
+    ['"$@" -o out <&-', 3, 'pileshuf: standard input is closed, or /dev/null opened for reading and writing,'],
+    ['"$@" corpus/a.txt -q -o out >&- <&-', 0, ''],
+    ['"$@" corpus/a.txt -q > /dev/null', 0, ''],
+  ])('is no place for records: %s', async (script, code, line) => {
+    const { exitCode, stderr } = await run(script);
+    expect({ exitCode, line: stderr.slice(0, line.length), lines: stderr.split('\n').length }).toEqual({
+      exitCode: code,
+      line,
+      lines: line === '' ? 1 : 2,
+    });
+  });
+});
+
 describe('standard output that is a file, of a job without an end', () => {
   it('is left at SIGTERM, though nothing in the job waits', async () => {
     const script = 'timeout --preserve-status --kill-after=60 2 "$@" corpus --repeat > out';

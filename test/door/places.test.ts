@@ -2,6 +2,25 @@
 import { describe } from 'vitest';
 import { testDoor } from './door-case.js';
 
+describe('temp data', () => {
+  testDoor([
+    {
+      name: 'in a directory that does not exist',
+      files: { a: 'x' },
+      argv: ['a', '-T', 'none'],
+      exitCode: 2,
+      lines: ['the temp directory none does not exist; name another with --temp-dir'],
+    },
+    {
+      name: 'in a file',
+      files: { a: 'x' },
+      argv: ['a', '-T', 'a'],
+      exitCode: 2,
+      lines: ['the temp directory a is not a directory; name another with --temp-dir'],
+    },
+  ]);
+});
+
 describe('an output', () => {
   testDoor([
     {
@@ -17,6 +36,15 @@ describe('an output', () => {
       argv: ['a', '-o', 'a'],
       exitCode: 2,
       lines: [/the output a /],
+    },
+    {
+      name: 'of a job that is done, and is asked to be resumed',
+      files: { a: 'x', b: 'x\n' },
+      argv: ['a', '--resume', '-o', 'b'],
+      exitCode: 2,
+      lines: [
+        'the output b exists already, and nothing is left to resume, so the job may be done; give --force to replace it',
+      ],
     },
   ]);
 });

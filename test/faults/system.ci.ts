@@ -3,7 +3,7 @@
  * and pipes in place, and never renames a file over them.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { seen, sortLines } from '../fixtures/command-outcome.js';
@@ -13,6 +13,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
+const BUILT = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
 
 function options(): string[] {
   return ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1'];
@@ -101,9 +102,8 @@ describe('256 open files', () => {
 });
 
 it('too few descriptors for the program itself are reported in one line', () => {
-  const command = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
   const start = (limit: number) => {
-    const words = ['-c', 'ulimit -n "$0"; exec "$@"', String(limit), process.execPath, command, '--help'];
+    const words = ['-c', 'ulimit -n "$0"; exec "$@"', String(limit), process.execPath, BUILT, '--help'];
     const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
     return { status, stderr };
   };
@@ -120,6 +120,40 @@ it('too few descriptors for the program itself are reported in one line', () => 
     });
   }
   expect(start(40)).toEqual({ status: 0, stderr: '' });
+});
+
+it('too few descriptors for a job are reported in one line, and nothing of it stays', async () => {
+  const inputs = writeInputs(directory);
+  const jobs = [
+    ['-o', directory.path('out'), '--force'],
+    ['-o', directory.path('shards'), '--shards', '30', '--force'],
+    [],
+  ];
+  const before = readdirSync(directory.path()).sort();
+  let failures = 0;
+  for (let limit = 20; limit < 32; limit += 2) {
+    for (const words of jobs) {
+      const script = `ulimit -n ${limit}; ${IN_TIME} "$0" ${BUILT} "$@" > /dev/null`;
+      const { status, stderr } = spawnSync(
+        'bash',
+        ['-c', script, process.execPath, ...options(), ...inputs, ...words],
+        {
+          encoding: 'utf8',
+          env: { ...process.env, ...smallSizes() },
+        },
+      );
+      // Node itself may not come as far as to the program.
+      if (status !== 0 && stderr.startsWith('pileshuf')) {
+        failures += 1;
+        expect(stderr).toMatch(/^pileshuf: [^\n]*too many open files \(raise `ulimit -n`\)\n$/);
+        expect(status).toBe(1);
+      }
+      for (const name of ['out', 'shards']) rmSync(directory.path(name), { recursive: true, force: true });
+      expect(readdirSync(directory.path()).sort(), `${limit} descriptors: ${stderr}`).toEqual(before);
+      expect(readdirSync(directory.temp)).toEqual([]);
+    }
+  }
+  expect(failures).toBeGreaterThan(2);
 });
 
 describe('an output that is no regular file', () => {

@@ -144,15 +144,16 @@ export class TinyJob {
 
   /**
    * Finishes a job whose attempt was stopped.
-   * @returns undefined if the job was already finished. A job that was stopped after its output had appeared may have left
-   *   no trace of itself; its own output then makes the command refuse.
+   * @returns undefined if the job was already finished. A job that was stopped after its output had appeared has left no
+   *   trace of itself, or cannot be resumed; its own output then makes the command refuse.
    */
   async finish(expected: Content, ending: Ending = '--resume'): Promise<ShuffleReport | undefined> {
+    const isWithoutTrace = this.kind.resumable !== true || this.leftovers().length === 0;
     try {
       return await this.run(ending === '--force' ? { force: true, resume: false } : { resume: true });
     } catch (error) {
       const isRefused = error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
-      if (isRefused && isDeepStrictEqual(this.content(), expected)) return undefined;
+      if (isRefused && isWithoutTrace && isDeepStrictEqual(this.content(), expected)) return undefined;
       throw error;
     }
   }
@@ -164,7 +165,7 @@ export class TinyJob {
   async finishQuietly(expected: Content): Promise<ShuffleReport | undefined> {
     this.warnings.length = 0;
     const committed = this.leftovers().filter((path) => /\/set-\d+\.index$/.test(path)).length;
-    const isMoving = this.leftovers().some((path) => /(\.job|job-dir)\/commit$/.test(path));
+    const isMoving = this.leftovers().some((path) => /(\.job|job-dir)\/commit$|\.ended$/.test(path));
     const report = await this.finish(expected);
     // That temp directories are in memory is the test's doing.
     const warnings = this.warnings.filter((line) => !line.includes(' in memory (tmpfs)'));
@@ -174,16 +175,9 @@ export class TinyJob {
     return report;
   }
 
-  /** Makes locks look like those of a process that is no more: with a token that this one never gave. */
+  /** As `disownLocksBelow`. */
   disownLocks(): void {
-    for (const name of readdirSync(this.root, { recursive: true }).map(String)) {
-      if (!basename(name).startsWith('lock+')) continue;
-      const path = join(this.root, name);
-      renameSync(
-        path,
-        path.replace(/[0-9a-f]{16}$/, (token) => createHash('sha1').update(token).digest('hex').slice(0, 16)),
-      );
-    }
+    disownLocksBelow(this.root);
   }
 
   /** Whether a call concerns the job: its inputs, temp files and output, and its file in memory. */
@@ -315,6 +309,15 @@ export class TinyJob {
   #decode(path: string): Buffer {
     const stored = this.#read(path);
     return this.kind.compress === undefined || path.endsWith('.json') ? stored : gunzipSync(stored);
+  }
+}
+
+/** Makes locks look like those of a process that is no more: with a token that this one never gave. */
+export function disownLocksBelow(root: string): void {
+  for (const name of readdirSync(root, { recursive: true }).map(String)) {
+    if (!basename(name).startsWith('lock+')) continue;
+    const former = (token: string) => createHash('sha1').update(token).digest('hex').slice(0, 16);
+    renameSync(join(root, name), join(root, name.replace(/[0-9a-f]{16}$/, former)));
   }
 }
 

@@ -3,9 +3,8 @@
  * change the power fails. All members appear or none; the same job then ends with the same bytes, and leaves nothing behind.
  */
 
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import { fastPlace } from '../fixtures/fast-place.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT } from './disk-model.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
+import { disownLocksBelow } from './tiny-job.js';
 
 const FAULTS: readonly Fault[] = [
   { kind: 'kills', part: 'nothing' },
@@ -91,14 +91,6 @@ const run = ({ options }: Kind, more: Partial<ShuffleTogetherOptions> = {}) => {
   return shuffleTogether({ ...how, onWarning, seed: '1', ...options, ...more }, TUNING);
 };
 
-/** Makes locks look like those of a process that is no more. */
-function disownLocks(): void {
-  for (const path of pathsBelow(root).filter((each) => basename(each).startsWith('lock+'))) {
-    const former = (token: string) => createHash('sha1').update(token).digest('hex').slice(0, 16);
-    renameSync(join(root, path), join(root, path.replace(/[0-9a-f]{16}$/, former)));
-  }
-}
-
 /** Ends a job that was stopped, in the way that is for its kind. @param isWhole whether all members had appeared. */
 async function finish(kind: Kind, isWhole: boolean, how: string): Promise<void> {
   try {
@@ -107,10 +99,6 @@ async function finish(kind: Kind, isWhole: boolean, how: string): Promise<void> 
     // The output had appeared, and the job left no trace of itself.
     if (!(error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS' && isWhole))
       throw new Error(`${how}; then ${error}`, { cause: error });
-    if (left().length > 0) {
-      rmSync(join(root, 'out'), { recursive: true });
-      await run(kind, { force: true, resume: false });
-    }
   }
 }
 
@@ -132,7 +120,7 @@ async function expectSound(kind: Kind, fault: Fault, nth: number, expected: Reco
   const seen = visible();
   const isWhole = isDeepStrictEqual(seen, expected);
   expect(isWhole || Object.keys(seen).length === 0, how).toBe(true);
-  if (fault.kind === 'kills') disownLocks();
+  if (fault.kind === 'kills') disownLocksBelow(root);
   else if (thrown !== undefined) {
     expect(thrown, how).toBeInstanceOf(PileshufError);
     expect(String((thrown as Error).message), how).not.toContain('\n');
@@ -181,7 +169,7 @@ describe.each(sampled(KINDS, 2))('$name', (kind) => {
         if (tried.has(state.digest) && !isEnd) continue;
         tried.add(state.digest);
         state.writeTo(root);
-        disownLocks();
+        disownLocksBelow(root);
         const how = `${count} changes, the last is ${model.describe(count - 1)}`;
         const seen = visible();
         const isWhole = isDeepStrictEqual(seen, expected);

@@ -2,10 +2,11 @@
  * Temp directories of jobs that keep nothing: the next job removes those of a killed one, and none that may still be
  * in use or belongs to something else.
  */
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
+import { shuffle } from '#src/index.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/held-directory.js';
 import { runJob } from '../faults/resumable-job.js';
 import { isTiny, writeInputs } from '../faults/small-job.js';
@@ -45,6 +46,22 @@ describe('a private temp directory', () => {
     leave('.pileshuf-aB3dEf', ENDED);
     removeLeftOverTempDirectories(parent());
     expect(names()).toEqual([]);
+  });
+
+  it('is removed later when its job was killed before it had a lock, or after', () => {
+    for (const name of ['.pileshuf-former', '.pileshuf-recent']) mkdirSync(parent(name), { mode: 0o700 });
+    utimesSync(parent('.pileshuf-former'), 0, Date.now() / 1000 - 2 * 3600);
+    removeLeftOverTempDirectories(parent());
+    expect(names()).toEqual(['.pileshuf-recent']);
+  });
+
+  it('is removed by a job that writes a file, if that has a temp directory of its own', async () => {
+    leave('.pileshuf-aB3dEf', ENDED);
+    leave('.pileshuf-other1', ENDED.replace('+vm+', '+elsewhere+'));
+    const options = { inputs: [directory.path('in')], output: directory.path('out'), tempDirs: [parent()], workers: 1 };
+    writeFileSync(directory.path('in'), 'a\n');
+    await shuffle({ ...options, memoryBytes: 2 ** 27 });
+    expect(names()).toEqual(['.pileshuf-other1']);
   });
 
   it('stays when nobody can know whose it is', () => {

@@ -6,12 +6,13 @@
 import { createRequire } from 'node:module';
 import { orderFew } from '../../jobs/order-few.js';
 import { drawSeed } from '../../keys.js';
+import { isClosedStream } from '../../machine/closed-streams.js';
 import { helpText } from './help-text.js';
 import { placeOfOutput, writeStream } from './output-place.js';
 import { rawWords } from './raw-words.js';
 import { readSeed } from './read-seed.js';
 import { parseShufWords, type ShufJob } from './shuf-call.js';
-import { ShufError } from './shuf-error.js';
+import { reasonOf, ShufError } from './shuf-error.js';
 import { NOTHING, recordsOf, takeSource } from './taken-source.js';
 import { ClosedOutput, writeAll } from './waiting-calls.js';
 
@@ -43,7 +44,7 @@ export async function runShuf(
     return 0;
   } catch (error) {
     if (error instanceof ClosedOutput) return 'SIGPIPE';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = error instanceof ShufError ? error.message : reasonOf(error);
     const hint = error instanceof ShufError && error.hasHint ? `Try '${program} --help' for more information.\n` : '';
     complain(standard.error, `shuf: ${message}\n${hint}`);
     return 1;
@@ -66,6 +67,7 @@ export function endProcess(end: ShufEnd): void {
 async function perform(job: ShufJob, standard: StandardFiles): Promise<ShufEnd> {
   const { source, headCount, repeat, output, randomSource } = job;
   const readsStandardInput = headCount !== 0n && source.kind === 'file' && source.path === undefined;
+  if (readsStandardInput && isClosedStream(standard.input)) throw new ShufError('read error: Bad file descriptor');
   const taken = headCount === 0n ? NOTHING : takeSource(job, standard.input);
   // Nothing is drawn for nothing: then the source is not opened.
   const seed =
@@ -73,6 +75,8 @@ async function perform(job: ShufJob, standard: StandardFiles): Promise<ShufEnd> 
       ? drawSeed()
       : await readSeed(randomSource, readsStandardInput ? standard.input : undefined);
   const place = placeOfOutput(output);
+  if (place.kind === 'stream' && place.path === undefined && !taken.isEmpty && isClosedStream(standard.output))
+    throw new ShufError('write error: Bad file descriptor');
   if (taken.isEmpty && repeat && headCount !== 0n) throw new ShufError('no lines to repeat');
   // With -n 0 there is nothing to repeat.
   const repeats = repeat && !taken.isEmpty;

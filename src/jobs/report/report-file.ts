@@ -7,6 +7,7 @@ import { type Input, identityOf } from '../../inputs/list-inputs.js';
 import { addName, moveIntoPlace } from '../../io/durable.js';
 import { systemCall } from '../../io/io-error.js';
 import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
+import { renameObstacles } from '../../machine/renames.js';
 import type { FilesPlace } from '../../output/output-place.js';
 
 const STANDARD_OUTPUT_FD = 1;
@@ -47,6 +48,8 @@ export function requireReplaceable(
   const stat = statPath(file, 'output');
   if (stat?.isFile() !== true) refuse('it is no regular file; expected the name of a file');
   if (!force) refuse('the file exists already; give `force` to replace it');
+  const obstacle = renameObstacles()(realPathOf(file, 'output'));
+  if (obstacle !== undefined) refuse(`it cannot be replaced: ${obstacle}`);
   const identity = identityIn(stat);
   if (inputs.some((input) => identityOf(input) === identity)) refuse('it is one of the inputs; name another file');
   if (identityIn(fstatSync(STANDARD_OUTPUT_FD, { bigint: true })) === identity)

@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { runShuf } from '#src/cli/shuf/run-shuf.js';
 import { shuffle } from '#src/index.js';
 import { makePipe } from '../../fixtures/make-pipe.js';
 import { atScale, fromCi, sampled } from '../../fixtures/scale.js';
@@ -44,6 +47,21 @@ async function shuf(words: readonly string[], stdin: string | Buffer = '') {
 }
 
 const quiet = (stdout: string) => ({ end: 0, stdout, stderr: '' });
+
+it.runIf(process.platform === 'linux').each([
+  [['in'], 'write'],
+  [[], 'read'],
+])('a closed stream is no stream: %j', async (words, call) => {
+  writeFileSync(directory.path('in'), 'a\n');
+  // As Node opens it in its place.
+  const nothing = openSync('/dev/null', 'r+');
+  const error = openSync(directory.path('error'), 'w');
+  const source = [...words].map((name) => directory.path(name));
+  const end = await runShuf(source, 'shuf', { input: nothing, output: nothing, error });
+  for (const fd of [nothing, error]) closeSync(fd);
+  const told = readFileSync(directory.path('error'), 'latin1');
+  expect([end, told]).toEqual([1, `shuf: ${call} error: Bad file descriptor\n`]);
+});
 
 describe('few records', () => {
   it.each([

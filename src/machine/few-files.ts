@@ -1,0 +1,34 @@
+/**
+ * What happens when the process has as many files open as it may: an error in one line, and a cleanup that still works.
+ */
+import { constants } from 'node:fs';
+import { PileshufError, SystemError } from '../errors.js';
+import { fileCalls } from '../io/file-calls.js';
+import { errnoOf } from '../io/io-error.js';
+import { readOpenFileLimit } from './limits.js';
+
+/** From about so many on, nothing fails that happens before a job opens its own files. */
+const ENOUGH_FILES = 64;
+
+/** The error for a failure that is no error of pileshuf and comes from too many open files; undefined for another one. */
+export function fewFilesError(thrown: unknown): SystemError | undefined {
+  if (thrown instanceof PileshufError || !(thrown instanceof Error)) return undefined;
+  // Node says of some modules that it cannot open that they are not there.
+  const isUnread = errnoOf(thrown) === 'ERR_MODULE_NOT_FOUND' && readOpenFileLimit() < ENOUGH_FILES;
+  // Of memory that cannot be measured, only the text says why.
+  if (!isUnread && !/\bE[MN]FILE\b/.test(thrown.message)) return undefined;
+  return new SystemError('ERR_IO', 'too many open files (raise `ulimit -n`)', { cause: thrown });
+}
+
+/**
+ * Takes a descriptor that whoever cleans up can have: a directory cannot be listed without one.
+ * @returns gives it back.
+ */
+export function keepFileFree(): () => void {
+  try {
+    const fd = fileCalls.open('/dev/null', constants.O_RDONLY);
+    return () => fileCalls.close(fd);
+  } catch {
+    return () => {};
+  }
+}
