@@ -12,6 +12,7 @@ import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
 import type { ClusterPlan } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
+import { isCleanedUp } from './committed-job.js';
 import { findPlan } from './open-job.js';
 import { isActive, type QueuedTask, readQueue } from './slurm-calls.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
@@ -61,7 +62,7 @@ export async function followSlurm(
     const tasks = await queue.read();
     // After the queue: what ended before that look is seen now.
     const status = await clusterStatus(jobDir);
-    if (status.output !== undefined) return status.output;
+    if (status.output !== undefined && status.state === 'committed') return status.output;
     tell(status);
     if (queue.hasEnded) {
       const output = await outputOfCommit(jobDir, tasks, signal);
@@ -125,8 +126,8 @@ async function outputOfCommit(
 ): Promise<SlurmOutcome | undefined> {
   if (!tasks.some(({ kind, state }) => kind === 'commit' && state === 'COMPLETED')) return undefined;
   const patience = new Patience(VISIBLE_SECONDS, signal);
-  const found = await patience.untilFound(jobDir, () => (readSlurmNote(jobDir) === undefined ? true : undefined));
-  return found === undefined ? undefined : (await clusterStatus(jobDir)).output;
+  await patience.untilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
+  return (await clusterStatus(jobDir)).output;
 }
 
 function stillRunning(ids: readonly string[]): PileshufError {
@@ -212,7 +213,8 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     if (state === 'committed') return;
     const { expectedBytes, expectedOutputBytes } = plan;
     const between = { measure: expectedBytes, draw: expectedBytes };
-    const total = { scatter: storedBytes, ...between, shuffle: expectedOutputBytes, commit: undefined }[state];
+    const ofOutput = { shuffle: expectedOutputBytes, verify: expectedOutputBytes, commit: undefined };
+    const total = { scatter: storedBytes, ...between, ...ofOutput }[state];
     const share = state === 'commit' ? 0 : doneShare(status, state);
     const bytesDone = total === undefined ? 0 : Math.round(total * share);
     if (phase !== state) {

@@ -45,24 +45,32 @@ export async function verifyRegions(
   threads: Threads,
   onWarning: (line: string) => void,
 ): Promise<void> {
-  const { stagingDirectory, headerBytes } = place;
-  const readBack = async (regions: readonly WrittenRegion[]) => {
-    const found = await threads.pool.run('read-back', { ...place, regions });
-    for (const [i, { shard, start, end, checksum }] of regions.entries()) {
-      if (found[i] === checksum) continue;
-      const path = stagedPath(stagingDirectory, shard);
-      throw new StagedOutputError(
-        `bytes ${headerBytes + start} to ${headerBytes + end} of the staged output ${path} are not what the unfinished job wrote there`,
-      );
-    }
-  };
   await runTasks(
     groups.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => onceMore(() => readBack(regions), onWarning),
+    ({ regions }) => readBack({ ...place, regions }, threads, onWarning),
     () => {},
     tasksAtOnce(threads),
     threads.stop,
   );
+}
+
+/** @throws StagedOutputError if a region has changed, also when it is read once more. */
+export async function readBack(
+  task: ReadBackTask,
+  { pool }: Pick<Threads, 'pool'>,
+  onWarning: (line: string) => void,
+): Promise<void> {
+  const { stagingDirectory, headerBytes, regions } = task;
+  const compare = async () => {
+    const found = await pool.run('read-back', task);
+    const changed = regions.find(({ checksum }, i) => found[i] !== checksum);
+    if (changed === undefined) return;
+    const path = stagedPath(stagingDirectory, changed.shard);
+    throw new StagedOutputError(
+      `bytes ${headerBytes + changed.start} to ${headerBytes + changed.end} of the staged output ${path} are not what the unfinished job wrote there`,
+    );
+  };
+  await onceMore(compare, onWarning);
 }
 
 /** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */

@@ -6,6 +6,7 @@ import {
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
+import { ARRAY_KINDS } from '../../cluster/task-arrays.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-table.js';
@@ -21,10 +22,10 @@ export const command: CommandDefinition<'cluster status'> = {
   name: 'cluster status',
   operands: [],
   notes,
-  async run({ values: { jobDir = '', json }, reporter }) {
+  async run({ values: { jobDir = '', json, quiet }, reporter }) {
     const status = withFlags(await clusterStatus(jobDir));
     reporter.close();
-    const lines = json === true ? [jsonLine(status)] : describeStatus(status).map(oneLine);
+    const lines = json === true ? [jsonLine(status)] : quiet === true ? [] : describeStatus(status).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
@@ -36,10 +37,14 @@ function withFlags(status: ClusterStatus): ClusterStatus {
 
 function describeStatus(status: ClusterStatus): string[] {
   const { jobDir, state, running, failed, logDir, output } = status;
-  if (output !== undefined) return [`job      ${jobDir}: committed`, ...describeOutput(output)];
+  if (output !== undefined) {
+    const left = state === 'commit' ? ', and temp data is left: the commit removes it, also when it is run again' : '';
+    return [`job      ${jobDir}: committed${left}`, ...describeOutput(output), ...describeReader(status)];
+  }
   return [
     `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
-    ...PASSES.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
+    ...ARRAY_KINDS.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
+    ...describeReader(status),
     ...running.map(describeRunning),
     ...failed.map(
       ({ kind, index, host, failedAt, error }) => `failed   ${kind} ${index} on ${host} at ${failedAt}: ${error}`,
@@ -54,7 +59,11 @@ function describeOutput({ store, records, bytes, duplicates, seed, checksum }: C
   return store === undefined ? [`output   ${what}`] : [`store    ${store}`, `added    ${what}`];
 }
 
-const PASSES = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+function describeReader({ readBackBy }: ClusterStatus): string[] {
+  if (readBackBy === undefined) return [];
+  if (readBackBy === 'nobody') return ['output   not read back'];
+  return [`output   read back by ${readBackBy === 'verify' ? 'verify tasks' : 'the commit'}`];
+}
 
 function describePass(name: string, { tasks, done, unfinished, bytesPerSecond, secondsLeft }: PassStatus): string {
   const left = unfinished.length === 0 ? '' : `, left ${nameTasks(unfinished)}`;
