@@ -63,7 +63,7 @@ export async function commitAppend(
   writeClusterProfile(job, { records, bytes }, scope);
   log.stop();
   // Its last change must not come after the removal.
-  await claim.release();
+  await claim.release().catch(scope.warn);
   removeRest(directory, scope.warn);
   return { records, bytes, seed, checksum, shards: [], splits: undefined, duplicates: undefined, state };
 }

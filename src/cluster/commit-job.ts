@@ -84,7 +84,7 @@ export async function commitJob(
   writeClusterProfile(job, output, scope);
   log.stop();
   // Its last change must not come after the removal.
-  await claim.release();
+  await claim.release().catch(scope.warn);
   removeRest(directory, scope.warn);
   return output;
 }

@@ -73,8 +73,10 @@ export function removeRest(jobDirectory: string, warn: (error: unknown) => void)
       warn(error);
     }
   };
-  const stagingDirectory = readCommittedNote(jobDirectory)?.stagingDirectory;
-  if (stagingDirectory !== undefined) attempt(() => removeDirectory(stagingDirectory));
+  attempt(() => {
+    const stagingDirectory = readCommittedNote(jobDirectory)?.stagingDirectory;
+    if (stagingDirectory !== undefined) removeDirectory(stagingDirectory);
+  });
   attempt(() => removeDirectory(join(jobDirectory, DATA_NAME)));
   attempt(() => removeDirectory(join(jobDirectory, ATTEMPTS_NAME)));
   attempt(() => {

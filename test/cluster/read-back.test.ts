@@ -52,8 +52,8 @@ const overwrite = (path: string, bytes: Buffer, position: number) => {
 };
 const DAMAGES: readonly Damage[] = [
   { name: 'a byte', make: (path) => overwrite(path, Buffer.of(0xa5), Math.floor(statSync(path).size / 2)) },
-  { name: 'the last byte', make: (path) => overwrite(path, Buffer.of(0xa5), statSync(path).size - 1) },
-  { name: 'a hole', make: (path) => overwrite(path, Buffer.alloc(40), statSync(path).size - 41) },
+  { name: 'an early byte', make: (path) => overwrite(path, Buffer.of(0xa5), 20) },
+  { name: 'a hole', make: (path) => overwrite(path, Buffer.alloc(40), Math.floor(statSync(path).size / 2)) },
   { name: 'a cut', make: (path) => truncateSync(path, Math.floor(statSync(path).size / 3)) },
   { name: 'no bytes', make: (path) => truncateSync(path, 0) },
   { name: 'no file', make: (path) => rmSync(path) },
