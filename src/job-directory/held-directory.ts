@@ -1,7 +1,8 @@
 /**
  * Private directories that one job at a time may use, held by a lock (job-lock.ts): directories of a known name, which
  * outlive a job that can be resumed, and temp directories of a unique name, which do not. A temp directory whose lock is
- * left over belonged to a killed job; the next job there removes it.
+ * left over belonged to a killed job; the next job there removes it. The scratch directory of a task goes also if nobody can
+ * know whether the task lives, as that of another host or container, once nothing in it has changed for a day.
  */
 import { join } from 'node:path';
 import type { Release } from '../cleanup.js';
@@ -14,7 +15,7 @@ import {
   removeIfEmpty,
   requirePrivate,
 } from '../io/directories.js';
-import { listNames, nameExists } from '../io/paths.js';
+import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld } from './job-lock.js';
 
 /** Of a directory that is only looked at. */
@@ -83,11 +84,22 @@ export class HeldDirectory {
 }
 
 const TEMP_NAME_START = '.pileshuf-';
-const TEMP_NAME = /^\.pileshuf-[A-Za-z0-9]{6}$/;
+const SCRATCH_NAME_START = '.pileshuf-task-';
+const TEMP_NAME = /^\.pileshuf-(?<task>task-)?[A-Za-z0-9]{6}$/;
+const SCRATCH_MILLISECONDS = 24 * 3600 * 1000;
 
 /** Makes a temp directory of a unique name in `parent`. @param releases gets its removal. */
 export function makePrivateTempDirectory(parent: string, releases: Release[]): string {
-  const directory = makePrivateDirectory(parent, TEMP_NAME_START, 'temp');
+  return makeTempDirectory(parent, TEMP_NAME_START, releases);
+}
+
+/** The same for a task of several machines, which may be killed where nobody can see that. */
+export function makeScratchDirectory(parent: string, releases: Release[]): string {
+  return makeTempDirectory(parent, SCRATCH_NAME_START, releases);
+}
+
+function makeTempDirectory(parent: string, nameStart: string, releases: Release[]): string {
+  const directory = makePrivateDirectory(parent, nameStart, 'temp');
   releases.push(() => removeDirectory(directory));
   const lock = acquireJobLock(directory);
   releases.push(() => lock.release());
@@ -100,15 +112,24 @@ export function makePrivateTempDirectory(parent: string, releases: Release[]): s
  */
 export function removeLeftOverTempDirectories(parent: string): void {
   for (const name of listNames(parent, 'temp')) {
-    if (!TEMP_NAME.test(name)) continue;
+    const match = TEMP_NAME.exec(name);
+    if (match === null) continue;
     const directory = join(parent, name);
     try {
       requirePrivate(directory);
+      const holder = findJobHolder(directory);
       // A directory without a lock may have been made a moment ago.
-      const isLeftOver = listNames(directory, 'temp').some(looksLikeLock) && findJobHolder(directory) === undefined;
-      if (isLeftOver) removeDirectory(directory);
+      const isLeftOver = holder === undefined && listNames(directory, 'temp').some(looksLikeLock);
+      const mayBeOld = match.groups?.['task'] !== undefined && holder?.state !== 'live';
+      if (isLeftOver || (mayBeOld && isUnchangedFor(SCRATCH_MILLISECONDS, directory))) removeDirectory(directory);
     } catch (error) {
       if (!(error instanceof PileshufError)) throw error;
     }
   }
+}
+
+function isUnchangedFor(milliseconds: number, directory: string): boolean {
+  const paths = [directory, ...listNames(directory, 'temp').map((name) => join(directory, name))];
+  const since = Date.now() - milliseconds;
+  return paths.every((path) => Number(lstatPath(path, 'temp')?.mtimeMs ?? 0) < since);
 }

@@ -110,7 +110,7 @@ function expectAllIsDone(): void {
   expect(readdirSync(directory.path('job'))).toEqual(['committed']);
   // A killed process leaves its scratch directory, which is empty but for its lock. A later task of the machine removes it.
   const inScratch = readdirSync(directory.path('scratch'), { recursive: true }).map(String);
-  expect(inScratch.filter((name) => !/^\.pileshuf-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
+  expect(inScratch.filter((name) => !/^\.pileshuf-task-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
 }
 
 const watches = (path: string) => /\/(job|out|list-out[^/]*|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
