@@ -16,6 +16,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { clusterStatus, planCluster, shuffle } from '#src/index.js';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { arraysOf, contentOf, runNow } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
 import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
@@ -131,6 +133,25 @@ describe('a commit', () => {
       await expectTheLocalBytes(output);
     },
   );
+
+  it('reads each byte of the output once', async () => {
+    for (const readBack of [true, false]) {
+      await doAll(arraysOf(await planCluster({ ...options(), readBack }, THREE_TASKS)));
+      const watched = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, Number.POSITIVE_INFINITY, () => true);
+      let readBytes = 0;
+      const former = replaceFileCalls({
+        ...watched.calls,
+        read: (fd, ...rest) => {
+          const count = watched.calls.read(fd, ...rest);
+          if (watched.calls.openFiles.get(fd)?.path.endsWith('.part') === true) readBytes += count;
+          return count;
+        },
+      });
+      await runNow({ kind: 'commit', jobDir: jobDir() }).finally(() => replaceFileCalls(former));
+      expect(readBytes).toBe(readBack ? statSync(directory.path('out')).size : 0);
+      for (const name of ['out', 'job']) rmSync(directory.path(name), { recursive: true });
+    }
+  });
 
   it('takes what was added behind the end of a file for nothing', async () => {
     const [output = expect.fail()] = OUTPUTS;

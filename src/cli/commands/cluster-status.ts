@@ -6,7 +6,6 @@ import {
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
-import { ARRAY_KINDS } from '../../cluster/task-arrays.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-table.js';
@@ -43,7 +42,7 @@ function describeStatus(status: ClusterStatus): string[] {
   }
   return [
     `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
-    ...ARRAY_KINDS.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
+    ...PASSES.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
     ...describeReader(status),
     ...running.map(describeRunning),
     ...failed.map(
@@ -58,6 +57,8 @@ function describeOutput({ store, records, bytes, duplicates, seed, checksum }: C
   const what = `${formatCount(records)} records, ${formatBytes(bytes)}${dropped}, seed ${JSON.stringify(seed)}, checksum ${checksum}`;
   return store === undefined ? [`output   ${what}`] : [`store    ${store}`, `added    ${what}`];
 }
+
+const PASSES = ['scatter', 'measure', 'draw', 'shuffle', 'verify'] as const;
 
 function describeReader({ readBackBy }: ClusterStatus): string[] {
   if (readBackBy === undefined) return [];
