@@ -10,7 +10,7 @@ import type { ShuffleProgress } from '../jobs/options.js';
 import { levelsWith, timedJob, usualDecoding, usualEncoding } from '../jobs/timed-job.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
-import type { ClusterPlan } from './cluster-plan.js';
+import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './committed-job.js';
 import { findPlan } from './open-job.js';
@@ -41,6 +41,8 @@ const LOOKS_WITHOUT_JOBS = 2;
 /** What a commit on another machine has done shows after this time at the latest. */
 const VISIBLE_SECONDS = 60;
 const LONGEST_LINE_BYTES = 4096;
+/** Of a thread that reads a byte back. */
+const READ_BACK_SECONDS = 1.2e-9;
 
 /**
  * Waits until the output of the job is there.
@@ -251,7 +253,13 @@ function expectTasks(plan: ClusterPlan, storedBytes: number): readonly PhaseCost
     },
   );
   if ('append' in plan) return costsOfPass1(job, expectedBytes);
-  return plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
+  const costs = plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
+  const reader = readBackBy(plan);
+  const cost = (READ_BACK_SECONDS * expectedOutputBytes) / memory.workers;
+  return costs.flatMap((each) => {
+    if (each.phase !== 'commit' || reader === 'nobody') return [each];
+    return reader === 'verify' ? [{ phase: reader, cost }, each] : [{ ...each, cost: (each.cost ?? 0) + cost }];
+  });
 }
 
 function doneShare(status: ClusterStatus, kind: ArrayKind): number {

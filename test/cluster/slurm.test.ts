@@ -280,9 +280,10 @@ describe.runIf(fromCi)('who waits', () => {
   });
 
   it('hears how far the tasks are that come between the passes', async () => {
-    const submission = await submit({ unique: true, repeat: true, headCount: 9 });
+    const job = { ...options(), unique: true, repeat: true, headCount: 9 };
+    const submission = await submitToSlurm(job, { ...THREE_TASKS, commitReadBytes: 0 });
     const tasksOf = (kind: string) => submission.jobs.find((job) => job.kind === kind)?.tasks ?? 0;
-    const run = async (kind: 'scatter' | 'measure' | 'draw', count = tasksOf(kind)) => {
+    const run = async (kind: 'scatter' | 'measure' | 'draw' | 'shuffle' | 'verify', count = tasksOf(kind)) => {
       for (let taskIndex = 0; taskIndex < count; taskIndex++) await runNow({ kind, jobDir: jobDir(), taskIndex });
     };
     const look = async () => {
@@ -295,7 +296,7 @@ describe.runIf(fromCi)('who waits', () => {
       await messageOf(followSlurm(submission, { signal: leaving.signal, onProgress }));
       expect(told).toHaveLength(1);
       for (const { phases } of told) {
-        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'commit']);
+        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'verify', 'commit']);
         for (const { cost } of phases) expect(cost).toBeGreaterThan(0);
       }
       return told[0];
@@ -307,6 +308,13 @@ describe.runIf(fromCi)('who waits', () => {
     expect(await look()).toMatchObject({ phase: 'measure', bytesDone, bytesTotal });
     await run('measure');
     expect(await look()).toMatchObject({ phase: 'draw', bytesDone: 0, bytesTotal });
+    await run('draw');
+    await run('shuffle');
+    await run('verify', 1);
+    expect(await look()).toMatchObject({
+      phase: 'verify',
+      bytesDone: expect.closeTo((9 * 8.725) / tasksOf('verify'), -1),
+    });
     giveUp();
   });
 
