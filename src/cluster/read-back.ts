@@ -2,8 +2,9 @@
  * Reads back what the shuffle tasks wrote, before the output is published: days and machines lie between. The commit does
  * it where that is a matter of minutes; else verify tasks do it, one for each shuffle task.
  */
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { counted, nameSome, StagedOutputError, VerificationError } from '../errors.js';
+import { counted, nameSome, VerificationError } from '../errors.js';
 import { NameTakenError } from '../io/durable.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
@@ -11,7 +12,7 @@ import { createDurably } from '../io/small-file.js';
 import type { JobScope } from '../jobs/job.js';
 import { duplicatesDirectory } from '../output/duplicates-move.js';
 import type { WrittenRegion } from '../output/output-target.js';
-import { readBack } from '../passes/finished-output.js';
+import { findChanged } from '../passes/finished-output.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import type { Threads } from '../passes/threads.js';
 import { hearSignalsAt } from '../pause.js';
@@ -103,7 +104,7 @@ export async function requireUndamaged(
   if (threads !== undefined) {
     const before = control.counted('shuffledBytes');
     log.count(bytes, () => control.counted('shuffledBytes') - before);
-    damaged.push(...(await findChanged(job, there, threads)));
+    damaged.push(...(await changedAmong(job, there, threads)));
   }
   if (damaged.length === 0) return bytes;
   const damage = new Map<number, DamagedRegion[]>();
@@ -158,8 +159,8 @@ function lengthHere(path: string): number {
   return nameExists(path, 'output') ? withFile(openForRead(path, 'output'), versionOf).byteLength : 0;
 }
 
-/** Reads regions back. @returns those that have changed. */
-async function findChanged(
+/** Reads regions back, and once more those that seem to have changed. @returns those that have. */
+async function changedAmong(
   { plan, control, gates, onWarning }: OutputJob,
   regions: readonly StagedRegion[],
   threads: Threads,
@@ -170,21 +171,14 @@ async function findChanged(
     job: { ...settings, isProfiled: plan.profile !== undefined },
     gate: gates.gateOf(plan.stagingDirectory, 'output'),
   };
-  let hasWarned = false;
-  const warnOnce = (line: string) => {
-    if (!hasWarned) onWarning(line);
-    hasWarned = true;
-  };
   const changed: StagedRegion[] = [];
   const compare = async ({ path, headerBytes, region }: StagedRegion) => {
     const task = { ...place, stagingDirectory: dirname(path), headerBytes, regions: [region] };
-    try {
-      await readBack(task, threads, warnOnce);
-      return true;
-    } catch (error) {
-      if (error instanceof StagedOutputError) return false;
-      throw error;
-    }
+    const isSame = async () => (await findChanged(task, threads)) === undefined;
+    if (await isSame()) return true;
+    if (!(await isSame())) return false;
+    onWarning(`${path} was read wrongly once; check the memory and the network of ${hostname()}`);
+    return true;
   };
   const take = (isSame: boolean, each: StagedRegion) => {
     if (!isSame) changed.push(each);
@@ -213,7 +207,7 @@ function damageError(
   const others =
     regionCount === 1
       ? ''
-      : `, and ${counted(regionCount - 1, 'more region')} of ${isOne ? 'it' : `shuffle tasks ${named}`} are damaged`;
+      : `, and ${counted(regionCount - 1, 'more region')} of ${isOne ? 'it' : `shuffle tasks ${named}`} ${regionCount === 2 ? 'is' : 'are'} damaged`;
   const again = `pileshuf cluster task shuffle --job-dir ${quoteForShell(directory)} --index ${isOne ? task : 'I'}`;
   const which = isOne ? '' : ` for I of ${named}`;
   const verify = taskCountOf(plan, 'verify') > 0 ? ', then the same with verify' : '';

@@ -45,32 +45,31 @@ export async function verifyRegions(
   threads: Threads,
   onWarning: (line: string) => void,
 ): Promise<void> {
-  await runTasks(
-    groups.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => readBack({ ...place, regions }, threads, onWarning),
-    () => {},
-    tasksAtOnce(threads),
-    threads.stop,
-  );
-}
-
-/** @throws StagedOutputError if a region has changed, also when it is read once more. */
-export async function readBack(
-  task: ReadBackTask,
-  { pool }: Pick<Threads, 'pool'>,
-  onWarning: (line: string) => void,
-): Promise<void> {
-  const { stagingDirectory, headerBytes, regions } = task;
-  const compare = async () => {
-    const found = await pool.run('read-back', task);
-    const changed = regions.find(({ checksum }, i) => found[i] !== checksum);
+  const { stagingDirectory, headerBytes } = place;
+  const readBack = async (regions: readonly WrittenRegion[]) => {
+    const changed = await findChanged({ ...place, regions }, threads);
     if (changed === undefined) return;
     const path = stagedPath(stagingDirectory, changed.shard);
     throw new StagedOutputError(
       `bytes ${headerBytes + changed.start} to ${headerBytes + changed.end} of the staged output ${path} are not what the unfinished job wrote there`,
     );
   };
-  await onceMore(compare, onWarning);
+  await runTasks(
+    groups.filter(({ regions }) => regions.length > 0),
+    ({ regions }) => onceMore(() => readBack(regions), onWarning),
+    () => {},
+    tasksAtOnce(threads),
+    threads.stop,
+  );
+}
+
+/** Reads staged regions back. @returns the first that is not as it was written; undefined: all are. */
+export async function findChanged(
+  task: ReadBackTask,
+  { pool }: Pick<Threads, 'pool'>,
+): Promise<WrittenRegion | undefined> {
+  const found = await pool.run('read-back', task);
+  return task.regions.find(({ checksum }, i) => found[i] !== checksum);
 }
 
 /** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */

@@ -153,6 +153,30 @@ describe('a commit', () => {
     }
   });
 
+  it('warns of bytes that are read wrongly once, and believes the second reading', async () => {
+    await doAll(arraysOf(await planCluster(options(), THREE_TASKS)));
+    const watched = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, Number.POSITIVE_INFINITY, () => true);
+    let isFirst = true;
+    const former = replaceFileCalls({
+      ...watched.calls,
+      read: (fd, bytes, offset, ...rest) => {
+        const count = watched.calls.read(fd, bytes, offset, ...rest);
+        if (isFirst && watched.calls.openFiles.get(fd)?.path.endsWith('.part') === true) {
+          bytes[offset] = (bytes[offset] ?? 0) ^ 1;
+          isFirst = false;
+        }
+        return count;
+      },
+    });
+    const warnings: string[] = [];
+    const onWarning = (line: string) => void warnings.push(line);
+    await runNow({ kind: 'commit', jobDir: jobDir(), onWarning }).finally(() => replaceFileCalls(former));
+    expect(warnings).toEqual([
+      expect.stringMatching(/0\.part was read wrongly once; check the memory and the network of /),
+    ]);
+    await expectTheLocalBytes({ name: '', more: {} });
+  });
+
   it('takes what was added behind the end of a file for nothing', async () => {
     const [output = expect.fail()] = OUTPUTS;
     await doAll(arraysOf(await planCluster(jobOf(output), THREE_TASKS)));
