@@ -557,6 +557,11 @@ export const optionTable = [
     group: 'Tasks', commands: CLUSTER_PLAN,
   },
   {
+    name: 'no-read-back', sets: 'readBack', constant: false,
+    help: 'publish the output as the tasks wrote it, without reading it back',
+    group: 'Tasks', commands: PLANNERS,
+  },
+  {
     name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
     help: 'which task of its kind, from 0 on',
     default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',

@@ -61,7 +61,7 @@ export function askedJob({ operands, values, given }: JobWords, planner: Planner
   const kind = values.append !== undefined ? 'append' : values.shuffleStore !== undefined ? 'shuffleStore' : 'shuffle';
   refuseOthers(KINDS[kind], given);
   const { inputLists = [], inputIds: _, randomSource: __, mix: ___, headCount, ...others } = values;
-  const { append, shuffleStore, output, jobDir, tasks, ...rest } = others;
+  const { append, shuffleStore, output, jobDir, tasks, readBack, ...rest } = others;
   const hasInputs = operands.length > 0 || inputLists.length > 0;
   if (kind === 'shuffleStore' && hasInputs)
     throw new UsageError(`${operands[0] ?? 'a list of inputs'}: --shuffle-store takes no inputs; --append adds inputs`);
@@ -73,8 +73,10 @@ export function askedJob({ operands, values, given }: JobWords, planner: Planner
   if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
   refuseMistypedWords(operands, planner);
   const ofTasks = { ...rest, jobDir, tasks };
+  if (append !== undefined && readBack === false)
+    throw new UsageError(`--no-read-back: ${KINDS.append.reasons.Output}; leave it out`);
   if (append !== undefined) return { ...ofTasks, append, inputs: operands };
-  const written = { ...ofTasks, output: output ?? '', headCount: countOfRecords(headCount) };
+  const written = { ...ofTasks, readBack, output: output ?? '', headCount: countOfRecords(headCount) };
   return shuffleStore === undefined ? { ...written, inputs: operands } : { ...written, shuffleStore };
 }
 

@@ -101,7 +101,7 @@ interface TasksPlan extends WorkPlan {
   /** The slices of each task of the scatter pass. None: the piles are those of a store. */
   readonly scatterTasks: readonly (readonly number[])[];
   /** How many tasks each of the other arrays has; 0: the job has no such array. */
-  readonly otherTasks: Readonly<Record<'measure' | 'draw' | 'shuffle', number>>;
+  readonly otherTasks: Readonly<Record<'measure' | 'draw' | 'shuffle' | 'verify', number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
@@ -146,8 +146,18 @@ export interface OutputPlan extends TasksPlan {
   readonly list: ListPlan | undefined;
   /** Lies beside the output, on storage that all tasks share. */
   readonly stagingDirectory: string;
+  /** Whether the commit, or verify tasks before it, read the output back. */
+  readonly readsBack: boolean;
   /** The store whose piles the output gets, as it was when the job was planned; undefined: the tasks make the piles. */
   readonly stored?: StoreSnapshot | undefined;
+}
+
+/** Who reads an output back before it is published. */
+export type ReadBackBy = 'verify' | 'commit' | 'nobody';
+
+export function readBackBy({ readsBack, otherTasks }: Pick<OutputPlan, 'readsBack' | 'otherTasks'>): ReadBackBy {
+  if (!readsBack) return 'nobody';
+  return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
 /** The plan of a job whose piles become part of a store. */
@@ -174,6 +184,14 @@ export const COMMITTING_NAME = 'committing';
 export const APPENDING_NAME = 'appending';
 export const ATTEMPTS_NAME = 'attempts';
 export const SLURM_NAME = 'slurm';
+
+/**
+ * The record of a task that is done.
+ * @param rewrite how often the output of the shuffle task was found damaged before.
+ */
+export function recordNameOf(kind: keyof TasksPlan['otherTasks'] | 'damaged', task: number, rewrite = 0): string {
+  return `${kind}-${String(task).padStart(6, '0')}${rewrite === 0 ? '' : `-${rewrite}`}`;
+}
 
 /** For the files of a job directory of tasks. */
 export const CLUSTER_REMEDY: Remedy = {

@@ -6,8 +6,9 @@ import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
 import type { AttemptRecord } from './attempt-log.js';
 import { readAttempts } from './attempt-log.js';
+import { type ReadBackBy, readBackBy } from './cluster-plan.js';
 import type { ClusterOutput } from './commit-job.js';
-import { readCommittedNote } from './committed-job.js';
+import { isCleanedUp, readCommittedNote } from './committed-job.js';
 import { findPlan } from './open-job.js';
 import { readSlurmNote } from './slurm-note.js';
 import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf, unfinishedTasks } from './task-arrays.js';
@@ -42,7 +43,7 @@ export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host
 /** How far a job is. */
 export interface ClusterStatus {
   readonly jobDir: string;
-  /** The kind of tasks to be done now. */
+  /** The kind of tasks to be done now. `committed`: the output is there, and the temp data is removed. */
   readonly state: TaskKind | 'committed';
   /** Undefined when the job is committed, or has no such tasks. */
   readonly scatter: PassStatus | undefined;
@@ -51,11 +52,15 @@ export interface ClusterStatus {
   /** The tasks that draw with replacement. Undefined, too, if the job has none. */
   readonly draw: PassStatus | undefined;
   readonly shuffle: PassStatus | undefined;
+  /** The tasks that read a large output back. Undefined, too, if the job has none. */
+  readonly verify: PassStatus | undefined;
+  /** Who reads the output back before it is published: verify tasks, the commit, or nobody. Undefined for an append. */
+  readonly readBackBy: ReadBackBy | undefined;
   readonly running: readonly RunningAttempt[];
   readonly failed: readonly FailedTask[];
   /** Of the tasks that Slurm runs; undefined: it runs none, or the job is committed. */
   readonly logDir: string | undefined;
-  /** Undefined until the job is committed. */
+  /** Undefined until the output is there. The commit then removes the temp data: until it has done so, `state` is `commit`. */
   readonly output: CommittedOutput | undefined;
 }
 
@@ -65,7 +70,10 @@ export interface CommittedOutput extends Pick<ClusterOutput, 'records' | 'bytes'
   readonly store: string | undefined;
 }
 
-const NO_PASSES = { scatter: undefined, measure: undefined, draw: undefined, shuffle: undefined };
+const NO_PASSES = { scatter: undefined, measure: undefined, draw: undefined, shuffle: undefined, verify: undefined };
+
+/** The kinds of tasks that write or read the output. */
+const OF_OUTPUT: ReadonlySet<ArrayKind> = new Set(['shuffle', 'verify']);
 
 /**
  * Says how far a planned job is, as seen from this machine.
@@ -76,11 +84,12 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     const note = readCommittedNote(directory);
-    const { records = 0, bytes = 0, seed = '', checksum = '', duplicates, store } = note ?? {};
+    const { records = 0, bytes = 0, seed = '', checksum = '', duplicates, store, readBackBy } = note ?? {};
     return {
       jobDir: directory,
-      state: 'committed',
+      state: isCleanedUp(directory) ? 'committed' : 'commit',
       ...NO_PASSES,
+      readBackBy,
       running: [],
       failed: [],
       logDir: undefined,
@@ -96,7 +105,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   const bytesOf = (kind: ArrayKind) => (task: number) =>
     kind === 'scatter'
       ? (plan.scatterTasks[task] ?? []).reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0)
-      : (kind === 'shuffle' ? plan.expectedOutputBytes : plan.expectedBytes) / taskCountOf(plan, kind);
+      : (OF_OUTPUT.has(kind) ? plan.expectedOutputBytes : plan.expectedBytes) / taskCountOf(plan, kind);
   const passes = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => [
     kind,
     passStatus(kind, taskCountOf(plan, kind), unfinished[kind] ?? [], running, bytesOf(kind)),
@@ -106,6 +115,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     state: ARRAY_KINDS.find((kind) => (unfinished[kind] ?? []).length > 0) ?? 'commit',
     ...NO_PASSES,
     ...Object.fromEntries(passes),
+    readBackBy: 'append' in plan ? undefined : readBackBy(plan),
     running: running.map(({ kind, index, host, pid, bytesDone, bytesTotal, startedAt, toldAt }) => ({
       ...{ kind, index, host, pid, bytesDone, bytesTotal },
       startedAt: timeOf(startedAt),

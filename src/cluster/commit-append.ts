@@ -57,11 +57,14 @@ export async function commitAppend(
     seed,
     checksum,
     duplicates: undefined,
+    readBackBy: undefined,
     store: plan.append.store.directory,
   });
   writeClusterProfile(job, { records, bytes }, scope);
   log.stop();
-  removeRest(directory, undefined, scope.warn);
+  // Its last change must not come after the removal.
+  await claim.release().catch(scope.warn);
+  removeRest(directory, scope.warn);
   return { records, bytes, seed, checksum, shards: [], splits: undefined, duplicates: undefined, state };
 }
 

@@ -2,7 +2,6 @@
  * The last task of a job: puts together what the tasks of the shuffle pass wrote, verifies it as the local job does, makes
  * it durable, moves it into place, and removes everything else. Killed anywhere, it is run again.
  */
-import { join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
 import { ensurePrivateDirectory } from '../io/directories.js';
 import { appearedDuringJob, moveIntoPlace } from '../io/durable.js';
@@ -21,15 +20,16 @@ import { StagedOutput } from '../output/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../passes/sample-places.js';
 import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { AttemptLog } from './attempt-log.js';
-import type { OutputPlan } from './cluster-plan.js';
+import { type OutputPlan, readBackBy } from './cluster-plan.js';
 import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
 import { type DecidedOutput, decideOutput, stagedOutputOf } from './decide-output.js';
-import { type ClusterJob, isCommitted, notReady, type OutputJob } from './open-job.js';
-import { readShuffleRecord, type ShuffleRecord, type WrittenShare } from './shuffle-record.js';
-import type { StagedFiles } from './staged-files.js';
-import { requireDone, taskCountOf, unfinished } from './task-arrays.js';
+import { type ClusterJob, isCommitted, type OutputJob } from './open-job.js';
+import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
+import type { ShuffleRecord, WrittenShare } from './shuffle-record.js';
+import { pathsOfShards, type StagedFiles } from './staged-files.js';
+import { requireDone } from './task-arrays.js';
 
 /** The output of a job. */
 export interface ClusterOutput {
@@ -63,7 +63,9 @@ export async function commitJob(
 ): Promise<ClusterOutput | undefined> {
   const { directory, plan, patience, stop, gates } = job;
   // When outputs move, or the job is committed, all tasks were done.
-  await requireDone(job, 'shuffle', () => isCommitted(directory));
+  const isOver = () => isCommitted(directory) || readJournal(directory) !== undefined;
+  await requireWritten(job, isOver);
+  await requireDone(job, 'verify', isOver);
   const claim = await CommitClaim.take(directory, patience, stop);
   if (claim === undefined) return undefined;
   scope.releases.push(() => claim.release());
@@ -77,10 +79,13 @@ export async function commitJob(
       : { journal: noted, duplicates: undefined };
   const shards = await staged.finish(journal);
   const output = { ...reportOf(plan, journal, shards), duplicates };
-  await writeCommitted(directory, { stagingDirectory: plan.stagingDirectory, ...summaryOf(output) });
+  const { stagingDirectory } = plan;
+  await writeCommitted(directory, { stagingDirectory, readBackBy: readBackBy(plan), ...summaryOf(output) });
   writeClusterProfile(job, output, scope);
   log.stop();
-  removeRest(directory, plan.stagingDirectory, scope.warn);
+  // Its last change must not come after the removal.
+  await claim.release().catch(scope.warn);
+  removeRest(directory, scope.warn);
   return output;
 }
 
@@ -93,11 +98,12 @@ async function prepareMoves(
   scope: JobScope,
 ): Promise<Pick<ClusterOutput, 'duplicates'> & { readonly journal: CommitJournal }> {
   const { plan, control } = job;
-  const records = readRecords(job);
+  const records = readShuffleRecords(job);
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
-  const { work, layout, splits, listed, duplicates } = decided;
+  const { work, layout, splits, listed, duplicates, threads } = decided;
   const { piles } = work;
   await requireNoJoins(records, work);
+  await requireUndamaged(job, records, readBackBy(plan) === 'commit' ? threads : undefined, log);
   await completeFiles(job, staged, stagedOutputOf(plan, decided), records);
   const list = listed && (await completeList(job, listed.staged, records));
   const { shardCount } = layout.cuts;
@@ -150,14 +156,6 @@ async function completeList(
   return staged.makeReady();
 }
 
-function readRecords({ directory, plan }: ClusterJob): ShuffleRecord[] {
-  return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
-    const record = readShuffleRecord(directory, task);
-    if (record === undefined) throw notReady(unfinished('shuffle', [task], directory));
-    return record;
-  });
-}
-
 /** A directory of shards may have appeared, or gone, since the plan. */
 function placeNow(place: FilesPlace): FilesPlace {
   return place.kind === 'file' ? place : { ...place, exists: nameExists(place.path, 'output') };
@@ -192,21 +190,12 @@ async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: De
 }
 
 /** Moves the shards of each task's first attempt to where those of a local job are. Another attempt may have begun. */
-async function takeShards(
-  { patience }: OutputJob,
-  stagingDirectory: string,
-  shares: readonly WrittenShare[],
-): Promise<void> {
-  for (const { own, ranges } of shares) {
-    if (own === null) continue;
-    const shards = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
-    for (const shard of shards) {
-      const [from, to] = [stagedPath(join(stagingDirectory, own), shard), stagedPath(stagingDirectory, shard)];
-      const isThere = await patience.untilFound(join(stagingDirectory, own), () =>
-        nameExists(from, 'output') || nameExists(to, 'output') ? true : undefined,
-      );
-      if (isThere === undefined) throw new StagedOutputError(`the staged output ${from} is missing`);
-      if (nameExists(from, 'output')) moveIntoPlace(from, to);
+async function takeShards(job: OutputJob, stagingDirectory: string, shares: readonly WrittenShare[]): Promise<void> {
+  for (const share of shares) {
+    const pathOf = await pathsOfShards(job, stagingDirectory, share);
+    for (const shard of new Set(share.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {
+      const [from, to] = [pathOf(shard), stagedPath(stagingDirectory, shard)];
+      if (from !== to) moveIntoPlace(from, to);
     }
   }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { removeDirectory } from '../io/directories.js';
 import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { checksumText, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { listNames } from '../io/paths.js';
+import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { listNames, statPath } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, isNameOfAttempt } from '../io/small-file.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
@@ -19,6 +19,8 @@ const shape = object({
   checksum: checksumText,
   /** What was dropped because an equal record is kept. Absent: nothing could be, or nobody knows any more. */
   duplicates: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
+  /** Who read the outputs back before they were published. Absent: the job added to a store. */
+  readBackBy: optional(oneOf('verify', 'commit', 'nobody')),
   /** The store to which the job added. Absent: it wrote outputs. */
   store: optional(text),
 });
@@ -48,31 +50,38 @@ export function readCommittedNote(jobDirectory: string): CommittedNote | undefin
   return format.read(join(jobDirectory, COMMITTED_NAME));
 }
 
+/** Whether a committed job has removed all that it needs no more, as far as this machine sees. */
+export function isCleanedUp(jobDirectory: string): boolean {
+  return statPath(join(jobDirectory, PLAN_NAME), 'temp') === undefined;
+}
+
 const RECORD_NAME =
-  /^(cuts|head|splits|slurm|commit|committing|appending|(measure|draw|shuffle)-\d{6,}|[a-z0-9-]+\.index)$/;
+  /^(cuts|head|splits|slurm|commit|committing|appending|(measure|draw|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
 
 /**
- * Removes what the job needs no more: the staged outputs, then everything in the job directory but the marker and what is
- * not of a job. A task that still runs somewhere finds its files gone, and fails.
+ * Removes what a committed job needs no more: the staged outputs, then everything in the job directory but the marker and
+ * what is not of a job. A task that still runs somewhere finds its files gone, and fails. The plan goes last, so whoever finds
+ * it beside the marker knows that something may be left.
  */
-export function removeRest(
-  jobDirectory: string,
-  stagingDirectory: string | undefined,
-  warn: (error: unknown) => void,
-): void {
+export function removeRest(jobDirectory: string, warn: (error: unknown) => void): void {
+  let hasFailed = false;
   const attempt = (remove: () => void) => {
     try {
       remove();
     } catch (error) {
+      hasFailed = true;
       warn(error);
     }
   };
-  if (stagingDirectory !== undefined) attempt(() => removeDirectory(stagingDirectory));
+  attempt(() => {
+    const stagingDirectory = readCommittedNote(jobDirectory)?.stagingDirectory;
+    if (stagingDirectory !== undefined) removeDirectory(stagingDirectory);
+  });
   attempt(() => removeDirectory(join(jobDirectory, DATA_NAME)));
   attempt(() => removeDirectory(join(jobDirectory, ATTEMPTS_NAME)));
   attempt(() => {
     for (const name of listNames(jobDirectory, 'temp'))
       if (RECORD_NAME.test(name) || isNameOfAttempt(name)) removeFile(join(jobDirectory, name), 'temp');
-    removeFile(join(jobDirectory, PLAN_NAME), 'temp');
   });
+  if (!hasFailed) attempt(() => removeFile(join(jobDirectory, PLAN_NAME), 'temp'));
 }

@@ -15,13 +15,13 @@ import { bytesOfPart } from '../passes/shuffle-work.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { AttemptLog } from './attempt-log.js';
-import { CLUSTER_REMEDY, type CopyPlan } from './cluster-plan.js';
+import { CLUSTER_REMEDY, type CopyPlan, recordNameOf } from './cluster-plan.js';
 import { gatherMeasured } from './measure-part.js';
 import type { OutputJob } from './open-job.js';
 import { openPiles, type PilesToOpen } from './open-piles.js';
 import { isSameContent, keepPileSets, makeOwn, type NamedPileSets, namedPileSets, readNamed } from './own-pile-sets.js';
 import { gatherScattered } from './scattered.js';
-import { readVisible, recordNameOf, requireDone, taskCountOf } from './task-arrays.js';
+import { readVisible, requireDone, taskCountOf } from './task-arrays.js';
 
 type DrawRecord = NamedPileSets;
 

@@ -7,6 +7,7 @@
  *                with `duplicates` lists the rest                                       measure-part.ts, listed-lines.ts
  *     draw       with `repeat` alone: an array that copies drawn records to other piles   draw-part.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
+ *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
  *
  * The scheduler decides where tasks run, and when, and how often. A task may be killed at any moment, run again, and
@@ -72,6 +73,8 @@ export interface ClusterPlanOptions
   readonly cpusPerTask?: number | undefined;
   /** What each task may use for records. Default 1 GiB for each thread. */
   readonly memoryBytes?: number | undefined;
+  /** Whether the output is read back before it is published. Default true. */
+  readonly readBack?: boolean | undefined;
   /** The commit writes a `ClusterProfile` to this file, as JSON. Default: no profile. */
   readonly profile?: string | undefined;
 }
@@ -98,6 +101,8 @@ export interface ClusterPlanReport {
   /** 0 without `repeat`. */
   readonly drawTasks: number;
   readonly shuffleTasks: number;
+  /** 0 if the commit reads the output back, or nobody does. */
+  readonly verifyTasks: number;
   readonly cpusPerTask: number;
   readonly memoryBytes: number;
   readonly piles: number;
@@ -117,6 +122,7 @@ export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
   ...SHARED_OPTIONS,
   tasks: true,
   cpusPerTask: true,
+  readBack: true,
   profile: true,
 };
 
@@ -129,6 +135,8 @@ const LEAST_TASK_BYTES = 64 * MIB;
 const SLICES_A_THREAD = 2;
 /** Of each thread of a task of the shuffle pass: the tasks then get equal parts, to about a tenth. */
 const PILES_A_THREAD = 8;
+/** Of an output, the most that the commit reads back itself: one machine reads it in a few minutes. */
+const MOST_COMMIT_READ_BYTES = 100e9;
 /** Smaller buffers write pieces that no disk likes. */
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
@@ -145,7 +153,7 @@ export async function planShuffleTasks(
 }
 
 async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
-  const { tasks: _, cpusPerTask: __, memoryBytes: ___, profile: file, ...rest } = options;
+  const { tasks: _, cpusPerTask: __, memoryBytes: ___, readBack: readsBack = true, profile: file, ...rest } = options;
   const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
   refuseUnplannable(options);
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
@@ -183,7 +191,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const otherTasks = {
     measure: unique ? taskCount : 0,
     draw: repeat ? taskCount : 0,
-    shuffle: Math.min(taskCount, mostShuffleTasks(prepared.request)),
+    ...tasksOfOutput(Math.min(taskCount, mostShuffleTasks(prepared.request)), expectedOutputBytes, readsBack, tuning),
   };
   const threadsOfShuffle = otherTasks.shuffle * cpusPerTask;
   const plan = await planWith({
@@ -215,6 +223,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       tuning: onDisk,
     },
     stagingDirectory: site.paths.stagingDirectory,
+    readsBack,
     slices: plan.slices.map((parts) => sliceOf(parts, before)),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
@@ -239,6 +248,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     measureTasks: otherTasks.measure,
     drawTasks: otherTasks.draw,
     shuffleTasks: otherTasks.shuffle,
+    verifyTasks: otherTasks.verify,
     cpusPerTask,
     memoryBytes,
     piles: plan.memory.pileCount,
@@ -257,6 +267,16 @@ export function completeTasks(options: Pick<ClusterPlanOptions, 'tasks' | 'cpusP
 /** At most as many as were asked for. */
 export function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {
   return Math.max(1, Math.min(tasks, Math.ceil(bytes / (sliceBytes ?? LEAST_TASK_BYTES))));
+}
+
+/** A verify task reads what the shuffle task of its index wrote. */
+export function tasksOfOutput(
+  shuffle: number,
+  bytes: number,
+  readsBack: boolean,
+  { commitReadBytes = MOST_COMMIT_READ_BYTES }: Tuning,
+): Pick<OutputPlan['otherTasks'], 'shuffle' | 'verify'> {
+  return { shuffle, verify: readsBack && bytes > commitReadBytes ? shuffle : 0 };
 }
 
 /** @param threads of all tasks. */

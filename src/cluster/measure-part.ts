@@ -17,13 +17,13 @@ import { listPart, measureDistinct, requireDistinct, tallyOfText, textsOf } from
 import { type PileTotals, totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { AttemptLog } from './attempt-log.js';
-import { CLUSTER_REMEDY } from './cluster-plan.js';
+import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
 import { gatherLines, type ListedLines, listingOf, planListed } from './listed-lines.js';
 import type { OutputJob } from './open-job.js';
 import { openPiles } from './open-piles.js';
 import { isSameContent, keepPileSets, makeOwn, type NamedPileSets, namedPileSets } from './own-pile-sets.js';
 import { gatherScattered, type Scattered } from './scattered.js';
-import { readVisible, recordNameOf, requireDone, taskCountOf } from './task-arrays.js';
+import { readVisible, requireDone, taskCountOf } from './task-arrays.js';
 
 const shape = object({
   /** The first of its piles. */

@@ -1,5 +1,5 @@
 /** Opens piles on the machine of a task: starts the threads that put them in order, and makes what these need. */
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { JobScope } from '../jobs/job.js';
 import { type PileStorage, shuffleSettings } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
@@ -57,6 +57,6 @@ function openScratch(scratchDir: string, gates: ClusterJob['gates'], { releases 
   requireTempDirs([scratchDir], 'tempDirs');
   const disks = new TempDisks([scratchDir], gates);
   removeLeftOverTempDirectories(scratchDir);
-  const directory = makePrivateTempDirectory(scratchDir, releases);
+  const directory = makeScratchDirectory(scratchDir, releases);
   return { disks: disks.in([directory]), indexDirectory: directory };
 }

@@ -31,7 +31,7 @@ function planAny(options: ClusterJobOptions, tuning: Partial<Tuning>): Promise<C
   return planShuffleTasks(warningsWith(options, ADVICE_OF_PLANS), tuning);
 }
 
-/** Which arrays of tasks such a job has, besides its commit. */
+/** Which arrays of tasks such a job has, besides its commit, and verify tasks: only a plan knows how large the output is. */
 export function arrayKindsOf(options: ClusterJobOptions): readonly ArrayKind[] {
   // It writes no output.
   if (isAppend(options)) return ['scatter'];
@@ -41,6 +41,7 @@ export function arrayKindsOf(options: ClusterJobOptions): readonly ArrayKind[] {
   const without: readonly (ArrayKind | false)[] = [
     unique !== true && uniqueBy === undefined && 'measure',
     repeat !== true && 'draw',
+    'verify',
   ];
   return ARRAY_KINDS.filter((kind) => !without.includes(kind));
 }

@@ -22,6 +22,7 @@ import {
   completeTasks,
   countTasks,
   mostShuffleTasks,
+  tasksOfOutput,
   writeAtSite,
 } from './make-plan.js';
 import { placeOfProfile } from './profile-place.js';
@@ -29,7 +30,7 @@ import { placeOfProfile } from './profile-place.js';
 /** The options of a shuffle of a store whose output is a file or a directory. */
 export interface ClusterStoreShuffleOptions
   extends Omit<ShuffleStoreOptions, 'output' | 'workers' | 'tempDirs' | 'onProgress' | 'onProfile'>,
-    Pick<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks' | 'cpusPerTask' | 'profile'> {
+    Pick<ClusterPlanOptions, 'output' | 'jobDir' | 'tasks' | 'cpusPerTask' | 'readBack' | 'profile'> {
   /** The directory of the store. */
   readonly shuffleStore: string;
 }
@@ -47,6 +48,7 @@ export const CLUSTER_STORE_SHUFFLE_OPTIONS: OptionNames<ClusterStoreShuffleOptio
   jobDir: true,
   tasks: true,
   cpusPerTask: true,
+  readBack: true,
   profile: true,
 };
 
@@ -71,7 +73,8 @@ async function makePlan(
   tuning: Tuning,
   scope: JobScope,
 ): Promise<ClusterPlanReport> {
-  const { shuffleStore, jobDir, tasks: _, cpusPerTask: __, memoryBytes: ___, profile: file, ...rest } = options;
+  const { shuffleStore, jobDir, tasks: _, cpusPerTask: __, memoryBytes: ___, profile: file, ...others } = options;
+  const { readBack: readsBack = true, ...rest } = others;
   const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
   // Callers without types may pass anything.
   if (rest.output === undefined || rest.output === '-')
@@ -98,6 +101,7 @@ async function makePlan(
   const needs = storeShuffleNeeds(plan, piles, request);
   requireSpace(needs, (need) => needsAtSite({ ...need, tempBytes: 0 }, site), 1, gates, request.onWarning);
   const shuffleTaskCount = Math.min(countTasks(tasks, piles.bytes, tuning), mostShuffleTasks(request), pileCount);
+  const ofOutput = tasksOfOutput(shuffleTaskCount, piles.bytes, readsBack, tuning);
   const noInputs = {
     framing: undefined,
     header: undefined,
@@ -122,9 +126,10 @@ async function makePlan(
     output: site.output,
     list: undefined,
     stagingDirectory: site.paths.stagingDirectory,
+    readsBack,
     slices: [],
     scatterTasks: [],
-    otherTasks: { measure: 0, draw: 0, shuffle: shuffleTaskCount },
+    otherTasks: { measure: 0, draw: 0, ...ofOutput },
     copies: undefined,
     sliceBytes: [],
     limitsHead: false,
@@ -149,6 +154,7 @@ async function makePlan(
     measureTasks: 0,
     drawTasks: 0,
     shuffleTasks: shuffleTaskCount,
+    verifyTasks: ofOutput.verify,
     cpusPerTask,
     memoryBytes,
     piles: pileCount,

@@ -9,10 +9,11 @@ import { explainedByExpiry } from '../store/store-snapshot.js';
 import { AttemptLog } from './attempt-log.js';
 import { commitAppend } from './commit-append.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
-import { readCommittedNote, removeRest } from './committed-job.js';
+import { removeRest } from './committed-job.js';
 import { drawPart } from './draw-part.js';
 import { measurePart } from './measure-part.js';
 import { type AppendJob, isAppend, type OutputJob, openClusterJob } from './open-job.js';
+import { verifyPart } from './read-back.js';
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
@@ -42,13 +43,13 @@ export interface ClusterTaskOptions {
 
 export interface ClusterTaskReport {
   readonly kind: TaskKind;
-  /** The tasks that this call did. */
+  /** The tasks that this call did. None, and none in `wereDone`: the plan has no task of this index. */
   readonly done: readonly number[];
   /** The tasks that were done before. */
   readonly wereDone: readonly number[];
   /**
-   * In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. Else: of records in
-   * the output.
+   * In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. In a verify task: of the
+   * output as stored. Else: of records in the output.
    */
   readonly bytes: number;
   readonly seconds: number;
@@ -74,8 +75,9 @@ const MOST_WAIT_SECONDS = 86_400;
 
 /**
  * Does a task that a scheduler has started. A task that was done before is not done again.
- * @throws UsageError for a job directory without a plan, or an index beyond it; SystemError ERR_NOT_READY if tasks that
- *   must be done first are not.
+ An array is sized
+ * before the plan, so an index beyond the plan has nothing to do.
+ * @throws UsageError for a job directory without a plan; SystemError ERR_NOT_READY if tasks that must be done first are not.
  * @param startSeconds how long the process took to start, if the task is all that it does.
  */
 export async function runClusterTask(options: ClusterTaskOptions, startSeconds = 0): Promise<ClusterTaskReport> {
@@ -99,7 +101,6 @@ async function runTask(options: ClusterTaskOptions, startSeconds: number): Promi
     const { value } = await runJob(options, (scope) => runOne(options, task, { patience, times }, scope));
     if (value.isCommitted) return { kind, done, wereDone, bytes, wasCommitted: true, output: undefined };
     if (task >= value.count) {
-      if (task === index) throw beyondPlan(options, index, value.count);
       break;
     }
     if (value.bytes === undefined) wereDone.push(task);
@@ -130,7 +131,8 @@ async function runOne(
   const inSight = { scatterIndex: kind === 'scatter' ? task : undefined, isCommit: kind === 'commit', scratchDir };
   const job = await openClusterJob(jobDir, inSight, patience, { signal, onWarning, times }, scope);
   if (job === undefined) {
-    if (kind === 'commit') removeLeftRest(jobDir, scope);
+    // A commit before was killed at its very end.
+    if (kind === 'commit') removeRest(realPathOf(resolve(jobDir), 'temp'), scope.warn);
     return { count: 0, isCommitted: true };
   }
   const { plan, directory } = job;
@@ -145,7 +147,7 @@ async function runOne(
     if (outcome.isCommitted === true) {
       // The process that committed may have removed all but what this one told since.
       log.stop();
-      removeLeftRest(jobDir, scope);
+      removeRest(directory, scope.warn);
     }
     const { bytes } = outcome;
     if (plan.profile !== undefined && kind !== 'commit' && bytes !== undefined)
@@ -202,6 +204,7 @@ const PARTS: Readonly<Record<ArrayKind, Part>> = {
   measure: measurePart,
   draw: drawPart,
   shuffle: shufflePart,
+  verify: verifyPart,
 };
 
 /** @param output undefined: another process has committed the job. */
@@ -212,13 +215,6 @@ function outcomeOf(output: ClusterOutput | undefined): Omit<TaskOutcome, 'count'
 function defaultScratch(): string {
   const fromEnvironment = process.env['TMPDIR'];
   return fromEnvironment === undefined || fromEnvironment === '' ? tmpdir() : fromEnvironment;
-}
-
-/** Of a commit that was killed at its very end, or of one beside it. */
-function removeLeftRest(jobDir: string, { warn }: JobScope): void {
-  const directory = realPathOf(resolve(jobDir), 'temp');
-  const note = readCommittedNote(directory);
-  if (note !== undefined) removeRest(directory, note.stagingDirectory, warn);
 }
 
 function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
@@ -232,11 +228,4 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
   if (taskIndex !== undefined) requireWhole('`taskIndex`', taskIndex, 0);
   if (stride !== undefined) requireWhole('`stride`', stride, 1);
   requireWhole('`waitSeconds`', waitSeconds, 0, MOST_WAIT_SECONDS);
-}
-
-function beyondPlan({ kind, jobDir }: ClusterTaskOptions, index: number, count: number): UsageError {
-  if (count === 0) return new UsageError(`the job in ${jobDir} has no ${kind} tasks: leave them out`);
-  return new UsageError(
-    `the plan in ${jobDir} has ${count} ${kind} task${count === 1 ? '' : 's'}, and \`taskIndex\` is ${index}; expected 0 to ${count - 1}`,
-  );
 }

@@ -16,6 +16,7 @@ import { VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { NameTakenError, syncPath } from '../io/durable.js';
 import { lengthenFile, openStagedOutput, withFile } from '../io/files.js';
+import { listNames } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import type { JobScope } from '../jobs/job.js';
 import type { OutputLayout } from '../output/output-layout.js';
@@ -30,6 +31,7 @@ import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
 import type { AttemptLog } from './attempt-log.js';
+import { rewriteOf } from './damage-note.js';
 import { type DecidedOutput, decideOutput, stagedOutputOf } from './decide-output.js';
 import { openLines } from './listed-lines.js';
 import type { OutputJob } from './open-job.js';
@@ -46,7 +48,10 @@ export async function shufflePart(
   scope: JobScope,
 ): Promise<number | undefined> {
   const { plan, directory, control } = job;
-  if (readShuffleRecord(directory, index) !== undefined) return undefined;
+  // Another machine may have found a moment ago that the output of the task is damaged.
+  listNames(directory, 'temp');
+  const rewrite = rewriteOf(directory, index);
+  if (readShuffleRecord(directory, index, rewrite) !== undefined) return undefined;
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
   const { listed } = decided;
   const output = shareOf(job, stagedOutputOf(plan, decided), index, log.attempt);
@@ -69,7 +74,7 @@ export async function shufflePart(
   let mayBeNoted = false;
   try {
     const written = await writeShare(job, output, decided.threads, decided.work);
-    const record: ShuffleRecord = { task: index, ...written, list: await writeLines() };
+    const record: ShuffleRecord = { task: index, rewrite, ...written, list: await writeLines() };
     mayBeNoted = true;
     if (!(await noteFirst(directory, record))) removeOwn();
     return recordBytesOf(written.ranges.flatMap(({ regions }) => regions));
@@ -129,7 +134,11 @@ async function writeShare(
   const touched = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
   await severalAtOnce(touched, (shard) => syncPath(stagedPath(directory, shard)));
   for (const path of [plan.stagingDirectory, ...below].reverse()) await syncPath(path);
-  return { own: own ?? null, ranges: ranges.toSorted((a, b) => a.first - b.first) };
+  return {
+    own: own ?? null,
+    headerBytes: layout.ends.headerBytes,
+    ranges: ranges.toSorted((a, b) => a.first - b.first),
+  };
 }
 
 function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
@@ -144,7 +153,7 @@ async function noteFirst(directory: string, record: ShuffleRecord): Promise<bool
   } catch (error) {
     if (!(error instanceof NameTakenError)) throw error;
   }
-  const first = readShuffleRecord(directory, record.task);
+  const first = readShuffleRecord(directory, record.task, record.rewrite);
   // It is this very record, or it is not visible yet, and nobody knows.
   if (first === undefined || isOfOneAttempt(first, record)) return true;
   if (contentOf(first) === contentOf(record)) return false;

@@ -8,8 +8,9 @@ import type { ShuffleProgress } from '../jobs/options.js';
 import { levelsWith, timedJob, usualDecoding, usualEncoding } from '../jobs/timed-job.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
-import type { ClusterPlan } from './cluster-plan.js';
+import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
+import { isCleanedUp } from './committed-job.js';
 import { findPlan } from './open-job.js';
 import { isActive, type SlurmTask } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
@@ -34,6 +35,8 @@ const FIRST_PAUSE_MILLISECONDS = 1000;
 const LONGEST_PAUSE_MILLISECONDS = 10_000;
 /** Looking takes at most this part of the time. */
 const PAUSES_A_LOOK = 10;
+/** Of a thread that reads a byte back. */
+const READ_BACK_SECONDS = 1.2e-9;
 
 /**
  * Waits until the output of the job is there.
@@ -55,7 +58,7 @@ export async function followSlurm(
     const tasks = await queue.read();
     // After the queue: what ended before that look is seen now.
     const status = await clusterStatus(jobDir);
-    if (status.output !== undefined) return status.output;
+    if (status.output !== undefined && status.state === 'committed') return status.output;
     tell(status, tasks);
     if (queue.hasEnded) {
       const output = await outputOfCommit(jobDir, queue.ended, signal);
@@ -76,8 +79,8 @@ async function outputOfCommit(
 ): Promise<SlurmOutcome | undefined> {
   if (!tasks.some(({ kind, state }) => kind === 'commit' && state === 'COMPLETED')) return undefined;
   const patience = new Patience(VISIBLE_SECONDS, signal);
-  const found = await patience.untilFound(jobDir, () => (readSlurmNote(jobDir) === undefined ? true : undefined));
-  return found === undefined ? undefined : (await clusterStatus(jobDir)).output;
+  await patience.untilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
+  return (await clusterStatus(jobDir)).output;
 }
 
 function stillRunning(ids: readonly string[]): PileshufError {
@@ -121,7 +124,8 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     if (state === 'committed') return;
     const { expectedBytes, expectedOutputBytes } = plan;
     const between = { measure: expectedBytes, draw: expectedBytes };
-    const total = { scatter: storedBytes, ...between, shuffle: expectedOutputBytes, commit: undefined }[state];
+    const ofOutput = { shuffle: expectedOutputBytes, verify: expectedOutputBytes, commit: undefined };
+    const total = { scatter: storedBytes, ...between, ...ofOutput }[state];
     const share = state === 'commit' ? 0 : doneShare(status, state);
     const bytesDone = total === undefined ? 0 : Math.round(total * share);
     if (phase !== state) {
@@ -165,7 +169,13 @@ function expectTasks(plan: ClusterPlan, storedBytes: number): readonly PhaseCost
     },
   );
   if ('append' in plan) return costsOfPass1(job, expectedBytes);
-  return plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
+  const costs = plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
+  const reader = readBackBy(plan);
+  const cost = (READ_BACK_SECONDS * expectedOutputBytes) / memory.workers;
+  return costs.flatMap((each) => {
+    if (each.phase !== 'commit' || reader === 'nobody') return [each];
+    return reader === 'verify' ? [{ phase: reader, cost }, each] : [{ ...each, cost: (each.cost ?? 0) + cost }];
+  });
 }
 
 function doneShare(status: ClusterStatus, kind: ArrayKind): number {

@@ -10,6 +10,7 @@ import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { removeRest } from './committed-job.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport } from './make-plan.js';
 import { findPlan } from './open-job.js';
 import { CLUSTER_APPEND_OPTIONS, type ClusterAppendOptions } from './plan-append.js';
@@ -140,6 +141,10 @@ export async function resumeOnSlurm(
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
+    // The commit may have been killed when the output was there.
+    removeRest(directory, (error) => {
+      throw error;
+    });
     return {
       jobDir: directory,
       logDir: logDirectoryOf(options, directory),

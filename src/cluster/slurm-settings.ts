@@ -2,8 +2,9 @@
  * What Slurm is told of the tasks of a job: what was asked for, what an earlier submission noted, else the defaults.
  */
 import { randomBytes } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
+import { findObstacle, statPath } from '../io/paths.js';
 import { MOST_WORKERS } from '../jobs/request.js';
 import type { OptionNames } from '../known-options.js';
 import { formatBudget, formatPlural } from '../quantity.js';
@@ -118,6 +119,7 @@ export function settle(
   const logDirectory =
     asked.logDir === undefined ? (noted?.logDirectory ?? logDirectoryOf(asked, jobDirectory)) : resolve(asked.logDir);
   requireLogDirectory(logDirectory);
+  requireLogPlace(logDirectory, jobDirectory);
   return {
     token: noted?.token ?? randomBytes(8).toString('hex'),
     partition: asked.partition ?? noted?.partition,
@@ -136,6 +138,20 @@ export function settle(
     scratchDir: asked.scratchDir ?? noted?.scratchDir,
     envCommand: asked.envCommand ?? noted?.envCommand,
   };
+}
+
+/** Slurm never starts a task whose log it cannot open. @throws UsageError */
+function requireLogPlace(directory: string, jobDirectory: string): void {
+  const refuse = (problem: string) => new UsageError(`\`logDir\` ${directory}: ${problem}; name another directory`);
+  const found = statPath(directory, 'temp');
+  const holder = found === undefined ? dirname(directory) : directory;
+  // The plan makes it.
+  if (holder === jobDirectory) return;
+  const stat = statPath(holder, 'temp');
+  if (stat === undefined) throw refuse(`${holder} does not exist`);
+  if (!stat.isDirectory()) throw refuse(`${holder} is not a directory`);
+  const obstacle = findObstacle(holder, 'write', 'temp');
+  if (obstacle !== undefined) throw refuse(`cannot write to ${holder}: ${obstacle}`);
 }
 
 export function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {

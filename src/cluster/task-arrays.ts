@@ -6,11 +6,15 @@ import { join } from 'node:path';
 import { nameSome } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import type { ClusterPlan } from './cluster-plan.js';
+import { type ClusterPlan, recordNameOf } from './cluster-plan.js';
+import { rewriteOf } from './damage-note.js';
 import { type ClusterJob, notReady } from './open-job.js';
 
-/** `measure` has tasks where of equal records one is kept, `draw` where records are drawn with replacement. */
-export const ARRAY_KINDS = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+/**
+ * `measure` has tasks where of equal records one is kept, `draw` where records are drawn with replacement, `verify` where the
+ * output is too large for the commit to read it back.
+ */
+export const ARRAY_KINDS = ['scatter', 'measure', 'draw', 'shuffle', 'verify'] as const;
 export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
 
 export type ArrayKind = (typeof ARRAY_KINDS)[number];
@@ -24,17 +28,15 @@ export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
   return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
 }
 
-export function recordNameOf(kind: Exclude<ArrayKind, 'scatter'>, task: number): string {
-  return `${kind}-${String(task).padStart(6, '0')}`;
-}
-
 /** The tasks that are not done, as far as this machine sees. */
 export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind): number[] {
   const isSliceDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
-  const isDone = (task: number) =>
-    kind === 'scatter'
-      ? (plan.scatterTasks[task] ?? []).every(isSliceDone)
-      : statPath(join(directory, recordNameOf(kind, task)), 'temp') !== undefined;
+  const isNoted = (name: string) => statPath(join(directory, name), 'temp') !== undefined;
+  const isDone = (task: number) => {
+    if (kind === 'scatter') return (plan.scatterTasks[task] ?? []).every(isSliceDone);
+    const isOfOutput = kind === 'shuffle' || kind === 'verify';
+    return isNoted(recordNameOf(kind, task, isOfOutput ? rewriteOf(directory, task) : 0));
+  };
   return Array.from({ length: taskCountOf(plan, kind) }, (_, task) => task).filter((task) => !isDone(task));
 }
 

@@ -90,14 +90,16 @@ export interface Codec {
    * @param mostKeptBytes of the decoded bytes; the others are counted.
    */
   decodeHead(compressed: Uint8Array, mostKeptBytes: number): DecodedHead;
-  /** Of the first bytes of an input, those that `decodeHead` decodes. Absent: nearly all. */
-  wholeBytes?(head: Uint8Array): number;
+  /** Of the first bytes of an input, those that `decodeHead` decoded to so many bytes. Absent: nearly all. */
+  wholeBytes?(head: Uint8Array, decodedBytes: number): number;
   /**
    * What a file that is one member says that it decodes to, by its first and last bytes; only for estimates, because it
    * may be several members.
    * @param guess decides where a length is known modulo a power of 2.
    */
   claimedBytes?(first: Uint8Array, last: Uint8Array, guess: number): number | undefined;
+  /** No stored byte decodes to more bytes: a larger claim is damaged. */
+  readonly mostExpansion: number;
   /** Where a member may begin, for codecs whose members can be found from anywhere; below 0: nowhere in `bytes`. */
   findMember?(bytes: Uint8Array): number;
   /**

@@ -25,8 +25,6 @@ const MOST_CLAIMS = 256;
 const CLAIM_BYTES = 18;
 /** A claim below this part of what the samples say may be that of one member among several. */
 const LEAST_CLAIM = 0.8;
-/** No deflated byte decodes to more bytes; a larger claim is damaged. */
-const MOST_EXPANSION = 1032;
 /** Twice the standard error of a mean of samples; never less than this, and this much with few samples. */
 const LEAST_ERROR = 0.05;
 const USUAL_ERROR = 0.5;
@@ -115,7 +113,7 @@ function expand(file: OpenFile, input: CompressedInput, positions: readonly numb
     const { kept, byteLength: decodedBytes } = codec.decodeHead(head.subarray(0, storedBytes), KEPT_HEAD_BYTES);
     if (decodedBytes === 0) continue;
     heads.push(kept);
-    const wholeBytes = codec.wholeBytes?.(head.subarray(0, storedBytes)) ?? storedBytes;
+    const wholeBytes = codec.wholeBytes?.(head.subarray(0, storedBytes), decodedBytes) ?? storedBytes;
     expanded.push({ storedBytes: Math.max(1, wholeBytes), decodedBytes });
     break;
   }
@@ -147,14 +145,20 @@ function expandMembers(
   };
   let last: Expanded | undefined;
   try {
-    for (const { storedStart, decodedStart } of codec.listMembers?.(bytes) ?? []) {
-      if (storedStart > 0) last = { storedBytes: storedStart, decodedBytes: decodedStart };
-      if (storedStart >= SAMPLE_BYTES) break;
+    for (const members = codec.listMembers?.(bytes); members !== undefined; ) {
+      const { done, value } = members.next();
+      if (done === true) {
+        // There are no more.
+        if (value !== undefined) last = { storedBytes: bytes.byteLength, decodedBytes: value };
+        break;
+      }
+      if (value.storedStart > 0) last = { storedBytes: value.storedStart, decodedBytes: value.decodedStart };
+      if (value.storedStart >= SAMPLE_BYTES) break;
     }
   } catch {
     // Bytes that look like the beginning of a member.
   }
-  return last === undefined ? [] : [last];
+  return last === undefined || last.decodedBytes > codec.mostExpansion * last.storedBytes ? [] : [last];
 }
 
 function claimOf({ path, codec, version }: CompressedInput, guess: number): number | undefined {
@@ -167,7 +171,7 @@ function claimOf({ path, codec, version }: CompressedInput, guess: number): numb
     };
     return claimedBytes(part(0), part(Math.max(0, version.byteLength - CLAIM_BYTES)), guess);
   });
-  return claim === undefined || claim > MOST_EXPANSION * version.byteLength ? undefined : claim;
+  return claim === undefined || claim > codec.mostExpansion * version.byteLength ? undefined : claim;
 }
 
 function ratioOf(expanded: readonly Expanded[]): number | undefined {

@@ -1,7 +1,8 @@
 /**
  * Private directories that one job at a time may use, held by a lock (job-lock.ts): directories of a known name, which
  * outlive a job that can be resumed, and temp directories of a unique name, which do not. A temp directory whose lock is
- * left over belonged to a killed job; the next job there removes it.
+ * left over belonged to a killed job; the next job there removes it. The scratch directory of a task goes also if nobody can
+ * know whether the task lives, as that of another host or container, once nothing in it has changed for a day.
  */
 import { join } from 'node:path';
 import { afterFailure, type Release, thenAlways } from '../cleanup.js';
@@ -84,12 +85,23 @@ export class HeldDirectory {
 }
 
 const TEMP_NAME_START = '.pileshuf-';
+const SCRATCH_NAME_START = '.pileshuf-task-';
+const TEMP_NAME = /^\.pileshuf-(?<task>task-)?[A-Za-z0-9]{6}$/;
 const HOUR_MILLISECONDS = 3_600_000;
-const TEMP_NAME = /^\.pileshuf-[A-Za-z0-9]{6}$/;
+const SCRATCH_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
 /** Makes a temp directory of a unique name in `parent`. @param releases gets its removal. */
 export function makePrivateTempDirectory(parent: string, releases: Release[]): string {
-  const directory = makePrivateDirectory(parent, TEMP_NAME_START, 'temp');
+  return makeTempDirectory(parent, TEMP_NAME_START, releases);
+}
+
+/** The same for a task of several machines, which may be killed where nobody can see that. */
+export function makeScratchDirectory(parent: string, releases: Release[]): string {
+  return makeTempDirectory(parent, SCRATCH_NAME_START, releases);
+}
+
+function makeTempDirectory(parent: string, nameStart: string, releases: Release[]): string {
+  const directory = makePrivateDirectory(parent, nameStart, 'temp');
   const lock = lockNew(directory);
   const release = () => {
     lock.release();
@@ -114,16 +126,19 @@ function lockNew(directory: string): JobLock {
 export function removeLeftOverTempDirectories(parent: string): void {
   ifPossible(() => {
     for (const name of listNames(parent, 'temp')) {
-      if (TEMP_NAME.test(name)) ifPossible(() => removeIfLeftOver(join(parent, name)));
+      const match = TEMP_NAME.exec(name);
+      if (match !== null) ifPossible(() => removeIfLeftOver(join(parent, name), match.groups?.['task'] !== undefined));
     }
   });
 }
 
 /** The lock goes after all else: what a kill leaves is told from the directory of a job. */
-function removeIfLeftOver(directory: string): void {
+function removeIfLeftOver(directory: string, isOfTask: boolean): void {
   requirePrivate(directory);
   if (listNames(directory, 'temp').some(looksLikeLock)) {
-    if (findJobHolder(directory) !== undefined) return;
+    const holder = findJobHolder(directory);
+    const isOld = isOfTask && holder?.state !== 'live' && isUnchangedFor(SCRATCH_MILLISECONDS, directory);
+    if (holder !== undefined && !isOld) return;
     removeContents(directory, looksLikeLock);
     removeDirectory(directory);
     return;
@@ -139,4 +154,10 @@ function ifPossible(work: () => void): void {
   } catch (error) {
     if (!(error instanceof PileshufError)) throw error;
   }
+}
+
+function isUnchangedFor(milliseconds: number, directory: string): boolean {
+  const paths = [directory, ...listNames(directory, 'temp').map((name) => join(directory, name))];
+  const since = Date.now() - milliseconds;
+  return paths.every((path) => Number(lstatPath(path, 'temp')?.mtimeMs ?? 0) < since);
 }

@@ -71,8 +71,9 @@ export function acquireJobLock(directory: string): JobLock {
 }
 
 /** The job that holds a directory; undefined when a job could have it. Changes nothing. */
-export function findJobHolder(directory: string): LockHolder | undefined {
-  return judgeLocks(directory, lockNamesIn(directory)).find(({ state }) => state !== 'left over')?.holder;
+export function findJobHolder(directory: string): (LockHolder & { readonly state: OwnerState }) | undefined {
+  const found = judgeLocks(directory, lockNamesIn(directory)).find(({ state }) => state !== 'left over');
+  return found && { ...found.holder, state: found.state };
 }
 
 /** Changes nothing. @throws UsageError as `acquireJobLock` when another job may hold the directory. */

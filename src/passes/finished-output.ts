@@ -47,14 +47,12 @@ export async function verifyRegions(
 ): Promise<void> {
   const { stagingDirectory, headerBytes } = place;
   const readBack = async (regions: readonly WrittenRegion[]) => {
-    const found = await threads.pool.run('read-back', { ...place, regions });
-    for (const [i, { shard, start, end, checksum }] of regions.entries()) {
-      if (found[i] === checksum) continue;
-      const path = stagedPath(stagingDirectory, shard);
-      throw new StagedOutputError(
-        `bytes ${headerBytes + start} to ${headerBytes + end} of the staged output ${path} are not what the unfinished job wrote there`,
-      );
-    }
+    const changed = await findChanged({ ...place, regions }, threads);
+    if (changed === undefined) return;
+    const path = stagedPath(stagingDirectory, changed.shard);
+    throw new StagedOutputError(
+      `bytes ${headerBytes + changed.start} to ${headerBytes + changed.end} of the staged output ${path} are not what the unfinished job wrote there`,
+    );
   };
   await runTasks(
     groups.filter(({ regions }) => regions.length > 0),
@@ -63,6 +61,15 @@ export async function verifyRegions(
     tasksAtOnce(threads),
     threads.stop,
   );
+}
+
+/** Reads staged regions back. @returns the first that is not as it was written; undefined: all are. */
+export async function findChanged(
+  task: ReadBackTask,
+  { pool }: Pick<Threads, 'pool'>,
+): Promise<WrittenRegion | undefined> {
+  const found = await pool.run('read-back', task);
+  return task.regions.find(({ checksum }, i) => found[i] !== checksum);
 }
 
 /** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */

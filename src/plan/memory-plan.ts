@@ -59,6 +59,8 @@ export interface Tuning extends HoldTuning {
   readonly keepInRam?: boolean;
   /** Whether the calling thread does a small job itself. */
   readonly inline?: boolean;
+  /** Of an output, the most that the commit of a job of tasks reads back itself. */
+  readonly commitReadBytes?: number;
 }
 
 export interface MemoryNeed {

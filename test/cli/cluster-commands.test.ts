@@ -48,6 +48,41 @@ describe('a planned job', () => {
     });
   });
 
+  it('says nothing with --quiet, and its JSON all the same', async () => {
+    const plan = ['cluster', 'plan', 'in', '-o', 'out', '--no-read-back', '--job-dir', 'job', '--tasks', '1', '-q'];
+    const { exitCode, stdout, stderr } = await run(...plan);
+    expect({ exitCode, stdout: stdout.toString(), stderr }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+    expect(await status('-q')).toBe('');
+    expect(JSON.parse(await status('-q', '--json'))).toMatchObject({ readBackBy: 'nobody', state: 'scatter' });
+    expect(await status()).toContain('\noutput   not read back\n');
+    expect(await task('scatter', '--index', '0', '-q')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('has nothing to do at an index that it does not have', async () => {
+    await run('cluster', 'plan', 'in', '-o', 'out', '--job-dir', 'job', '--tasks', '1');
+    const { exitCode, stderr } = await task('verify', '--index', '7');
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: 'pileshuf: the plan has no such verify task: nothing to do\n',
+    });
+    const append = [
+      'cluster',
+      'plan',
+      '--append',
+      'store',
+      'in',
+      '--no-read-back',
+      '--job-dir',
+      'other',
+      '--tasks',
+      '1',
+    ];
+    expect(await run(...append)).toMatchObject({
+      exitCode: 2,
+      stderr: 'pileshuf: --no-read-back: an append writes no output; leave it out\n',
+    });
+  });
+
   it('shows errors of tasks with options as they are typed', async () => {
     await run('cluster', 'plan', 'in', '-o', 'out', '--job-dir', 'job', '--tasks', '1');
     await task('scatter', '--index', '0', '--scratch', 'nowhere');

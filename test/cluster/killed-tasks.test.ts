@@ -25,6 +25,8 @@ interface Kind {
   readonly repeated?: boolean;
   /** The end of the name of a list of dropped records. Absent: there is none. */
   readonly list?: string;
+  /** Whether verify tasks read the output back. */
+  readonly verified?: boolean;
 }
 
 const GZIP_SHARDS: Kind = {
@@ -52,7 +54,7 @@ const KINDS: readonly Kind[] = [
   { name: 'one file', options: {} },
   { name: 'shards', options: { shards: { by: 'count', shardCount: 3 } } },
   { name: 'shards in place of others', options: { force: true, shards: { by: 'count', shardCount: 2 } }, former: true },
-  GZIP_SHARDS,
+  { ...GZIP_SHARDS, name: 'gzip shards that are read back by tasks', verified: true },
   ...(fromCi ? [{ name: 'unique records', options: { unique: true }, repeated: true }] : []),
   { name: 'a list of equal records', options: { unique: true, headCount: 30 }, repeated: true, list: '' },
   ...(fromCi ? LISTS : []),
@@ -66,7 +68,13 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['meets an error', { kind: 'fails', errno: 'ESTALE' }],
 ];
 
-async function planJob({ options, former = false, repeated = false, list }: Kind): Promise<readonly TaskOptions[]> {
+async function planJob({
+  options,
+  former = false,
+  repeated = false,
+  list,
+  verified = false,
+}: Kind): Promise<readonly TaskOptions[]> {
   const lists = ['out', 'local'].map((job) => (list === undefined ? undefined : directory.path(`list-${job}${list}`)));
   for (const path of former ? lists : []) if (path !== undefined) writeFileSync(path, 'former');
   for (const output of former ? ['out', 'local'] : []) {
@@ -87,7 +95,7 @@ async function planJob({ options, former = false, repeated = false, list }: Kind
   await shuffle({ ...local, tempDirs: [directory.temp], workers: 1 }, { inline: true });
   const jobDir = directory.path('job');
   const asked = { ...job, output: directory.path('out'), duplicates: lists[0], jobDir, tasks: 2, cpusPerTask: 1 };
-  const plan = await planCluster(asked, SMALL_TASKS);
+  const plan = await planCluster(asked, { ...SMALL_TASKS, ...(verified && { commitReadBytes: 0 }) });
   const arrays = arraysOf(plan);
   expect(arrays.map(([, count]) => count)).toEqual(arrays.map(() => 2));
   const scratchDir = directory.path('scratch');
@@ -110,7 +118,7 @@ function expectAllIsDone(): void {
   expect(readdirSync(directory.path('job'))).toEqual(['committed']);
   // A killed process leaves its scratch directory, which is empty but for its lock. A later task of the machine removes it.
   const inScratch = readdirSync(directory.path('scratch'), { recursive: true }).map(String);
-  expect(inScratch.filter((name) => !/^\.pileshuf-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
+  expect(inScratch.filter((name) => !/^\.pileshuf-task-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
 }
 
 const watches = (path: string) => /\/(job|out|list-out[^/]*|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);

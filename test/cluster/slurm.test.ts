@@ -1,9 +1,12 @@
 /** A job on Slurm, with programs that answer as Slurm's do: what is submitted, refused, cancelled, resumed and told. */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { SlurmId } from '#src/cluster/slurm-calls.js';
 import type { ClusterPlanOptions, ShuffleProgress, SlurmTaskOptions } from '#src/index.js';
-import { followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
+import { clusterStatus, followSlurm, resumeOnSlurm, shuffle, submitToSlurm } from '#src/index.js';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
 import { contentOf, runNow } from '../fixtures/run-cluster.js';
@@ -68,6 +71,27 @@ describe('a submission', () => {
     giveUp();
   });
 
+  it('has an array that reads a large output back, and again what is written anew', async () => {
+    const { jobs } = await submitToSlurm(options(), { ...THREE_TASKS, commitReadBytes: 0 });
+    expect(jobs.map(({ kind, id, tasks }) => `${kind} ${id} ${tasks}`)).toEqual([
+      ...['scatter 11 3', 'shuffle 12 3', 'verify 13 3', 'commit 14 1'],
+    ]);
+    expect(slurm.wordsOf('14')).toContain('--dependency=afterok:13');
+    for (const kind of ['scatter', 'shuffle'] as const)
+      for (const taskIndex of [0, 1, 2]) await runNow({ kind, jobDir: jobDir(), taskIndex });
+    const [staging = ''] = readdirSync(directory.path('.')).filter((name) => name.startsWith('.pileshuf-'));
+    truncateSync(directory.path(staging, '0.part'), 3000);
+    for (const index of [0, 1]) expect(slurm.runTask('13', index).log).toContain(`did verify task ${index}`);
+    expect(await messageOf(runNow({ kind: 'verify', jobDir: jobDir(), taskIndex: 2 }))).toContain(
+      'shuffle task 2 wrote',
+    );
+    const again = await resumeOnSlurm({ jobDir: jobDir() });
+    expect(again.jobs.map(({ kind, tasks }) => `${kind} ${tasks}`)).toEqual(['shuffle 1', 'verify 1', 'commit 1']);
+    for (const { id, kind } of again.jobs)
+      expect(slurm.runTask(id, kind === 'commit' ? undefined : 2).exitCode).toBe(0);
+    expect(await clusterStatus(jobDir())).toMatchObject({ state: 'committed', readBackBy: 'verify' });
+  });
+
   it('gives records what the program leaves of the memory', async () => {
     const submission = await submit({ taskMemoryBytes: 2 ** 30, cpusPerTask: 2 });
     expect(submission.plan?.memoryBytes).toBe((1024 - 256 - 2 * 64) * 2 ** 20);
@@ -110,6 +134,30 @@ describe('a submission', () => {
     expect(jobs.map(({ tasks }) => tasks)).toEqual([2, 2, 1]);
     expect(slurm.runTask('11', 0).log).toContain('did scatter tasks 0, 2');
     giveUp();
+  });
+});
+
+describe('a directory of logs that cannot be', () => {
+  it.each([
+    [
+      'below what is not there',
+      'nowhere/logs',
+      /^`logDir` \S+\/nowhere\/logs: \S+\/nowhere does not exist; name another/,
+    ],
+    ['below a file', 'in/logs', /^`logDir` \S+\/in\/logs: \S+\/in is not a directory; name another directory$/],
+    ['a file', 'in', /^`logDir` \S+\/in: \S+\/in is not a directory; name another directory$/],
+    ['below the new job directory', 'job/a/logs', /^`logDir` \S+: \S+\/job\/a does not exist; name another directory$/],
+  ])('is refused before anything is planned: %s', async (_, logDir, message) => {
+    expect(await messageOf(submit({ logDir: directory.path(logDir) }))).toMatch(message);
+    expect(readdirSync(directory.path('.')).sort()).toEqual(['fake', 'in', 'temp']);
+  });
+
+  it('may be in the job directory, or beside it', async () => {
+    for (const logDir of [directory.path('job', 'mine'), directory.path('beside')]) {
+      expect((await submit({ logDir })).logDir).toBe(logDir);
+      expect(readdirSync(logDir)).toEqual([]);
+      giveUp();
+    }
   });
 });
 
@@ -309,10 +357,34 @@ describe.runIf(fromCi)('who waits', () => {
     giveUp();
   });
 
+  it('hears of the end when the temp data is gone, too', async () => {
+    const submission = await submit();
+    for (const { kind, id } of submission.jobs.slice(0, 2))
+      for (const index of [0, 1, 2]) expect([kind, slurm.runTask(id, index).exitCode]).toEqual([kind, 0]);
+    const isPublished = () => existsSync(directory.path('job', 'committed'));
+    const faulty = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, 5, isPublished);
+    const former = replaceFileCalls(faulty.calls);
+    await runNow({ kind: 'commit', jobDir: jobDir() }).catch(() => {});
+    await faulty.settle();
+    replaceFileCalls(former);
+    slurm.showQueue(queueOf(submission, (kind) => (kind === 'commit' ? ' CANCELLED n1 None' : '0 COMPLETED n1 None')));
+    expect(await messageOf(followSlurm(submission))).toMatch(/^the commit on n1: CANCELLED; logs are in .* --resume /);
+    slurm.showQueue(queueOf(submission, (kind) => (kind === 'commit' ? ' RUNNING n1 None' : '0 COMPLETED n1 None')));
+    let isOver = false;
+    const following = followSlurm(submission).finally(() => {
+      isOver = true;
+    });
+    await sleep(1500);
+    expect({ isPublished: isPublished(), isOver }).toEqual({ isPublished: true, isOver: false });
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    expect((await following).records).toBe(400);
+  });
+
   it('hears how far the tasks are that come between the passes', async () => {
-    const submission = await submit({ unique: true, repeat: true, headCount: 9 });
+    const job = { ...options(), unique: true, repeat: true, headCount: 9 };
+    const submission = await submitToSlurm(job, { ...THREE_TASKS, commitReadBytes: 0 });
     const tasksOf = (kind: string) => submission.jobs.find((job) => job.kind === kind)?.tasks ?? 0;
-    const run = async (kind: 'scatter' | 'measure' | 'draw', count = tasksOf(kind)) => {
+    const run = async (kind: 'scatter' | 'measure' | 'draw' | 'shuffle' | 'verify', count = tasksOf(kind)) => {
       for (let taskIndex = 0; taskIndex < count; taskIndex++) await runNow({ kind, jobDir: jobDir(), taskIndex });
     };
     const look = async () => {
@@ -325,7 +397,7 @@ describe.runIf(fromCi)('who waits', () => {
       await messageOf(followSlurm(submission, { signal: leaving.signal, onProgress }));
       expect(told).toHaveLength(1);
       for (const { phases } of told) {
-        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'commit']);
+        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'verify', 'commit']);
         for (const { cost } of phases) expect(cost).toBeGreaterThan(0);
       }
       return told[0];
@@ -337,6 +409,13 @@ describe.runIf(fromCi)('who waits', () => {
     expect(await look()).toMatchObject({ phase: 'measure', bytesDone, bytesTotal });
     await run('measure');
     expect(await look()).toMatchObject({ phase: 'draw', bytesDone: 0, bytesTotal });
+    await run('draw');
+    await run('shuffle');
+    await run('verify', 1);
+    expect(await look()).toMatchObject({
+      phase: 'verify',
+      bytesDone: expect.closeTo((9 * 8.725) / tasksOf('verify'), -1),
+    });
     giveUp();
   });
 

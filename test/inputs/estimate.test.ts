@@ -5,11 +5,14 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { LINES, NUL_TERMINATED } from '#src/formats/framing-table.js';
 import { estimateInputs } from '#src/inputs/estimate.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { zstdWithoutSizesOf } from '../formats/codecs/zstd-file.js';
 
 describe('estimateInputs', () => {
   const directory = useTestDirectory();
@@ -103,6 +106,19 @@ describe('estimateInputs', () => {
     ])('does not take the length of the last of few members for that of the file: %s', async (_, contents) => {
       const file = Buffer.concat(contents.map((content) => gzipSync(content)));
       await expectNear([file], totalOf(contents), 1.35);
+    });
+
+    describe.runIf(canWriteZstd)('of zstd that decodes to thousands of times its size', () => {
+      const encode = (byteLength: number) => Buffer.from(openZstdEncoder(3).encode(Buffer.alloc(byteLength, 'x')));
+      const large = 64 * 2 ** 20;
+
+      it.each([
+        ['one that says its size', () => encode(large), large, 1.0001],
+        ['one behind a small one', () => Buffer.concat([encode(900), encode(large)]), large + 900, 1.0001],
+        ['one that does not say it', () => zstdWithoutSizesOf([Buffer.alloc(large, 'x')]), large, 1.1],
+      ] as const)('knows the size of a frame: %s', async (_, file, decodedBytes, factor) => {
+        await expectNear([file()], decodedBytes, factor);
+      });
     });
 
     it('looks at members of BGZF all over a file whose beginning is not like the rest', async () => {

@@ -3,11 +3,15 @@
  * in use or belongs to something else.
  */
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { shuffle } from '#src/index.js';
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/held-directory.js';
+import {
+  makePrivateTempDirectory,
+  makeScratchDirectory,
+  removeLeftOverTempDirectories,
+} from '#src/job-directory/held-directory.js';
 import { runJob } from '../faults/resumable-job.js';
 import { isTiny, writeInputs } from '../faults/small-job.js';
 import { fromCi } from '../fixtures/scale.js';
@@ -78,6 +82,32 @@ describe('a private temp directory', () => {
     removeLeftOverTempDirectories(parent());
     expect(names()).toEqual(before);
     expect(readdirSync(directory.path('real'))).toEqual([ENDED]);
+  });
+
+  it('of a task on another host stays for a day after its last change', () => {
+    const elsewhere = ENDED.replace('+vm+', '+elsewhere+');
+    const dayAgo = Date.now() / 1000 - 24 * 3600 - 60;
+    const old = {
+      '.pileshuf-task-aaaaaa': elsewhere,
+      '.pileshuf-task-bbbbbb': undefined,
+      '.pileshuf-cccccc': elsewhere,
+    };
+    for (const [name, lock] of Object.entries({ ...old, '.pileshuf-task-dddddd': elsewhere })) leave(name, lock);
+    const releases: Release[] = [];
+    const held = makeScratchDirectory(parent(), releases);
+    // Of a job that is no task, and of a task that lives, nothing goes, however old it is.
+    for (const directoryOf of [...Object.keys(old).map((name) => parent(name)), held])
+      for (const path of [...readdirSync(directoryOf).map((name) => join(directoryOf, name)), directoryOf])
+        utimesSync(path, dayAgo, dayAgo);
+    removeLeftOverTempDirectories(parent());
+    expect(names()).toEqual(['.pileshuf-cccccc', basename(held), '.pileshuf-task-dddddd'].sort());
+    for (const release of releases.reverse()) release();
+  });
+
+  it('of a task that was killed here goes at once', () => {
+    leave('.pileshuf-task-aB3dEf', ENDED);
+    removeLeftOverTempDirectories(parent());
+    expect(names()).toEqual([]);
   });
 
   it.runIf(fromCi)('of a job that writes a stream and was killed is gone after the next one', async () => {

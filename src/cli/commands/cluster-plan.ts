@@ -11,10 +11,11 @@ import { jsonLine, oneLine } from '../visible-text.js';
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
 tasks, then the commit. Between the scatter and the shuffle tasks come measure
-tasks with --unique and --unique-by, then draw tasks with --repeat. An append to
-a pile store has no shuffle tasks, a shuffle of one no scatter tasks. The output
-has the same bytes as that of the same command on one machine, without "cluster
-plan" and the options of tasks.
+tasks with --unique and --unique-by, then draw tasks with --repeat. Before the
+commit of a large output, verify tasks read it back. An append to a pile store
+has no shuffle tasks, a shuffle of one no scatter tasks. The output has the same
+bytes as that of the same command on one machine, without "cluster plan" and the
+options of tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job
@@ -34,12 +35,12 @@ export const command: CommandDefinition<'cluster plan'> = {
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
   async run({ operands, values, given, reporter, signal, tuning }) {
-    const { json, progress: _, quiet: __, ...job } = values;
+    const { json, progress: _, quiet, ...job } = values;
     const words = { operands, values: job, given };
     const options = await readJob(words, 'cluster plan', { signal, onWarning: reporter.warning });
     const report = await planCluster(options, tuning);
     reporter.close();
-    const lines = json === true ? [jsonLine(report)] : describePlan(report).map(oneLine);
+    const lines = json === true ? [jsonLine(report)] : quiet === true ? [] : describePlan(report).map(oneLine);
     await printPlan(lines, report);
   },
 };
@@ -59,7 +60,8 @@ async function printPlan(lines: readonly string[], { jobDir }: ClusterPlanReport
 }
 
 function describePlan(report: ClusterPlanReport): string[] {
-  const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, cpusPerTask, memoryBytes } = report;
+  const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, verifyTasks } = report;
+  const { cpusPerTask, memoryBytes } = report;
   const inputs = `${formatPlural(report.inputCount, 'input')}, about ${formatBytes(report.expectedBytes)}`;
   return [
     `job directory  ${jobDir}`,
@@ -68,6 +70,7 @@ function describePlan(report: ClusterPlanReport): string[] {
     ...describeTasks('measure', measureTasks),
     ...describeTasks('draw', drawTasks),
     ...describeTasks('shuffle', shuffleTasks),
+    ...describeTasks('verify', verifyTasks),
     `each task      ${formatPlural(cpusPerTask, 'thread')}, ${formatBytes(memoryBytes)} for records`,
   ];
 }

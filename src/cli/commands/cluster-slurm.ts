@@ -12,11 +12,11 @@ import { jsonLine, oneLine } from '../visible-text.js';
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
 each of which waits for the one before. With --unique, --unique-by or --repeat,
-an array of measure or draw tasks comes between the two. An append to a pile
-store has no shuffle tasks, a shuffle of one no scatter tasks. All nodes must
-see the inputs, the output, the job directory, pileshuf and Node under the same
-paths. The output has the bytes of the same command on one machine: see
-docs/SLURM.md.
+an array of measure or draw tasks comes between the two. An array of verify
+tasks reads a large output back before the commit. An append to a pile store has
+no shuffle tasks, a shuffle of one no scatter tasks. All nodes must see the
+inputs, the output, the job directory, pileshuf and Node under the same paths.
+The output has the bytes of the same command on one machine: see docs/SLURM.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
 it fails again, nothing more of the job runs: mend what is wrong and give

@@ -23,7 +23,7 @@ export const command: CommandDefinition<'cluster status'> = {
   name: 'cluster status',
   operands: [],
   notes,
-  async run({ values: { jobDir = '', json }, reporter }) {
+  async run({ values: { jobDir = '', json, quiet }, reporter }) {
     const status = withFlags(await clusterStatus(jobDir));
     const queue = await slurmQueue(jobDir).catch((error: unknown) => {
       if (!(error instanceof SystemError)) throw error;
@@ -34,7 +34,9 @@ export const command: CommandDefinition<'cluster status'> = {
     const lines =
       json === true
         ? [jsonLine({ ...status, queue })]
-        : [...describeStatus(status), ...queue.map(describeQueued)].map(oneLine);
+        : quiet === true
+          ? []
+          : [...describeStatus(status), ...queue.map(describeQueued)].map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
@@ -46,10 +48,14 @@ function withFlags(status: ClusterStatus): ClusterStatus {
 
 function describeStatus(status: ClusterStatus): string[] {
   const { jobDir, state, running, failed, logDir, output } = status;
-  if (output !== undefined) return [`job      ${jobDir}: committed`, ...describeOutput(output)];
+  if (output !== undefined) {
+    const left = state === 'commit' ? ', and temp data is left: the commit removes it, also when it is run again' : '';
+    return [`job      ${jobDir}: committed${left}`, ...describeOutput(output), ...describeReader(status)];
+  }
   return [
     `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
     ...PASSES.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
+    ...describeReader(status),
     ...running.map(describeRunning),
     ...failed.map(
       ({ kind, index, host, failedAt, error }) => `failed   ${kind} ${index} on ${host} at ${failedAt}: ${error}`,
@@ -64,7 +70,13 @@ function describeOutput({ store, records, bytes, duplicates, seed, checksum }: C
   return store === undefined ? [`output   ${what}`] : [`store    ${store}`, `added    ${what}`];
 }
 
-const PASSES = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+const PASSES = ['scatter', 'measure', 'draw', 'shuffle', 'verify'] as const;
+
+function describeReader({ readBackBy }: ClusterStatus): string[] {
+  if (readBackBy === undefined) return [];
+  if (readBackBy === 'nobody') return ['output   not read back'];
+  return [`output   read back by ${readBackBy === 'verify' ? 'verify tasks' : 'the commit'}`];
+}
 
 function describePass(name: string, { tasks, done, unfinished, bytesPerSecond, secondsLeft }: PassStatus): string {
   const left = unfinished.length === 0 ? '' : `, left ${nameTasks(unfinished)}`;

@@ -12,9 +12,10 @@ const notes = `
 Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
 tasks, the commit needs all shuffle tasks; each says which are missing. Measure
 tasks, of a job with --unique, and draw tasks, with --repeat, run between them.
-A task that failed, was killed or was lost is run again. One that was done
-already says so and exits 0. It does no harm if a task runs twice at the same
-time.
+A verify task, of a large output, reads back what the shuffle task of its index
+wrote. A task that failed, was killed or was lost is run again. One that was
+done already says so and exits 0, and so does one that the plan does not have.
+It does no harm if a task runs twice at the same time.
 
 Examples:
   pileshuf cluster task scatter --job-dir job --index 7
@@ -24,13 +25,13 @@ Examples:
 
 export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
-  operands: [['<kind>', 'scatter, measure, draw, shuffle or commit']],
+  operands: [['<kind>', 'scatter, measure, draw, shuffle, verify or commit']],
   notes,
   async run({ operands: [typed = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
     const kind = KINDS.find((each) => each === typed);
     if (kind === undefined)
-      throw new UsageError(`a task is of the kind scatter, measure, draw, shuffle or commit, not ${typed}`);
+      throw new UsageError(`a task is of the kind scatter, measure, draw, shuffle, verify or commit, not ${typed}`);
     const task = {
       kind,
       jobDir,
@@ -49,7 +50,7 @@ export const command: CommandDefinition<'cluster task'> = {
   },
 };
 
-const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'draw', 'shuffle', 'commit'];
+const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'draw', 'shuffle', 'verify', 'commit'];
 
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
@@ -74,6 +75,7 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
       output.duplicates === undefined ? '' : `, ${formatPlural(output.duplicates.records, 'duplicate')} dropped`;
     return `committed ${size}${dropped} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
   }
+  if (done.length + wereDone.length === 0) return `the plan has no such ${kind} task: nothing to do`;
   const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;
   return [
     ...(done.length > 0 ? [`did ${named(done)}, ${formatBytes(bytes)} in ${formatSeconds(seconds)}`] : []),

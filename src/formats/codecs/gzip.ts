@@ -34,6 +34,8 @@ export const gzip: Codec = {
   matches: (head) => head[0] === 0x1f && head[1] === 0x8b,
   decodeHead,
   claimedBytes,
+  // A match of 258 bytes in two bits.
+  mostExpansion: 1032,
   decode,
 };
 

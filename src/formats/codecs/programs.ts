@@ -40,6 +40,7 @@ function codecByProgram(traits: CodecTraits, program: DecodingProgram): Codec {
       if (!isProgram(program.words[0] ?? '')) throw program.missing(path);
     },
     // A good estimate is not worth starting it for a part of an input, and it may do more than decode.
+    mostExpansion: Number.POSITIVE_INFINITY,
     decodeHead: () => ({ kept: new Uint8Array(), byteLength: 0 }),
     decode: (source) => decode(program, source),
   };

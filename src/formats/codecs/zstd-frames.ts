@@ -26,6 +26,8 @@ const SKIPPABLE_MAGIC = 0x184d2a50;
 const SKIPPABLE_MASK = 0xfffffff0;
 
 const MOST_BLOCK_BYTES = 128 * 1024;
+/** Of a block that repeats one byte, with the three bytes before it. */
+export const MOST_ZSTD_EXPANSION = MOST_BLOCK_BYTES / 4;
 /** `zstd --long=31`, the largest that any decoder takes. */
 const MOST_WINDOW_BYTES = 2 ** 31;
 
@@ -243,13 +245,19 @@ export function findZstdFrame(bytes: Uint8Array): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(MAGIC_BYTES);
 }
 
-/** How far the whole blocks reach in the first bytes of a file. */
-export function wholeBlockBytes(head: Uint8Array): number {
+/**
+ * How far the whole blocks reach in the first bytes of a file.
+ * @param decodedBytes stops where large blocks decode to so many bytes. Absent: at the end.
+ */
+export function wholeBlockBytes(head: Uint8Array, decodedBytes = Number.POSITIVE_INFINITY): number {
   let end = 0;
+  let leftBytes = decodedBytes;
   try {
     const walk = walkZstd('', 0);
     for (let field = walk.next(head).value; field.offset <= head.byteLength; ) {
       end = field.offset;
+      if (leftBytes <= 0) break;
+      if (field.frame !== undefined) leftBytes -= MOST_BLOCK_BYTES;
       const bytes = head.subarray(end, end + field.byteLength);
       if (bytes.byteLength < field.byteLength) break;
       field = walk.next(bytes).value;

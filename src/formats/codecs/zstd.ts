@@ -10,7 +10,14 @@ import {
   wasmDecoder,
   type ZstdDecoder,
 } from './zstd-decoders.js';
-import { beginsZstd, findZstdFrame, listZstdFrames, wholeBlockBytes, zstdClaimedBytes } from './zstd-frames.js';
+import {
+  beginsZstd,
+  findZstdFrame,
+  listZstdFrames,
+  MOST_ZSTD_EXPANSION,
+  wholeBlockBytes,
+  zstdClaimedBytes,
+} from './zstd-frames.js';
 import { findZstdInNode, loadZstdAddon } from './zstd-libraries.js';
 import { decodeZstd, decodeZstdHead } from './zstd-reader.js';
 
@@ -38,8 +45,9 @@ export const zstd: Codec = {
     if (loaded === undefined) throw new Error('zstd: decodeHead before load');
     return decodeZstdHead(loaded.headDecoder, compressed, { mostBytes: MOST_HEAD_BYTES, mostKeptBytes });
   },
-  wholeBytes: wholeBlockBytes,
+  wholeBytes: (head, decodedBytes) => wholeBlockBytes(head, decodedBytes < MOST_HEAD_BYTES ? undefined : decodedBytes),
   claimedBytes: zstdClaimedBytes,
+  mostExpansion: MOST_ZSTD_EXPANSION,
   findMember: findZstdFrame,
   decode,
   listMembers,

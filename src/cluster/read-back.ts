@@ -1,0 +1,217 @@
+/**
+ * Reads back what the shuffle tasks wrote, before the output is published: days and machines lie between. The commit does
+ * it where that is a matter of minutes; else verify tasks do it, one for each shuffle task.
+ */
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { counted, nameSome, VerificationError } from '../errors.js';
+import { NameTakenError } from '../io/durable.js';
+import { openForRead, versionOf, withFile } from '../io/files.js';
+import { nameExists, statPath } from '../io/paths.js';
+import { createDurably } from '../io/small-file.js';
+import type { JobScope } from '../jobs/job.js';
+import { duplicatesDirectory } from '../output/duplicates-move.js';
+import type { WrittenRegion } from '../output/output-target.js';
+import { findChanged } from '../passes/finished-output.js';
+import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
+import type { Threads } from '../passes/threads.js';
+import { hearSignalsAt } from '../pause.js';
+import type { AttemptLog } from './attempt-log.js';
+import { recordNameOf } from './cluster-plan.js';
+import { type DamagedRegion, lastDamage, noteDamage, rewriteOf } from './damage-note.js';
+import { notReady, type OutputJob, startTaskThreads } from './open-job.js';
+import { readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
+import { quoteForShell } from './slurm-script.js';
+import { pathsOfShards } from './staged-files.js';
+import { requireDone, taskCountOf, unfinished, unfinishedTasks } from './task-arrays.js';
+
+/**
+ * The verify task of a shuffle task.
+ * @returns the stored bytes that this attempt read; undefined if the task was done before.
+ * @throws VerificationError if the output of the shuffle task is damaged: that task is then not done.
+ */
+export async function verifyPart(
+  job: OutputJob,
+  index: number,
+  log: AttemptLog,
+  _scratchDir: string,
+  scope: JobScope,
+): Promise<number | undefined> {
+  const { directory, patience } = job;
+  const rewrite = rewriteOf(directory, index);
+  const name = recordNameOf('verify', index, rewrite);
+  if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
+  const record = await patience.untilFound(directory, () => readShuffleRecord(directory, index, rewrite));
+  if (record === undefined) throw notWritten(job, [index]);
+  const threads = await startTaskThreads(job, scope);
+  job.times.useThreads(threads.pool.threadCount);
+  const bytes = await requireUndamaged(job, [record], threads, log);
+  // Empty: that it is there says all.
+  await createDurably(directory, name, new Uint8Array()).catch((error: unknown) => {
+    if (!(error instanceof NameTakenError)) throw error;
+  });
+  return bytes;
+}
+
+/**
+ * The records of all shuffle tasks.
+ * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if some are not because what they
+ *   wrote was damaged.
+ */
+export function readShuffleRecords(job: OutputJob): ShuffleRecord[] {
+  const { directory, plan } = job;
+  return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
+    const record = readShuffleRecord(directory, task, rewriteOf(directory, task));
+    if (record === undefined) throw notWritten(job, [task]);
+    return record;
+  });
+}
+
+/** Waits until all shuffle tasks are done. @param isOver whether the job needs them no more. @throws as `readShuffleRecords`. */
+export async function requireWritten(job: OutputJob, isOver: () => boolean): Promise<void> {
+  await requireDone(job, 'shuffle', isOver).catch((error: unknown) => {
+    throw damageOf(job, unfinishedTasks(job, 'shuffle')) ?? error;
+  });
+}
+
+function notWritten(job: OutputJob, tasks: readonly number[]): Error {
+  return damageOf(job, tasks) ?? notReady(unfinished('shuffle', tasks, job.directory));
+}
+
+/** A region of a staged file, and who wrote it. */
+interface StagedRegion {
+  readonly record: ShuffleRecord;
+  readonly path: string;
+  readonly headerBytes: number;
+  readonly region: WrittenRegion;
+}
+
+/**
+ * Looks whether all that tasks wrote is there, and reads it back.
+ * @param threads undefined: verify tasks have read it, or nobody shall; then only the lengths of files are compared.
+ * @returns the stored bytes of the regions.
+ * @throws VerificationError that tells which tasks to run again. They are not done any more.
+ */
+export async function requireUndamaged(
+  job: OutputJob,
+  records: readonly ShuffleRecord[],
+  threads: Threads | undefined,
+  log: AttemptLog,
+): Promise<number> {
+  const { directory, control } = job;
+  const { there, damaged } = await findRegions(job, records);
+  const bytes = there.reduce((sum, { region }) => sum + region.end - region.start, 0);
+  if (threads !== undefined) {
+    const before = control.counted('shuffledBytes');
+    log.count(bytes, () => control.counted('shuffledBytes') - before);
+    damaged.push(...(await changedAmong(job, there, threads)));
+  }
+  if (damaged.length === 0) return bytes;
+  const damage = new Map<number, DamagedRegion[]>();
+  for (const { record, path, headerBytes, region } of damaged) {
+    const ofTask = damage.get(record.task) ?? [];
+    ofTask.push({ path, start: headerBytes + region.start, end: headerBytes + region.end });
+    damage.set(record.task, ofTask);
+  }
+  for (const { task, rewrite } of records) {
+    const ofTask = damage.get(task);
+    if (ofTask !== undefined) await noteDamage(directory, task, rewrite, ofTask);
+  }
+  throw damageError(job, damage);
+}
+
+/** The regions by whether their files reach to their ends. Waits for files that may not be visible here yet. */
+async function findRegions(job: OutputJob, records: readonly ShuffleRecord[]) {
+  const { plan, patience, signal } = job;
+  const regions: StagedRegion[] = [];
+  for (const record of records) {
+    const shares = [
+      { share: record, stagingDirectory: plan.stagingDirectory },
+      { share: record.list, stagingDirectory: duplicatesDirectory(plan.stagingDirectory) },
+    ];
+    for (const { share, stagingDirectory } of shares) {
+      if (share === undefined) continue;
+      const pathOf = await pathsOfShards(job, stagingDirectory, share);
+      for (const region of share.ranges.flatMap((range) => range.regions))
+        regions.push({ record, path: pathOf(region.shard), headerBytes: share.headerBytes, region });
+    }
+  }
+  const endOf = new Map<string, number>();
+  for (const { path, headerBytes, region } of regions)
+    endOf.set(path, Math.max(endOf.get(path) ?? 0, headerBytes + region.end));
+  const lengthOf = new Map<string, number>();
+  for (const [path, end] of endOf) {
+    await hearSignalsAt(lengthOf.size, signal);
+    await patience.untilFound(dirname(path), () => lengthHere(path) >= end || undefined);
+    lengthOf.set(path, lengthHere(path));
+  }
+  const there: StagedRegion[] = [];
+  const damaged: StagedRegion[] = [];
+  for (const each of regions) {
+    const { path, headerBytes, region } = each;
+    (headerBytes + region.end <= (lengthOf.get(path) ?? 0) ? there : damaged).push(each);
+  }
+  return { there, damaged };
+}
+
+/** Opens the file, so that this machine asks for its length. */
+function lengthHere(path: string): number {
+  return nameExists(path, 'output') ? withFile(openForRead(path, 'output'), versionOf).byteLength : 0;
+}
+
+/** Reads regions back, and once more those that seem to have changed. @returns those that have. */
+async function changedAmong(
+  { plan, control, gates, onWarning }: OutputJob,
+  regions: readonly StagedRegion[],
+  threads: Threads,
+): Promise<StagedRegion[]> {
+  const { readBytes, pass1ArenaBytes: arenaBytes } = plan.memory;
+  const settings = { jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes };
+  const place = {
+    job: { ...settings, isProfiled: plan.profile !== undefined },
+    gate: gates.gateOf(plan.stagingDirectory, 'output'),
+  };
+  const changed: StagedRegion[] = [];
+  const compare = async ({ path, headerBytes, region }: StagedRegion) => {
+    const task = { ...place, stagingDirectory: dirname(path), headerBytes, regions: [region] };
+    const isSame = async () => (await findChanged(task, threads)) === undefined;
+    if (await isSame()) return true;
+    if (!(await isSame())) return false;
+    onWarning(`${path} was read wrongly once; check the memory and the network of ${hostname()}`);
+    return true;
+  };
+  const take = (isSame: boolean, each: StagedRegion) => {
+    if (!isSame) changed.push(each);
+  };
+  await runTasks(regions, compare, take, tasksAtOnce(threads), threads.stop);
+  return changed;
+}
+
+/** Undefined: none of the tasks has damaged output. */
+function damageOf(job: OutputJob, tasks: readonly number[]): VerificationError | undefined {
+  const found = tasks.map((task) => [task, lastDamage(job.directory, task)] as const);
+  const damaged = found.filter(([, regions]) => regions.length > 0);
+  return damaged.length === 0 ? undefined : damageError(job, new Map(damaged));
+}
+
+function damageError(
+  { directory, plan }: OutputJob,
+  damage: ReadonlyMap<number, readonly DamagedRegion[]>,
+): VerificationError {
+  const tasks = [...damage.keys()].sort((a, b) => a - b);
+  const [task = 0] = tasks;
+  const first = damage.get(task)?.[0];
+  const regionCount = [...damage.values()].reduce((sum, regions) => sum + regions.length, 0);
+  const named = nameSome(tasks.map(String));
+  const isOne = tasks.length === 1;
+  const others =
+    regionCount === 1
+      ? ''
+      : `, and ${counted(regionCount - 1, 'more region')} of ${isOne ? 'it' : `shuffle tasks ${named}`} ${regionCount === 2 ? 'is' : 'are'} damaged`;
+  const again = `pileshuf cluster task shuffle --job-dir ${quoteForShell(directory)} --index ${isOne ? task : 'I'}`;
+  const which = isOne ? '' : ` for I of ${named}`;
+  const verify = taskCountOf(plan, 'verify') > 0 ? ', then the same with verify' : '';
+  return new VerificationError(
+    `bytes ${first?.start} to ${first?.end} of ${first?.path} are not what shuffle task ${task} wrote there${others}; run ${again}${which}${verify}, then the commit`,
+  );
+}
