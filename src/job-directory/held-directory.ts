@@ -135,14 +135,14 @@ export function removeLeftOverTempDirectories(parent: string): void {
 /** The lock goes after all else: what a kill leaves is told from the directory of a job. */
 function removeIfLeftOver(directory: string, isOfTask: boolean): void {
   requirePrivate(directory);
-  if (listNames(directory, 'temp').some(looksLikeLock)) {
-    const holder = findJobHolder(directory);
-    const isOld = isOfTask && holder?.state !== 'live' && isUnchangedFor(SCRATCH_MILLISECONDS, directory);
-    if (holder !== undefined && !isOld) return;
+  const isLocked = listNames(directory, 'temp').some(looksLikeLock);
+  const holder = isLocked ? findJobHolder(directory) : undefined;
+  const isOld = isOfTask && holder?.state !== 'live' && isUnchangedFor(SCRATCH_MILLISECONDS, directory);
+  if (isOld || (isLocked && holder === undefined)) {
     removeContents(directory, looksLikeLock);
     removeDirectory(directory);
-    return;
   }
+  if (isOld || isLocked) return;
   // One without a lock may have been made a moment ago.
   const madeAt = Number(lstatPath(directory, 'temp')?.mtimeMs ?? Number.POSITIVE_INFINITY);
   if (madeAt < Date.now() - HOUR_MILLISECONDS) removeIfEmpty(directory);
