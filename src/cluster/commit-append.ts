@@ -62,7 +62,17 @@ export async function commitAppend(
   writeClusterProfile(job, { records, bytes }, scope);
   log.stop();
   removeRest(directory, undefined, scope.warn);
-  return { records, bytes, seed, checksum, shards: [], splits: undefined, duplicates: undefined, state };
+  return {
+    records,
+    bytes,
+    seed,
+    checksum,
+    shards: [],
+    splits: undefined,
+    emptyShards: 0,
+    duplicates: undefined,
+    state,
+  };
 }
 
 /** @returns the number of the first state with these piles. */

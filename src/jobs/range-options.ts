@@ -48,7 +48,7 @@ export interface RangeOptions
 }
 
 export interface RangeReport
-  extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers' | 'shards' | 'splits'> {
+  extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers' | 'shards' | 'splits' | 'emptyShards'> {
   /** How many were written. */
   readonly numbers: number;
   /** Elapsed time. `total` includes preparation and cleanup. */

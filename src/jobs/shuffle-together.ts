@@ -55,7 +55,7 @@ import { describeSplits } from './job-description.js';
 import { canNeverResume } from './job-files.js';
 import type { ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
-import { reportSplits } from './split-report.js';
+import { reportShards } from './split-report.js';
 import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
 
 /** From about so many bytes of records on, a job can be resumed even if the caller did not ask for it. */
@@ -476,7 +476,12 @@ class TogetherJob {
     const members = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
       const paths = files.map(({ name }) => join(outputPath, name));
       const name = request.members[member]?.name ?? '';
-      return { name, files: paths, bytes, checksum, splits: reportSplits(splits, paths) };
+      const { shards } = request.common;
+      const reported = reportShards(
+        { records: this.#notes[0]?.records ?? 0, splits },
+        shards === undefined ? [] : paths,
+      );
+      return { name, files: paths, bytes, checksum, splits: reported.splits, emptyShards: reported.emptyShards };
     });
     return { records: this.#notes[0]?.records ?? 0, seed: request.common.seed, members };
   }

@@ -34,7 +34,7 @@ import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
 import { runPass2 } from './pass2.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { reportSplits, summarizeSplits } from './split-report.js';
+import { reportShards, summarizeSplits } from './split-report.js';
 import { leftOutBy } from './unique-records.js';
 
 /**
@@ -123,8 +123,7 @@ async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Ar
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
     decoders: all.decoders,
-    shards: commit.value,
-    splits: reportSplits(splits, commit.value),
+    ...reportShards({ records, splits }, commit.value),
     resumed: resumedWork(prepared.earlier, all.resumedCount),
   };
 }
