@@ -24,6 +24,7 @@ import {
   parsePaths,
   parsePrefix,
   parseRange,
+  parseRecords,
   parseSbatchArgs,
   parseShards,
   parseSlurmMemory,
@@ -182,7 +183,7 @@ export const optionTable = [
   },
   {
     name: 'shard-records', value: 'N', sets: 'shards.recordsPerShard', choice: 'shards', mayChange: true,
-    parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseCount(text, flag) }) as const,
+    parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseRecords(text, flag) }) as const,
     help: 'write N records to each shard, fewer to the last one',
     group: 'Output', commands: OUTPUT_WRITERS,
   },

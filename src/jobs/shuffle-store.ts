@@ -115,7 +115,7 @@ export async function prepareStoreShuffle(
   resuming: ResumeRequest = NEVER_RESUMED,
 ): Promise<PreparedStoreShuffle> {
   const request = {
-    ...completeOutput(options),
+    ...completeOutput(options, undefined),
     ...completeMachine(options),
     ...completeTalk(options),
     isProfiled: options.onProfile !== undefined,
