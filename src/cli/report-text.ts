@@ -49,7 +49,7 @@ export function describeRange(report: RangeReport): string {
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */
 export function describeTogether({ records, members, seed, seconds, resumedMembers }: ShuffleTogetherReport): string {
   const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
-  const [{ files, splits, emptyShards } = { files: [], splits: undefined, emptyShards: 0 }] = members;
+  const [{ files, splits, emptyShards } = { files: [], splits: undefined, emptyShards: undefined }] = members;
   const emptyOfMember = describeEmptyShards({ records, shards: files, splits, emptyShards });
   return [
     `${formatPlural(records, 'record')} in each of ${members.length} members`,

@@ -1,5 +1,5 @@
 /** What the words of a call must say of shards, for all commands that write outputs. */
-import { nameSome, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import type { ShuffleReport } from '../jobs/options.js';
 import { formatPlural } from '../quantity.js';
 import type { OptionValues } from './option-table.js';
@@ -11,16 +11,16 @@ export function describeEmptyShards({
   splits,
   emptyShards,
 }: Pick<ShuffleReport, 'records' | 'shards' | 'splits' | 'emptyShards'>): readonly string[] {
-  if (emptyShards === 0) return [];
+  if (emptyShards === undefined) return [];
   const parts = splits ?? [{ name: '', records, shards, emptyShards }];
   const counts = parts.map(
     (part) => `${part.name}${splits === undefined ? '' : '='}${Math.min(part.shards.length, part.records || 1)}`,
   );
-  const hasFewer = parts.some((part) => part.emptyShards > 0 && part.records > 0);
+  const hasFewer = parts.some((part) => part.emptyShards !== undefined && part.records > 0);
   const without = splits?.flatMap((split) => (split.records === 0 ? [split.name] : [])) ?? [];
   return [
     `${emptyShards} of ${formatPlural(shards.length, 'shard')} ${emptyShards === 1 ? 'is' : 'are'} empty${hasFewer ? `: --shards ${counts.join()} would do` : ''}`,
-    ...(without.length === 0 ? [] : [`no record in ${nameSome(without)}`]),
+    ...(without.length === 0 ? [] : [`no record in ${without.join(', ')}`]),
   ];
 }
 

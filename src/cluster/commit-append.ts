@@ -69,7 +69,6 @@ export async function commitAppend(
     checksum,
     shards: [],
     splits: undefined,
-    emptyShards: 0,
     duplicates: undefined,
     state,
   };

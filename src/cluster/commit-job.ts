@@ -42,7 +42,7 @@ export interface ClusterOutput {
   /** Final paths; none for one output. */
   readonly shards: readonly string[];
   readonly splits: readonly SplitReport[] | undefined;
-  readonly emptyShards: number;
+  readonly emptyShards?: number | undefined;
   /**
    * The records that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
    * commit was killed while the outputs got their names.

@@ -417,8 +417,8 @@ export interface ShuffleReport {
   readonly decoders: Readonly<Record<string, number>>;
   /** Paths of the shards in order; empty if the output is one file or a stream. */
   readonly shards: readonly string[];
-  /** How many of them have no record: readers may fail at these. */
-  readonly emptyShards: number;
+  /** How many of them have no record: readers may fail at these. Undefined: none. */
+  readonly emptyShards?: number | undefined;
   /** The splits in order. Undefined without `splits`. */
   readonly splits: readonly SplitReport[] | undefined;
   /** The work of an earlier attempt that the job reused; undefined if the job started anew. */
@@ -441,8 +441,8 @@ export interface SplitReport {
   readonly checksum: string;
   /** Paths of its shards in order. */
   readonly shards: readonly string[];
-  /** How many of them have no record. */
-  readonly emptyShards: number;
+  /** How many of them have no record. Undefined: none. */
+  readonly emptyShards?: number | undefined;
 }
 
 /** Seconds of all threads together in one pass. `idle` is workers times elapsed time, minus all phases. */
@@ -545,8 +545,8 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
   readonly name: string;
   /** Paths of its shards in order, or of its one file. */
   readonly files: readonly string[];
-  /** How many of its shards have no record; 0 if it has one file. */
-  readonly emptyShards: number;
+  /** How many of its shards have no record. Undefined: none. */
+  readonly emptyShards?: number | undefined;
   /** What the member has of each split, if there are splits. `files` lists these shards, too. */
   readonly splits?: readonly SplitReport[] | undefined;
 }

@@ -76,11 +76,11 @@ export function reportShards(
   paths: readonly string[],
 ): Pick<ShuffleReport, 'shards' | 'splits' | 'emptyShards'> {
   const ofSplits = reportSplits(splits, paths);
-  const ofAll = ofSplits?.reduce((sum, split) => sum + split.emptyShards, 0);
-  return { shards: paths, splits: ofSplits, emptyShards: ofAll ?? emptyShards(records, paths.length) };
+  const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
+  return { shards: paths, splits: ofSplits, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
 }
 
 /** Whatever the rule: cuts by count leave shards empty only where records are too few, others only without any. */
-function emptyShards(records: number, shardCount: number): number {
-  return Math.max(0, shardCount - records);
+function emptyShards(records: number, shardCount: number): number | undefined {
+  return shardCount > records ? shardCount - records : undefined;
 }

@@ -260,7 +260,6 @@ describe('the compression of an output', () => {
     });
   });
 
-
   it.each([null, 'gzip', 3, {}, { codec: 'none' }, { codec: 'lz4' }, { codec: 'toString' }])(
     'is refused when it is %j',
     (compress) => {
