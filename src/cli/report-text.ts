@@ -35,9 +35,11 @@ export function describeShuffle(report: ShuffleReport): string {
 /** More would hide the rest of the line; the summary of `--progress json` has all. */
 const MOST_GROUPS_SHOWN = 8;
 
-/** `wiki*: 2,500 from 1,000 records` */
-function describeGroup({ name = 'other inputs', read, weighed }: GroupReport): string {
-  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')}`;
+/** `wiki*: 2,500 from 1,000 records (2.5 epochs, 1.20 MB, .n_tokens 800,000)` */
+function describeGroup({ name = 'other inputs', read, weighed, epochs, unit }: GroupReport): string {
+  const rounded = Number(epochs.toPrecision(4));
+  const sum = unit?.name.startsWith('.') === true ? `, ${unit.name} ${formatCount(unit.weighed)}` : '';
+  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')} (${rounded} ${rounded === 1 ? 'epoch' : 'epochs'}, ${formatBytes(weighed.bytes)}${sum})`;
 }
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */

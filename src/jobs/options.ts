@@ -152,11 +152,15 @@ export interface GroupReport {
   readonly expected: { readonly records: number; readonly bytes: number };
   /** In the output; with `headCount` or `repeat`, what the output was taken from. */
   readonly weighed: { readonly records: number; readonly bytes: number };
+  /** How often its records came on average: those of `weighed`, divided by those of `read`. */
+  readonly epochs: number;
   /**
-   * `read` and `expected` in the unit of a mix with shares, such as the sum of a field. Undefined where none was
-   * counted.
+   * `read`, `expected` and `weighed` in the unit of a mix with shares, such as the sum of a field. Undefined where none
+   * was counted.
    */
-  readonly unit: { readonly read: number; readonly expected: number } | undefined;
+  readonly unit:
+    | { readonly name: string; readonly read: number; readonly expected: number; readonly weighed: number }
+    | undefined;
 }
 
 /**
