@@ -174,7 +174,9 @@ export async function prepareShuffle(
     onWarning,
   });
   const spaceWatch = earlier === undefined ? watch : undefined;
-  const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
+  const jobDirectory = site.kind === 'files' && plan.layout !== undefined ? site.paths.jobDirectory : undefined;
+  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs, jobDirectory };
+  const reportLog = reports?.openReportLog(reported);
   releases.push(() => reportLog?.close());
   return {
     request,
