@@ -28,7 +28,7 @@ export function reportGroups(
 /** The sum of a field of all copies. @param undrawnSum of those that were not drawn. */
 function writtenSum(amount: Fraction, weight: Weight, undrawnSum: bigint): number {
   const undrawn = fractionOfParts(undrawnSum);
-  return roundedNumber({
+  return numberOf({
     numerator:
       BigInt(mostCopiesOf(weight)) * amount.numerator * undrawn.denominator - undrawn.numerator * amount.denominator,
     denominator: amount.denominator * undrawn.denominator,
@@ -41,9 +41,4 @@ function amountsInUnit(amount: Fraction, factor: number, weighed: number) {
   // A product of two numbers has 15 digits that are exact.
   const digits = Number(expected.toPrecision(15));
   return { read, expected: amount.denominator === 1n ? Math.round(expected) : digits, weighed };
-}
-
-/** Without the last digits, in which a number of many digits is not exact. */
-function roundedNumber(fraction: Fraction): number {
-  return Number(numberOf(fraction).toPrecision(15));
 }
