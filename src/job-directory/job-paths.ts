@@ -86,7 +86,8 @@ function idOf(text: string): string {
 }
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
-const OWN_NAME = /^(manifest|member-\d+|commit|cuts|distinct|head|splits|sample-\d+|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+const OWN_NAME =
+  /^(manifest|member-\d+|commit|cuts|distinct|head|splits|sample-\d+|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** The records by which a later attempt knows that the outputs have their names. */
 const LAST_RECORD_NAME = /^(manifest|member-\d+|commit)$/;
 /** Of files with the sample of a report; a number follows. */
