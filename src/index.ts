@@ -90,6 +90,7 @@ export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOption
 export type {
   Advice,
   Expected,
+  MemberPreview,
   PreviewedDevice,
   PreviewedPass,
   PreviewedSplit,
@@ -97,8 +98,11 @@ export type {
   PreviewOptions,
   SecondsRange,
   ShufflePreview,
+  TogetherPreview,
+  TogetherPreviewOptions,
 } from './jobs/preview-report.js';
 export { previewShuffle } from './jobs/preview-shuffle.js';
+export { previewTogether } from './jobs/preview-together.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export type {
   DeviceTraffic,

@@ -11,6 +11,7 @@ import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
 import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import type { NumberWay } from '../src/plan/number-range.js';
+import type { NumberField } from './read/field-sum.js';
 
 /** The settings of every task. */
 export interface TaskSettings {
@@ -46,6 +47,8 @@ export interface ReadSettings extends TaskSettings, RecordFormat {
   readonly splitBy?: SplitValues | undefined;
   /** Absent: records are equal if all of their bytes are. */
   readonly uniqueBy?: ValueRule | undefined;
+  /** The field whose sum decided about weights: what its sum lacks of undrawn copies is added up. Absent: none did. */
+  readonly weighedField?: NumberField | undefined;
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */

@@ -7,9 +7,9 @@
 import { PileshufError } from '../errors.js';
 import { fewFilesError } from '../machine/few-files.js';
 import type { StopSignal } from './exit-code.js';
-import { nameFlags } from './option-table.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
+import type { NameFlags } from './typed-flags.js';
 import { jsonLine, oneLine } from './visible-text.js';
 
 export interface Messages {
@@ -23,7 +23,11 @@ export interface Messages {
 }
 
 /** @param adviseResume how to resume the job that ended, if its work is kept. */
-export function textMessages(stream: MessageStream, adviseResume: ResumeAdviser | undefined): Messages {
+export function textMessages(
+  stream: MessageStream,
+  adviseResume: ResumeAdviser | undefined,
+  nameFlags: NameFlags,
+): Messages {
   const write = (message: string): void => {
     stream.write(`pileshuf: ${oneLine(message)}\n`);
   };
@@ -32,13 +36,13 @@ export function textMessages(stream: MessageStream, adviseResume: ResumeAdviser 
     hint: (line) => write(line),
     summary: (line) => write(line),
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal, adviseResume);
+      const failure = describeFailure(thrown, stopSignal, adviseResume, nameFlags);
       if (failure === undefined) return;
       const { message, resume, stack } = failure;
       write(
         resume === undefined
           ? message
-          : `${message}; finished work is kept in ${resume.directory}; ${wordsBefore(resume)}: ${resume.command}`,
+          : `${message}; finished work is kept in ${resume.directory}; ${nameFlags(wordsBefore(resume))}: ${resume.command}`,
       );
       if (stack !== undefined) stream.write(`${stack.split('\n').map(oneLine).join('\n')}\n`);
     },
@@ -46,7 +50,11 @@ export function textMessages(stream: MessageStream, adviseResume: ResumeAdviser 
 }
 
 /** @param adviseResume as in `textMessages`. */
-export function jsonMessages(stream: MessageStream, adviseResume: ResumeAdviser | undefined): Messages {
+export function jsonMessages(
+  stream: MessageStream,
+  adviseResume: ResumeAdviser | undefined,
+  nameFlags: NameFlags,
+): Messages {
   const write = (event: object): void => {
     stream.write(`${jsonLine(event)}\n`);
   };
@@ -55,7 +63,7 @@ export function jsonMessages(stream: MessageStream, adviseResume: ResumeAdviser 
     hint: () => {},
     summary: (_, fields) => write({ event: 'summary', ...fields }),
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal, adviseResume);
+      const failure = describeFailure(thrown, stopSignal, adviseResume, nameFlags);
       if (failure !== undefined) write({ event: 'error', ...failure });
     },
   };
@@ -73,6 +81,7 @@ function describeFailure(
   thrown: unknown,
   stopSignal: StopSignal | undefined,
   adviseResume: ResumeAdviser | undefined,
+  nameFlags: NameFlags,
 ): Failure | undefined {
   const isDebugging = (process.env['DEBUG'] ?? '').split(',').includes('pileshuf');
   const stack = isDebugging && thrown instanceof Error ? thrown.stack : undefined;

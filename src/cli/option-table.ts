@@ -24,6 +24,7 @@ import {
   parsePaths,
   parsePrefix,
   parseRange,
+  parseRecords,
   parseSbatchArgs,
   parseShards,
   parseSlurmMemory,
@@ -59,7 +60,7 @@ export interface OptionEntry {
   readonly isRequired?: true;
   /** May be given several times: each adds a value. Any other option has one value. */
   readonly isRepeatable?: true;
-  /** A resumed job may have another value. */
+  /** A resumed job may have another value; for cuts of the output, as long as none is made. */
   readonly mayChange?: true;
   readonly help: string;
   /** The default, in words. */
@@ -181,13 +182,13 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'shard-records', value: 'N', sets: 'shards.recordsPerShard', choice: 'shards',
-    parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseCount(text, flag) }) as const,
+    name: 'shard-records', value: 'N', sets: 'shards.recordsPerShard', choice: 'shards', mayChange: true,
+    parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseRecords(text, flag) }) as const,
     help: 'write N records to each shard, fewer to the last one',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'shard-bytes', value: 'SIZE', sets: 'shards.maxShardBytes', choice: 'shards',
+    name: 'shard-bytes', value: 'SIZE', sets: 'shards.maxShardBytes', choice: 'shards', mayChange: true,
     parse: (text: string, flag: string) => ({ by: 'bytes', maxShardBytes: parseBytes(text, flag) }) as const,
     help: 'write equal shards of at most SIZE; no record is cut',
     group: 'Output', commands: OUTPUT_WRITERS,

@@ -9,7 +9,7 @@ import type { RangeOptions } from '../jobs/range-options.js';
 import { readMemory } from '../machine/limits.js';
 import type { SplitRule } from '../plan/splits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';
-import { parseSize } from './size.js';
+import { parseAmount, parseSize } from './size.js';
 
 /** A whole number of at least 1, in plain decimal digits. */
 export function parseCount(text: string, flag: string): number {
@@ -24,10 +24,20 @@ export function parseWhole(text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
 }
 
-/** A whole number of at least 0, however large. Of several, the smallest counts. */
+const UNITS_OF_RECORDS = 'alone or with a unit, as in 10K (10240) and 10KB (10000)';
+
+/** A whole number of at least 1, also with a unit. */
+export function parseRecords(text: string, flag: string): number {
+  const count = parseAmount(text);
+  if (count !== undefined && count >= 1n) return requireSafe(Number(count), text, flag);
+  throw new UsageError(`${flag} ${text}: expected a whole number of at least 1, ${UNITS_OF_RECORDS}`);
+}
+
+/** A whole number of at least 0, however large, also with a unit. Of several, the smallest counts. */
 export function parseHeadCount(text: string, flag: string, previous?: bigint): bigint {
-  if (!/^\d+$/.test(text)) throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
-  const count = BigInt(text);
+  const count = parseAmount(text);
+  if (count === undefined)
+    throw new UsageError(`${flag} ${text}: expected a whole number of at least 0, ${UNITS_OF_RECORDS}`);
   return previous !== undefined && previous < count ? previous : count;
 }
 
@@ -63,8 +73,8 @@ export function parseSplits(text: string, flag: string): NonNullable<ShuffleOpti
   const expected = 'NAME=SHARE, NAME=RECORDS or NAME=rest for each split, as in train=0.98,validation=0.02';
   return pairsOf(text, flag, expected).map(([name, amount]): SplitRule => {
     if (amount === 'rest') return { name, rest: true };
-    if (/^\d+$/.test(amount)) return { name, records: parseCount(amount, `${flag} ${name} =`) };
     if (/^\d*\.\d+$/.test(amount)) return { name, share: Number(amount) };
+    if (parseAmount(amount) !== undefined) return { name, records: parseRecords(amount, `${flag} ${name} =`) };
     throw new UsageError(
       `${flag} ${name}=${amount}: expected a share such as 0.02, a number of records such as 10000, or rest`,
     );

@@ -13,6 +13,7 @@ import type { JobMeter, JobState, ProgressDisplay, TimedProgress } from './measu
 import { jsonMessages, textMessages } from './messages.js';
 import type { ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
+import { flagsAsTyped, type NameFlags } from './typed-flags.js';
 
 export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
 
@@ -37,6 +38,8 @@ export interface ReporterOptions {
   readonly quiet?: boolean | undefined;
   /** Says how to resume the job if it ends unfinished and its work is kept. Absent: no such job can have begun. */
   readonly adviseResume?: ResumeAdviser | undefined;
+  /** Default: with the long flags. */
+  readonly nameFlags?: NameFlags | undefined;
   /** Whether the records of the output may come out on the terminal on which the progress is shown. */
   readonly sharesTerminal?: boolean | undefined;
 }
@@ -57,11 +60,17 @@ interface LoadedDisplay {
 
 /** `nowSeconds` is any clock that only goes forward; it paces the display. */
 export function createReporter(
-  { style = 'auto', quiet = false, adviseResume, sharesTerminal = false }: ReporterOptions,
+  {
+    style = 'auto',
+    quiet = false,
+    adviseResume,
+    nameFlags = flagsAsTyped([]),
+    sharesTerminal = false,
+  }: ReporterOptions,
   stream: MessageStream,
   nowSeconds: () => number = () => performance.now() / 1000,
 ): Reporter {
-  const messages = style === 'json' ? jsonMessages(stream, adviseResume) : textMessages(stream, adviseResume);
+  const messages = (style === 'json' ? jsonMessages : textMessages)(stream, adviseResume, nameFlags);
   const beganAtSeconds = nowSeconds();
   const way = wayToShow(style, stream);
   const showsFromSeconds = beganAtSeconds + FIRST_AFTER_SECONDS[way];

@@ -8,6 +8,7 @@ import type { RangeReport } from '../jobs/range-options.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
+import { describeEmptyShards } from './shard-words.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
@@ -19,31 +20,46 @@ export function describeShuffle(report: ShuffleReport): string {
   const others = groups.length - shown.length;
   const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
   const output = [...duplicateWords, ...describeOutput(report)];
-  return [formatPlural(records, 'record'), ...splitWords, ...output, ...resumedWords, ...groupWords].join(', ');
+  const emptyWords = describeEmptyShards(report);
+  const parts = [
+    formatPlural(records, 'record'),
+    ...splitWords,
+    ...output,
+    ...resumedWords,
+    ...groupWords,
+    ...emptyWords,
+  ];
+  return parts.join(', ');
 }
 
 /** More would hide the rest of the line; the summary of `--progress json` has all. */
 const MOST_GROUPS_SHOWN = 8;
 
-/** `wiki*: 2,500 from 1,000 records` */
-function describeGroup({ name = 'other inputs', read, weighed }: GroupReport): string {
-  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')}`;
+/** `wiki*: 2,500 from 1,000 records (2.5 epochs, 1.20 MB, .n_tokens 800,000)` */
+function describeGroup({ name = 'other inputs', read, weighed, epochs, unit }: GroupReport): string {
+  const rounded = Number(epochs.toPrecision(4));
+  const sum = unit?.name.startsWith('.') === true ? `, ${unit.name} ${formatCount(unit.weighed)}` : '';
+  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')} (${rounded} ${rounded === 1 ? 'epoch' : 'epochs'}, ${formatBytes(weighed.bytes)}${sum})`;
 }
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */
 export function describeRange(report: RangeReport): string {
-  return [formatPlural(report.numbers, 'number'), ...describeOutput(report)].join(', ');
+  const empty = describeEmptyShards({ ...report, records: report.numbers });
+  return [formatPlural(report.numbers, 'number'), ...describeOutput(report), ...empty].join(', ');
 }
 
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */
 export function describeTogether({ records, members, seed, seconds, resumedMembers }: ShuffleTogetherReport): string {
   const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
+  const [{ files, splits, emptyShards } = { files: [], splits: undefined, emptyShards: undefined }] = members;
+  const emptyOfMember = describeEmptyShards({ records, shards: files, splits, emptyShards });
   return [
     `${formatPlural(records, 'record')} in each of ${members.length} members`,
     `${formatBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     describeSeed(seed),
     ...members.map(({ name, checksum }) => `${name} checksum ${checksum}`),
     ...(resumedMembers === 0 ? [] : [`resumed behind ${formatPlural(resumedMembers, 'member')}`]),
+    ...emptyOfMember.map((words) => `of each member ${words}`),
   ].join(', ');
 }
 

@@ -1,8 +1,7 @@
 /**
  * The command that resumes an unfinished job: what was typed, with `--resume`, as one line for a POSIX shell; and the one
- * that repeats a job. A value that
- * was to blame for the failure is not repeated: a placeholder stands for it. Words are bare where that is safe, else in
- * single quotes. Characters that must not reach a terminal or a log as they are (`oneLine`) are written in `$'...'`, which
+ * that repeats a job. A value that was to blame for the failure is not repeated: the least value that the message asks for
+ * stands for it, or a placeholder. Words are bare where that is safe, else in single quotes. Characters that must not reach a terminal or a log as they are (`oneLine`) are written in `$'...'`, which
  * POSIX has since 2024 and bash, ksh and zsh had long before.
  */
 
@@ -33,7 +32,7 @@ export function resumeAdviser(argv: readonly string[], asksToResume: boolean): R
     const changed = given.length > 0 ? given : blamed.slice(0, 1);
     const added = [
       ...(asksToResume ? [] : ['--resume']),
-      ...changed.flatMap(({ name, value = '' }) => [`--${name}`, value]),
+      ...changed.flatMap(({ name, sets, value = '' }) => [`--${name}`, leastIn(message, sets) ?? value]),
     ];
     return {
       command: `pileshuf ${quoteShellWords(withOptions(without(argv, changed), added))}`,
@@ -41,6 +40,12 @@ export function resumeAdviser(argv: readonly string[], asksToResume: boolean): R
       needsSpace: code === 'ERR_NO_SPACE',
     };
   };
+}
+
+/** The least value of an option that the message asks for. */
+function leastIn(message: string, option: string): string | undefined {
+  const [, least] = new RegExp(['`', option, '` of at least (\\d+[A-Z]*)'].join('')).exec(message) ?? [];
+  return least;
 }
 
 /**

@@ -19,6 +19,7 @@ import { helpText } from './shuf/help-text.js';
 import { hasRawBytes, rawWords } from './shuf/raw-words.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 import { watchStatusSignal } from './status-signal.js';
+import { flagsAsTyped } from './typed-flags.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
 
@@ -50,7 +51,8 @@ export interface RunCommandOptions {
 /** Runs `pileshuf` with `argv` (the words after it) and resolves to its exit code. */
 export async function runCommand(argv: readonly string[], { tuning }: RunCommandOptions = {}): Promise<number> {
   const stderr = openStandardError();
-  let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none' }, stderr);
+  const nameFlags = flagsAsTyped(argv);
+  let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none', nameFlags }, stderr);
   const interruption = watchSignals(() => reporter.close());
   const ignoreStatusSignal = watchStatusSignal(() => void reporter.status());
   const signal = interruption.abortSignal;
@@ -75,7 +77,13 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     const leavesJobs = command === shuffleCommand && range === undefined;
     const adviseResume = leavesJobs ? resumeAdviser(argv, resume === true) : undefined;
     reporter = createReporter(
-      { style, quiet, adviseResume, sharesTerminal: writesRecords(command.name) && mayReachTerminal(output) },
+      {
+        style,
+        quiet,
+        adviseResume,
+        nameFlags,
+        sharesTerminal: writesRecords(command.name) && mayReachTerminal(output),
+      },
       stderr,
     );
     await reporter.ready();

@@ -1,6 +1,28 @@
 /** What the words of a call must say of shards, for all commands that write outputs. */
 import { UsageError } from '../errors.js';
+import type { ShuffleReport } from '../jobs/options.js';
+import { formatPlural } from '../quantity.js';
 import type { OptionValues } from './option-table.js';
+
+/** `3 of 8 shards are empty: --shards 5 would do`; nothing if all shards have records. */
+export function describeEmptyShards({
+  records,
+  shards,
+  splits,
+  emptyShards,
+}: Pick<ShuffleReport, 'records' | 'shards' | 'splits' | 'emptyShards'>): readonly string[] {
+  if (emptyShards === undefined) return [];
+  const parts = splits ?? [{ name: '', records, shards, emptyShards }];
+  const counts = parts.map(
+    (part) => `${part.name}${splits === undefined ? '' : '='}${Math.min(part.shards.length, part.records || 1)}`,
+  );
+  const hasFewer = parts.some((part) => part.emptyShards !== undefined && part.records > 0);
+  const without = splits?.flatMap((split) => (split.records === 0 ? [split.name] : [])) ?? [];
+  return [
+    `${emptyShards} of ${formatPlural(shards.length, 'shard')} ${emptyShards === 1 ? 'is' : 'are'} empty${hasFewer ? `: --shards ${counts.join()} would do` : ''}`,
+    ...(without.length === 0 ? [] : [`no record in ${without.join(', ')}`]),
+  ];
+}
 
 /** @throws UsageError where options of shards contradict the output or each other. */
 export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {

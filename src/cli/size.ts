@@ -1,5 +1,6 @@
 /**
- * Reads a size as people write it: a whole or decimal number and a unit, nothing else.
+ * Reads a size as people write it: a whole or decimal number and a unit, nothing else. Numbers of records may have the
+ * same units, and need none.
  *
  *     B                     bytes
  *     K M G T, Ki.., KiB..  powers of 1024, as GNU sort's -S
@@ -62,6 +63,18 @@ export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): num
     throw refuse(`unknown unit '${unit}'; ${expected}`);
   }
   return toSafeBytes((digits * factor) / scale, refuse);
+}
+
+/**
+ * A number of records as people write it: digits alone, or a number and a unit of a size. Undefined: it is none, or no
+ * whole number.
+ */
+export function parseAmount(text: string): bigint | undefined {
+  const [, whole = '', fraction = '', unit = ''] = /^(\d+)(?:\.(\d+))?([a-z]*)$/i.exec(text) ?? [];
+  const factor = unit === '' ? 1n : unit.toLowerCase() === 'b' ? undefined : factorOfUnit.get(unit.toLowerCase());
+  if (whole === '' || factor === undefined) return undefined;
+  const [amount, scale] = [BigInt(whole + fraction) * factor, 10n ** BigInt(fraction.length)];
+  return amount % scale === 0n ? amount / scale : undefined;
 }
 
 function toSafeBytes(bytes: bigint, refuse: (reason: string) => UsageError): number {

@@ -27,7 +27,7 @@ const TOGETHER: ReadonlySet<string> = new Set([
   ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'record-size'],
   ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'skip-bytes', 'max-record'],
   ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
-  ...['resume', 'progress', 'quiet'],
+  ...['resume', 'progress', 'quiet', 'dry-run', 'json', 'no-probe'],
 ]);
 
 /** Why others do not, by their names. */
@@ -52,7 +52,6 @@ const REASONS: Readonly<Record<string, string>> = {
   exclude: 'name each file',
   'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
   'keep-temp': 'the temp files of one member make way for the next; leave it out',
-  'dry-run': 'plan its largest member by itself, with --key ordinal',
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
 };
 
@@ -93,12 +92,16 @@ export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle
   };
 }
 
+/** The job that a call asks for, with the seed that it names in a file. */
+export async function togetherJobOf({ options, randomSource }: TogetherCall): Promise<ShuffleTogetherOptions> {
+  return randomSource === undefined ? options : { ...options, seed: await readSeedFrom(randomSource, false) };
+}
+
 export async function runTogetherCall(
-  { options, randomSource }: TogetherCall,
+  call: TogetherCall,
   { reporter, signal, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'signal' | 'tuning'>,
 ): Promise<void> {
   const talk = { signal, onProgress: reporter.progress, onWarning: reporter.warning };
-  const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false);
-  const report = await shuffleTogether({ ...options, seed, ...talk }, tuning);
+  const report = await shuffleTogether({ ...(await togetherJobOf(call)), ...talk }, tuning);
   reporter.done(describeTogether(report), report);
 }

@@ -10,7 +10,7 @@ import { nameExists } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import type { JobScope } from '../jobs/job.js';
 import type { SplitReport } from '../jobs/options.js';
-import { reportSplits, summarizeSplits } from '../jobs/split-report.js';
+import { reportShards, summarizeSplits } from '../jobs/split-report.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import type { DuplicatesFile } from '../output/duplicates-move.js';
 import type { OutputLayout } from '../output/output-layout.js';
@@ -42,6 +42,7 @@ export interface ClusterOutput {
   /** Final paths; none for one output. */
   readonly shards: readonly string[];
   readonly splits: readonly SplitReport[] | undefined;
+  readonly emptyShards?: number | undefined;
   /**
    * The records that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
    * commit was killed while the outputs got their names.
@@ -234,8 +235,7 @@ function reportOf(
     bytes,
     seed: plan.request.seed,
     checksum,
-    shards,
-    splits: reportSplits(splits, shards),
+    ...reportShards({ records, splits }, shards),
     state: undefined,
   };
 }

@@ -99,6 +99,8 @@ export interface WeighedRecords {
   /** Those that do not have the copy that is drawn. */
   readonly undrawnRecords: number;
   readonly undrawnBytes: number;
+  /** Of the field whose sums decided about weights, in parts of 10^-15. Absent: none did. */
+  readonly undrawnSum?: string | undefined;
 }
 
 /** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */

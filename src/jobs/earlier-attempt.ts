@@ -62,6 +62,11 @@ export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
   return manifest.layout !== null || journal !== undefined;
 }
 
+/** Whether a part of the output may have been written, or is noted to begin somewhere. */
+export function hasBegunOutput({ directory, journal, cutsNote, finished }: EarlierAttempt): boolean {
+  return journal !== undefined || cutsNote !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
+}
+
 /** The `resumed` field of the report. @param pileSets number of pile sets that the earlier attempt had committed. */
 export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: number): ShuffleReport['resumed'] {
   if (earlier === undefined) return undefined;

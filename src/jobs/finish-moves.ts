@@ -7,7 +7,7 @@ import type { JobFiles } from './job-files.js';
 import type { JobProgress } from './job-progress.js';
 import type { ShuffleReport } from './options.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { reportSplits } from './split-report.js';
+import { reportShards } from './split-report.js';
 
 /** A report without the total time, which is known when the job has ended. */
 export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
@@ -36,8 +36,7 @@ export async function finishMoves(
     piles: plan.memory.pileCount,
     tempBytes: 0,
     decoders: {},
-    shards: commit.value,
-    splits: reportSplits(splits, commit.value),
+    ...reportShards({ records, splits }, commit.value),
     resumed: { pileSets: plan.slices.length, outputBytes: bytes },
   };
 }

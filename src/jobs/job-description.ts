@@ -153,14 +153,35 @@ function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
   }
 }
 
+/** How the output is cut, as the manifest has it. */
+type DescribedCuts = Pick<JobManifest, 'shards' | 'splits'>;
+
+/** The same without the amounts that turn out to be impossible when the records are known: their job may go on with others. */
+function withoutAmounts({ shards, splits }: DescribedCuts): DescribedCuts {
+  const without = (rule: JobManifest['shards']) =>
+    rule === null || rule.by === 'count' ? rule : { ...rule, amount: 0 };
+  return {
+    shards: without(shards),
+    splits: splits?.map((split) => ({ ...split, shards: JSON.stringify(without(JSON.parse(split.shards))) })),
+  };
+}
+
 /**
+ * @param isCut whether a part of the output is written, or is noted to begin somewhere.
+ * @returns the manifest, with the cuts of the requested job.
  * @throws UsageError ERR_JOB_DIFFERS if the unfinished job differs from the requested one; the message has the first
  *   difference. InputError ERR_INPUT_CHANGED if an input has changed.
  */
-export async function requireSameJob(manifest: JobManifest, job: DescribedJob, site: FilesSite): Promise<void> {
+export async function requireSameJob(
+  manifest: JobManifest,
+  job: DescribedJob,
+  site: FilesSite,
+  isCut: boolean,
+): Promise<JobManifest> {
   const { request, inputs } = job;
   const directory = site.paths.jobDirectory;
   const now = { ...describeRecords(job), ...describeOutput(request, site), tempDirs: describeTempDirs(site) };
+  const [cutsThen, cutsNow] = isCut ? [manifest, now] : [withoutAmounts(manifest), withoutAmounts(now)];
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, now.framing],
@@ -170,9 +191,9 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
     ['rule for equal records', keepsOf(manifest), keepsOf(now)],
     ['file of duplicates', manifest.duplicates ?? 'none', site.duplicates?.path ?? 'none'],
-    ['cut into shards', manifest.shards, now.shards],
+    ['cut into shards', cutsThen.shards, cutsNow.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
-    ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
+    ['list of splits', cutsThen.splits ?? 'none', cutsNow.splits ?? 'none'],
     ['selector of splits', manifest.splitBy ?? 'none', describeRule(request.splitBy) ?? 'none'],
     ['selector of equal records', manifest.uniqueBy ?? 'none', now.uniqueBy ?? 'none'],
     ['compression', manifest.compression, now.compression],
@@ -190,7 +211,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     );
   }
   const changed = await findInputChange(manifest.inputs, inputs, request.signal);
-  if (changed === undefined) return;
+  if (changed === undefined) return { ...manifest, shards: now.shards, splits: now.splits };
   const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',

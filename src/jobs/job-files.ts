@@ -229,6 +229,8 @@ export class JobFiles {
     const hasTempData = ranges.length > 0 || listCommittedSlices(site.paths.jobDirectory).length > 0;
     if (journal === undefined && hasTempData) directory.requireDataDirectories();
     await directory.makeDirectories(isResumable);
+    // Its cuts may be others now.
+    if (journal === undefined) await replaceJobManifest(site.paths.jobDirectory, manifest);
     this.#makeDuplicatesDirectory();
     if (journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
   }

@@ -3,7 +3,7 @@
  * weights; a mix of shares becomes weights when the inputs are counted.
  */
 import { createHash } from 'node:crypto';
-import type { NumberField } from '../../workers/read/field-sum.js';
+import { MOST_PATH_BYTES, type NumberField } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import type { InputGroup } from '../inputs/weigh-inputs.js';
@@ -160,7 +160,10 @@ function readUnit(unit: unknown): Pick<ShareRequest, 'unit' | 'field'> {
     throw new UsageError('`mix`: expected unit to be records, bytes or a field with a number, such as .n_tokens');
   if (unit.length > MOST_UNIT_CHARACTERS)
     throw new UsageError(`\`mix\`: unit has ${unit.length} characters; expected at most ${MOST_UNIT_CHARACTERS}`);
-  return { unit, field: { name: unit, path: encodeFieldPath(parseFieldPath(unit, '`mix`: unit')) } };
+  const path = encodeFieldPath(parseFieldPath(unit, '`mix`: unit'));
+  if (path.byteLength > MOST_PATH_BYTES)
+    throw new UsageError('`mix`: the keys of unit are too long together; expected less than 2 KiB');
+  return { unit, field: { name: unit, path } };
 }
 
 function readTotal(total: unknown): bigint | undefined {

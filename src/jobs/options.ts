@@ -153,11 +153,15 @@ export interface GroupReport {
   readonly expected: { readonly records: number; readonly bytes: number };
   /** In the output; with `headCount` or `repeat`, what the output was taken from. */
   readonly weighed: { readonly records: number; readonly bytes: number };
+  /** How often its records came on average: those of `weighed`, divided by those of `read`. */
+  readonly epochs: number;
   /**
-   * `read` and `expected` in the unit of a mix with shares, such as the sum of a field. Undefined where none was
-   * counted.
+   * `read`, `expected` and `weighed` in the unit of a mix with shares, such as the sum of a field. Undefined where none
+   * was counted.
    */
-  readonly unit: { readonly read: number; readonly expected: number } | undefined;
+  readonly unit:
+    | { readonly name: string; readonly read: number; readonly expected: number; readonly weighed: number }
+    | undefined;
 }
 
 /**
@@ -418,6 +422,8 @@ export interface ShuffleReport {
   readonly decoders: Readonly<Record<string, number>>;
   /** Paths of the shards in order; empty if the output is one file or a stream. */
   readonly shards: readonly string[];
+  /** How many of them have no record: readers may fail at these. Undefined: none. */
+  readonly emptyShards?: number | undefined;
   /** The splits in order. Undefined without `splits`. */
   readonly splits: readonly SplitReport[] | undefined;
   /** The work of an earlier attempt that the job reused; undefined if the job started anew. */
@@ -440,6 +446,8 @@ export interface SplitReport {
   readonly checksum: string;
   /** Paths of its shards in order. */
   readonly shards: readonly string[];
+  /** How many of them have no record. Undefined: none. */
+  readonly emptyShards?: number | undefined;
 }
 
 /** Seconds of all threads together in one pass. `idle` is workers times elapsed time, minus all phases. */
@@ -542,6 +550,8 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
   readonly name: string;
   /** Paths of its shards in order, or of its one file. */
   readonly files: readonly string[];
+  /** How many of its shards have no record. Undefined: none. */
+  readonly emptyShards?: number | undefined;
   /** What the member has of each split, if there are splits. `files` lists these shards, too. */
   readonly splits?: readonly SplitReport[] | undefined;
 }

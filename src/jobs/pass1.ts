@@ -82,7 +82,7 @@ export async function runPass1({
     settings: scatterSettings(
       threads,
       plan,
-      { ...request, keepsPlaces: request.duplicates !== undefined },
+      { ...request, keepsPlaces: request.duplicates !== undefined, weighedField: request.shares?.field },
       storage,
       outlivesJob(site),
       request.isProfiled,

@@ -3,6 +3,7 @@
  */
 import { UsageError } from '../errors.js';
 import { withColumnNumber } from '../formats/column-names.js';
+import { framingOf } from '../formats/framing-table.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
@@ -18,7 +19,7 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { placeOfDuplicates } from './duplicates-place.js';
-import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
+import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
@@ -26,9 +27,9 @@ import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
-import { warnOfOtherShards } from './split-report.js';
+import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { type GroupedJob, groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -111,10 +112,13 @@ export async function prepareShuffle(
   const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
-  const earlier = found !== undefined && hasWorkOnDisk(found) ? found : undefined;
-  const manifest = found?.manifest;
-  if (manifest !== undefined && site.kind === 'files')
-    await requireSameJob(manifest, { request: asked, inputs: listed.inputs, inputIds }, site);
+  const compared = { request: asked, inputs: listed.inputs, inputIds };
+  const manifest =
+    found === undefined || site.kind !== 'files'
+      ? undefined
+      : await requireSameJob(found.manifest, compared, site, hasBegunOutput(found));
+  const earlier =
+    found === undefined || manifest === undefined || !hasWorkOnDisk(found) ? undefined : { ...found, manifest };
   if (site.kind === 'files' && earlier?.journal === undefined) {
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths, asked.resume);
@@ -134,6 +138,7 @@ export async function prepareShuffle(
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
   const uniqueBy = asked.uniqueBy && withColumnNumber(asked.uniqueBy, firstHeader);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy, uniqueBy };
+  warnOfEmptyShards(asked, mostRecordsOf(request, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
@@ -167,7 +172,9 @@ export async function prepareShuffle(
     onWarning,
   });
   const spaceWatch = earlier === undefined ? watch : undefined;
-  const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
+  const jobDirectory = site.kind === 'files' && plan.layout !== undefined ? site.paths.jobDirectory : undefined;
+  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs, jobDirectory };
+  const reportLog = reports?.openReportLog(reported);
   releases.push(() => reportLog?.close());
   return {
     request,
@@ -188,6 +195,23 @@ export async function prepareShuffle(
     spaceWatch,
     reportLog,
   };
+}
+
+/** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
+function mostRecordsOf(
+  { headCount, repeat, framing }: ShuffleRequest,
+  inputs: readonly Input[],
+  { given, shared }: GroupedJob,
+): number {
+  const cut = framing === undefined ? undefined : framingOf(framing).cut;
+  const comeOnce = !repeat && given === undefined && shared === undefined;
+  const countOf = (input: Input): number => {
+    if (input.kind === 'list') return input.list.ends.length;
+    if (input.kind === 'stream' || input.codec !== undefined || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
+    return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
+  };
+  const all = comeOnce ? inputs.reduce((sum, input) => sum + countOf(input), 0) : Number.POSITIVE_INFINITY;
+  return Math.min(all, headCount ?? all);
 }
 
 /** Samples may have one key if only one of each key stays. Headers tell their keys only to who knows the framing. */

@@ -3,7 +3,7 @@
  * are absent. `examples/plan.schema.json` describes the same as JSON.
  */
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
-import type { ShuffleOptions } from './options.js';
+import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 
 /** The options of the job, and how to look at the machine. */
 export interface PreviewOptions extends ShuffleOptions {
@@ -86,6 +86,22 @@ export interface ShufflePreview {
   /** Those that the job gives before it starts. */
   readonly warnings: readonly string[];
 }
+
+/** What a job of aligned files will need: its members are shuffled one after the other. */
+export interface TogetherPreview {
+  /** Each as a shuffle by itself. The outputs lie beside each other; memory and temp data make way for the next. */
+  readonly members: readonly MemberPreview[];
+  /** Those that the job gives before it starts. */
+  readonly warnings: readonly string[];
+}
+
+export interface MemberPreview extends ShufflePreview {
+  /** Of its output. */
+  readonly name: string;
+}
+
+/** The options of a job of aligned files, and how to look at the machine. */
+export interface TogetherPreviewOptions extends ShuffleTogetherOptions, Pick<PreviewOptions, 'probe'> {}
 
 export interface PreviewedSplit {
   readonly name: string;

@@ -22,7 +22,7 @@ import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
 import { NOTHING } from './expected.js';
 import { expectCounts } from './expected-counts.js';
-import { runJob } from './job.js';
+import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn } from './preview-advice.js';
@@ -54,7 +54,7 @@ export async function previewShuffle(
   const { value } = await runJob({ ...options, onWarning }, async (scope) => {
     const steps = { findStart: lookForStart, countInputs: expectCounts };
     const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, steps);
-    return preview(prepared, probe);
+    return preview(prepared, probe, tuning, scope);
   });
   return { ...value, warnings };
 }
@@ -63,11 +63,16 @@ export async function previewShuffle(
 const FILES_OF_PROCESS = 48;
 const FILES_OF_THREAD = 8;
 
-async function preview(prepared: PreparedShuffle, probe: boolean): Promise<Omit<ShufflePreview, 'warnings'>> {
+async function preview(
+  prepared: PreparedShuffle,
+  probe: boolean,
+  tuning: Partial<Tuning>,
+  { warn }: JobScope,
+): Promise<Omit<ShufflePreview, 'warnings'>> {
   const { request, plan, site, inputs, disks } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const gates = new DeviceGates(request.ioLimits);
-  const sizes = await expectSizes(prepared);
+  const sizes = await expectSizes(prepared, tuning, warn);
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;

@@ -4,21 +4,22 @@
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import { framingOf } from '../formats/framing-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { FileInput } from '../inputs/list-inputs.js';
-import { weighEstimate } from '../inputs/weighed-estimate.js';
-import { openForRead, readAt, withFile } from '../io/files.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
 import { deriveDrawSeed } from '../keys.js';
-import { hearSignalsAt } from '../pause.js';
 import { OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from './expected.js';
+import { expectGroups } from './expected-counts.js';
+import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Expected, PreviewedSplit } from './preview-report.js';
 import { type EncoderProbe, probeEncoder } from './probe-work.js';
-import { type RecordSample, sampleRecords } from './sample-records.js';
+import { sampleRecords } from './sample-records.js';
 import { type Amount, expectedFiles } from './timed-job.js';
 
 export interface JobSizes {
@@ -36,7 +37,8 @@ export interface JobSizes {
   readonly output: (SizedRecords & { readonly writtenBytes: Expected }) | undefined;
   /** Expected decoded bytes of each input. */
   readonly decodedBytes: readonly (number | undefined)[];
-  readonly sample: RecordSample;
+  /** Some of the records, each with its delimiter. */
+  readonly sample: readonly Uint8Array[];
   /** Of a compressed output. */
   readonly encoding: EncoderProbe | undefined;
 }
@@ -50,53 +52,45 @@ export interface SizedRecords {
 const RATIO_ERROR = 0.1;
 /** Counts of random keys vary; with so many standard deviations, hardly ever by more. */
 const DEVIATIONS = 4;
-const WEIGHED_ERROR: Expected = { least: 2 / 3, expected: 1, most: 3 / 2 };
+/** The mean of squared lengths, over the square of their mean, may be this squared. */
+const SQUARED_LENGTHS = 2;
 /** For the samples of an encoder. */
 const ENCODE_SECONDS = 0.3;
-const HEAD_EXPANSION = 1.2;
-const MOST_INPUT_ENDS = 10_000;
 /** Of keys that a limit kept out too late. */
 const HEAD_MARGIN = 1.5;
 
 /** @returns undefined if an input has an unknown size. @throws InputError, AbortError */
-export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes | undefined> {
-  const { request, inputsToRead: inputs, weighing, plan } = prepared;
+export async function expectSizes(
+  prepared: PreparedShuffle,
+  tuning: Tuning,
+  warn: JobScope['warn'],
+): Promise<JobSizes | undefined> {
+  const { request, inputsToRead: inputs, weighing, plan, deviceGates } = prepared;
   const { framing, seed, signal } = request;
   if (framing === undefined || inputs.some(({ kind }) => kind === 'stream')) return undefined;
-  const estimate = estimateInputs(inputs, framing, deriveDrawSeed(seed));
-  const { read, made } = weighEstimate(estimate, weighing?.weights);
-  const sample = await sampleRecords(inputs, framing, deriveDrawSeed(seed), signal);
-  const perByte =
-    sample.whole === undefined ? sample.perByte : exactly(sample.whole.records / Math.max(1, sample.whole.bytes));
-  const endBytes = sample.whole === undefined ? await missingEnds(prepared) : NOTHING;
-  const { recordBytes: allBytes, leastBytes } = estimate;
-  // Where a size is estimated from the beginning of a file: that compresses less well than the rest.
-  const mostBytes = estimate.mostBytes * (estimate.mostBytes > leastBytes ? HEAD_EXPANSION : 1);
-  const recordBytes =
-    sample.whole === undefined
-      ? plus({ least: leastBytes, expected: allBytes, most: mostBytes }, endBytes)
-      : exactly(sample.whole.bytes);
-  const sized = (bytes: Expected): SizedRecords => ({ bytes, records: times(bytes, perByte) });
-  const part = (of: typeof estimate): Expected => ({
-    least: of.leastBytes / Math.max(1, leastBytes),
-    expected: of.recordBytes / Math.max(1, allBytes),
-    most: of.mostBytes / Math.max(1, estimate.mostBytes),
-  });
-  const all = sized(recordBytes);
-  const madeOfAll = sized(times(recordBytes, part(made)));
-  // Groups of inputs may have records of other lengths.
-  const everything =
-    weighing === undefined ? madeOfAll : { ...madeOfAll, records: times(madeOfAll.records, WEIGHED_ERROR) };
+  const once: Weighing = {
+    weights: inputs.map(() => ONCE),
+    groupOf: weighing?.groupOf ?? inputs.map(() => 0),
+    groups: weighing?.groups ?? [{ name: undefined, weight: ONCE, inputCount: inputs.length }],
+  };
+  const readable = { ...prepared, inputs, weighing: once, field: undefined };
+  const groups = await expectGroups(readable, request, plan.memoryNeed, deviceGates, tuning, warn);
+  const weightOf = (group: number) => weighing?.groups[group]?.weight ?? ONCE;
+  const { decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(seed));
+  const files = inputs.flatMap((input, i) => (input.kind === 'file' ? [{ input, bytes: decodedBytes[i] ?? 0 }] : []));
+  const { kept } = await sampleRecords(files, framing, deriveDrawSeed(seed), signal);
+  const all = sumOf(groups);
+  const everything = sumOf(groups.map((group, i) => withCopies(group, weightOf(i))));
   const onPiles = headOnPiles(prepared, everything);
   const drawn = drawnRecords(prepared, all);
-  const tempBytesOfLevel = temp(prepared, onPiles, drawn, sample);
+  const tempBytesOfLevel = temp(prepared, onPiles, drawn, kept);
   const levels = levelsOf(plan.memory, plan.memoryNeed.meanRecordBytes);
   const output = outputRecords(prepared, everything, drawn);
-  const encoding = await encodingOf(prepared, sample);
+  const encoding = await encodingOf(prepared, kept);
   return {
     records: wholeNumbers(all.records),
-    recordBytes: wholeNumbers(recordBytes),
-    read: sized(times(recordBytes, part(read))),
+    recordBytes: wholeNumbers(all.bytes),
+    read: sumOf(groups.filter((_, i) => !isNothing(weightOf(i)))),
     onPiles,
     tempBytes: wholeNumbers(mapped(tempBytesOfLevel, (bytes) => bytes * levels)),
     tempBytesOfLevel,
@@ -105,29 +99,31 @@ export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes |
       bytes: wholeNumbers(output.bytes),
       writtenBytes: wholeNumbers(writtenBytes(prepared, output, encoding)),
     },
-    decodedBytes: estimate.decodedBytes,
-    sample,
+    decodedBytes,
+    sample: kept,
     encoding,
   };
 }
 
-/** Bytes that pass 1 appends to inputs whose last record has no end. That of a compressed input cannot be seen. */
-async function missingEnds({ inputsToRead, request }: PreparedShuffle): Promise<Expected> {
-  const recordEnd = request.framing === undefined ? undefined : framingOf(request.framing).recordEnd;
-  if (recordEnd === undefined) return NOTHING;
-  let [missing, unseen] = [0, 0];
-  const last = new Uint8Array(1);
-  for (const [index, input] of inputsToRead.entries()) {
-    await hearSignalsAt(index, request.signal);
-    if (input.kind !== 'file' || input.version.byteLength <= input.header.byteLength) continue;
-    if (input.codec !== undefined || index >= MOST_INPUT_ENDS) {
-      unseen += 1;
-      continue;
-    }
-    withFile(openForRead(input.path, 'input'), (file) => readAt(file, last, 0, 1, input.version.byteLength - 1));
-    if (last[0] !== recordEnd.byte) missing += 1;
-  }
-  return { least: missing, expected: missing, most: missing + unseen };
+function sumOf(parts: readonly SizedRecords[]): SizedRecords {
+  return {
+    records: parts.reduce((sum, { records }) => plus(sum, records), NOTHING),
+    bytes: parts.reduce((sum, { bytes }) => plus(sum, bytes), NOTHING),
+  };
+}
+
+/** What a weight makes of records. The draws of few records vary around their mean. */
+function withCopies({ records, bytes }: SizedRecords, weight: Weight): SizedRecords {
+  const factor = factorOf(weight);
+  const chance = factor - weight.copies;
+  const spread = DEVIATIONS * Math.sqrt(records.most * chance * (1 - chance));
+  const mean = bytes.expected / Math.max(1, records.expected);
+  const made = (value: Expected, most: number): Expected => ({
+    least: Math.max(value.least * weight.copies, value.least * factor - most),
+    expected: value.expected * factor,
+    most: Math.min(value.most * mostCopiesOf(weight), value.most * factor + most),
+  });
+  return { records: made(records, spread), bytes: made(bytes, SQUARED_LENGTHS * mean * spread) };
 }
 
 /** With `headCount`, pass 1 leaves most records out. */
@@ -174,7 +170,7 @@ function temp(
   { plan, request }: PreparedShuffle,
   onPiles: SizedRecords,
   drawn: SizedRecords | undefined,
-  sample: RecordSample,
+  sample: JobSizes['sample'],
 ): Expected {
   const { memory, memoryNeed } = plan;
   if (staysInMemory(memory) && (memoryNeed.exact || memory.hold !== undefined) && drawn === undefined) return NOTHING;
@@ -191,7 +187,7 @@ function temp(
   return drawn === undefined ? outOfMemory : { ...outOfMemory, least: 0 };
 }
 
-function ratioOf({ records }: RecordSample, level: number): number {
+function ratioOf(records: JobSizes['sample'], level: number): number {
   const bytes = new Uint8Array(Buffer.concat(records).subarray(0, 512 * 1024));
   if (bytes.byteLength === 0) return 1;
   return Math.min(1, openEncoder({ codec: 'zstd', level }).encode(bytes).byteLength / bytes.byteLength);
@@ -216,12 +212,15 @@ function outputRecords(
   return { records: some, bytes: unique ? { ...bytesOf, least: 0 } : bytesOf };
 }
 
-async function encodingOf({ request, plan }: PreparedShuffle, sample: RecordSample): Promise<EncoderProbe | undefined> {
+async function encodingOf(
+  { request, plan }: PreparedShuffle,
+  sample: JobSizes['sample'],
+): Promise<EncoderProbe | undefined> {
   const { compression, seed, signal } = request;
   if (compression === undefined) return undefined;
   // Neighbours in an input are more alike than those in the output.
   const draw = seedrandom(deriveDrawSeed(seed));
-  const shuffled = sample.records.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
+  const shuffled = sample.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
   return probeEncoder(
     shuffled.map(({ bytes }) => bytes),
     openEncoder(compression),

@@ -35,7 +35,7 @@ export async function measureWork(
 ): Promise<MeasuredWork> {
   const { framing, compression, signal, igzip } = request;
   const measures = probe && framing !== undefined;
-  const slowness = measures ? await probeKernel(sizes.sample.records, framing, KERNEL_SECONDS, signal) : undefined;
+  const slowness = measures ? await probeKernel(sizes.sample, framing, KERNEL_SECONDS, signal) : undefined;
   // Measured times are those of a machine as busy as now.
   const quiet = slowness?.now ?? 1;
   const decoding = new Map<string, number>();

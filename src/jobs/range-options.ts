@@ -48,7 +48,7 @@ export interface RangeOptions
 }
 
 export interface RangeReport
-  extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers' | 'shards' | 'splits'> {
+  extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers' | 'shards' | 'splits' | 'emptyShards'> {
   /** How many were written. */
   readonly numbers: number;
   /** Elapsed time. `total` includes preparation and cleanup. */
@@ -107,7 +107,7 @@ export function completeRange(options: RangeOptions): RangeRequest {
       "`shards`: a range is cut by numbers; expected an object with `by` one of 'count' and 'records'",
     );
   return {
-    ...completeOutput({ ...options, headCount: undefined }),
+    ...completeOutput({ ...options, headCount: undefined }, 'lines'),
     ...completeTalk(options),
     ...completePlaces(options),
     terminator: options.zeroTerminated === true ? 0 : NEWLINE,

@@ -4,9 +4,10 @@
  */
 import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
-import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
+import type { DecompressProgram } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
+import { refuseOtherFormats } from '../formats/output-names.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { joinRecords } from '../formats/record-list.js';
 import type { AskedInput, NamedInput } from '../inputs/expand-names.js';
@@ -21,7 +22,7 @@ import { MOST_DRAWS } from '../passes/draw-pass.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { completeMix, type MixRequest, requireGlob } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
-import type { ShuffleOptions } from './options.js';
+import type { RecordKind, ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
 import { completeSplitValues, type UnkeyedSplitValues } from './split-values.js';
@@ -140,7 +141,9 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
     throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
   if (repeat) requireRepeatable(options, isInTasks);
   requireSeed(seed);
-  const output = completeOutput(options);
+  // A header in bytes may be that of any format.
+  const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
+  const output = completeOutput(options, kind);
   const inputs = completeInputs(options.duplicates === undefined ? options : listable(options));
   const distinct = completeUnique(options, inputs);
   const splitBy = completeSplitValues(options, inputs, output);
@@ -310,7 +313,10 @@ export function requireSeed(seed: unknown): asserts seed is string | undefined {
   if (!isWellFormed(seed)) throw new UsageError('`seed`: expected well-formed Unicode, without half pairs');
 }
 
-/** @throws UsageError also if this machine cannot compress as requested. */
+/**
+ * @param kindOfRecords undefined: unknown.
+ * @throws UsageError also if this machine cannot compress as requested.
+ */
 export function completeOutput(
   options: Pick<
     ShuffleOptions,
@@ -325,12 +331,14 @@ export function completeOutput(
     | 'tempCompress'
     | 'onWarning'
   >,
+  kindOfRecords: RecordKind['by'] | undefined,
 ): OutputRequest {
   const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
   if (output !== undefined && !isPath(output)) throw new UsageError('`output`: expected a path that is not empty');
   if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('`tempDirs`: expected an array of paths');
   const { shards, splits } = completeShards(options);
+  if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords);
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(
       `\`shardPrefix\` ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
@@ -381,12 +389,6 @@ function chooseCompression(
   if (codecByName !== undefined && codecByName !== compression?.codec) {
     options.onWarning?.(
       `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
-    );
-  }
-  const isNamedOtherwise = shards === undefined && output !== undefined && withoutCodecSuffix(output) !== output;
-  if (codecByName === undefined && isNamedOtherwise) {
-    options.onWarning?.(
-      `the output ${output} will be ${compression?.codec ?? 'plain'}, though its name says something else; pileshuf can write ${OUTPUT_CODECS.join(' and ')}`,
     );
   }
   if (compression !== undefined) openEncoder(compression);

@@ -1,183 +1,332 @@
 /**
  * Counts the records of samples of the inputs, for a preview. The job plans with fewer samples, which are enough for it:
- * its results never depend on them. Small plain inputs are read whole.
+ * its results never depend on them.
+ *
+ * All bytes of records lie one behind the other and are cut into strata, each with two random places. A few inputs are
+ * strata of their own. Each input consists of windows, and those around the places are read. So a window is drawn as often
+ * as its share of the bytes demands, and on average it has as many records for a byte as its stratum. What is counted in
+ * a window is the ends of records, so that records count which are longer than a window.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
 import { type NumberField, sumOfField } from '../../workers/read/field-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import type { FileInput, Input } from '../inputs/list-inputs.js';
+import type { FileInput } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
-import { type CountedPiece, recordsPerByte } from '../plan/sampled-records.js';
+import { partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
+import { exactly } from './expected.js';
+import type { Expected } from './preview-report.js';
 
-/** Inputs of so many bytes together are read whole. */
-const WHOLE_BYTES = 8 * 2 ** 20;
-const MOST_WHOLE_INPUTS = 1000;
-const PIECES = 64;
-const PIECE_BYTES = 64 * 1024;
-const HEAD_BYTES = 128 * 1024;
-/** Compressed beginnings that are decoded. */
-const HEADS = 8;
-/** The parts of a beginning tell how different its records are, and not how different the rest is. */
-const PART_BYTES = 16 * 1024;
-const HEAD_ERROR = 0.05;
+export interface RecordSample {
+  /** Of all files. */
+  readonly records: Expected;
+  /** About the sum of the field in them, in parts of 10^-15; 0 without one. */
+  readonly fieldSum: number;
+  /** Some whole records, each with its delimiter. */
+  readonly kept: readonly Uint8Array[];
+}
+
+/** An input with a known size. */
+export interface SampledFile {
+  readonly input: FileInput;
+  /** Of its records; an estimate if it is compressed. */
+  readonly bytes: number;
+}
+
+/** How many windows there are, after half as many that tell where they should be. The more there are, the smaller. */
+export interface WindowSizes {
+  readonly windowBytes: number;
+  readonly fewest: number;
+  readonly most: number;
+}
+
+const USUAL_WINDOWS: WindowSizes = { windowBytes: 64 * 1024, fewest: 128, most: 512 };
+const PLACES_OF_STRATUM = 2;
+/** Of a stratum or an input that is read whole. */
+const MOST_WHOLE_WINDOWS = 4;
+/** A beginning, as stored, is as long as so many windows: where it is read, nothing else of the input can be. */
+const HEAD_WINDOWS = 8;
+const SHORTER_HEAD = 16;
+const MOST_DECODED_BYTES = 16 * 2 ** 20;
+/** See `Stratum.doubt`: the rest of an input may have records of half the length, or of twice. */
+const UNSEEN_REST = 2;
+/** Where no record is seen; a record may as well be a byte. */
+const USUAL_RECORD_BYTES = 200;
 /** Kept for other measurements. */
 const MOST_KEPT_BYTES = 4 * 2 ** 20;
 /** Scanning may read a little behind the bytes. */
 const BEHIND_BYTES = 256;
 
-export interface RecordSample {
-  /** Expected records for a byte of records, at least and at most. */
-  readonly perByte: { readonly least: number; readonly expected: number; readonly most: number };
-  /** Of all inputs, if each of them was read whole, with the delimiters that they lack. */
-  readonly whole: { readonly records: number; readonly bytes: number } | undefined;
-  /** Some whole records, each with its delimiter. */
-  readonly records: readonly Uint8Array[];
-  /** Of the field, in parts of 10^-15, per byte of records; 0 without one. */
-  readonly fieldPerByte: number;
-}
-
-interface Piece {
-  readonly bytes: Uint8Array;
-  /** Whether the first record begins with it. */
-  readonly atStart: boolean;
-  /** Whether its end is that of the input. */
-  readonly atEnd: boolean;
-  /** Whether it is the beginning of a compressed input, of which nothing else is seen. */
-  readonly isHead?: boolean;
-}
-
 /** @throws InputError if an input cannot be read; AbortError */
 export async function sampleRecords(
-  inputs: readonly Input[],
+  files: readonly SampledFile[],
   framingSpec: FramingSpec,
   drawSeed: string,
   signal: AbortSignal | undefined,
   field?: NumberField,
+  { windowBytes, fewest, most } = USUAL_WINDOWS,
 ): Promise<RecordSample> {
   const framing = framingOf(framingSpec);
-  const scan = new PieceScanner(framing, field);
-  const files = inputs.filter((input): input is FileInput => input.kind === 'file' && input.version.byteLength > 0);
-  const plain = files.filter(({ codec }) => codec === undefined);
-  const isWhole =
-    files.length === plain.length &&
-    inputs.every(({ kind }) => kind !== 'stream') &&
-    plain.length <= MOST_WHOLE_INPUTS &&
-    sizeOf(plain) <= WHOLE_BYTES;
-  for (const input of inputs) {
-    if (input.kind === 'list') scan.add({ bytes: input.list.bytes, atStart: true, atEnd: true });
-  }
+  const filled = files.filter(({ bytes }) => bytes > 0);
+  const starts = new Float64Array(filled.length + 1);
+  for (const [i, { bytes }] of filled.entries()) starts[i + 1] = (starts[i] ?? 0) + bytes;
+  const allBytes = starts.at(-1) ?? 0;
+  const windowCount = Math.min(most, Math.max(fewest, PLACES_OF_STRATUM * filled.length));
+  const bytesOfEach = Math.ceil((windowBytes * fewest) / windowCount);
+  const ranges = rangesOf(filled, allBytes, windowCount / 4, bytesOfEach);
+  const scanner = new PieceScanner(framing, field, MOST_KEPT_BYTES / (PLACES_OF_STRATUM * ranges.length));
+  const windows = new WindowReader(scanner, framing, bytesOfEach);
   const draw = seedrandom(drawSeed);
-  const pieces = isWhole ? wholes(plain) : [...drawnPieces(plain, framing, draw), ...heads(files, draw)];
-  let index = 0;
-  for (const piece of pieces) {
-    await hearSignalsAt(index++, signal);
-    scan.add(piece);
-  }
-  return scan.sample(isWhole, sizeOf(plain));
-}
-
-function sizeOf(files: readonly FileInput[]): number {
-  return files.reduce((sum, { version }) => sum + version.byteLength, 0);
-}
-
-function* wholes(files: readonly FileInput[]): Generator<Piece, void> {
-  for (const { path, version, header } of files) {
-    const start = header.byteLength;
-    yield { bytes: bytesOf(path, start, version.byteLength - start), atStart: true, atEnd: true };
-  }
-}
-
-/** From evenly spaced places of all files, one behind the other. Where a record cannot be found there, from the beginning. */
-function* drawnPieces(files: readonly FileInput[], framing: Framing, draw: () => number): Generator<Piece, void> {
-  const totalBytes = sizeOf(files);
-  const first = draw();
-  let [start, taken] = [0, 0];
-  for (const { path, version, header } of files) {
-    const end = start + version.byteLength;
-    const at = () => ((taken + first) / PIECES) * totalBytes;
-    for (; taken < PIECES && at() < end; taken++) {
-      const { byteLength: headerBytes } = header;
-      const wanted = Math.max(headerBytes, Math.min(at() - start, version.byteLength - PIECE_BYTES));
-      const every = framing.cut.kind === 'every' ? framing.cut.byteLength : undefined;
-      const cutStart = every === undefined ? Math.floor(wanted) : wanted - ((wanted - headerBytes) % every);
-      const position = framing.cut.kind === 'never' ? headerBytes : Math.floor(cutStart);
-      const byteLength = Math.min(PIECE_BYTES, version.byteLength - position);
-      const atStart = position === headerBytes || every !== undefined;
-      yield { bytes: bytesOf(path, position, byteLength), atStart, atEnd: false };
+  const fileAt = (place: number) => lastUpTo(starts.subarray(0, -1), place);
+  const drawIn = (range: StratumRange): DrawnStratum => {
+    const first = fileAt(range.start);
+    const [file, fileStart = 0, fileEnd = 0] = [filled[first], starts[first], starts[first + 1]];
+    const whole =
+      file !== undefined && range.end <= fileEnd
+        ? windows.whole(file, Math.floor(range.start - fileStart), Math.floor(range.end - fileStart))
+        : undefined;
+    if (whole !== undefined) return stratumOf(range, [whole]);
+    const places = Array.from({ length: PLACES_OF_STRATUM }, () => range.start + draw() * (range.end - range.start));
+    const seen = places.flatMap((place) => {
+      const number = fileAt(place);
+      const found = filled[number];
+      return found === undefined ? [] : [windows.around(found, place - (starts[number] ?? 0))];
+    });
+    return stratumOf(range, seen);
+  };
+  const drawAll = async (inRanges: readonly StratumRange[]): Promise<readonly DrawnStratum[]> => {
+    const strata: DrawnStratum[] = [];
+    for (const [index, range] of inRanges.entries()) {
+      await hearSignalsAt(index, signal);
+      strata.push(drawIn(range));
     }
-    start = end;
-  }
+    return strata;
+  };
+  // Most records may lie together, as in a file that is sorted by length. Only new draws may count in strata that the
+  // first ones choose: where much was found by chance, there would be more of it.
+  const parts = partsOf(await drawAll(ranges), ranges.length);
+  const strata = await drawAll(ranges.flatMap(({ start, end }, i) => cut(start, end - start, parts[i] ?? 1)));
+  const records =
+    framing.cut.kind === 'every'
+      ? exactly(allBytes / framing.cut.byteLength)
+      : recordsOf(strata, windows.seenBytes, filled.length);
+  return { records, fieldSum: strata.reduce((sum, stratum) => sum + stratum.fieldSum, 0), kept: scanner.kept };
 }
 
-function* heads(files: readonly FileInput[], draw: () => number): Generator<Piece, void> {
-  const compressed = files.filter(({ codec }) => codec !== undefined);
-  for (let i = 0; i < Math.min(HEADS, compressed.length); i++) {
-    const { path, version, header, codec } = compressed[Math.floor(draw() * compressed.length)] ?? {};
-    if (path === undefined || version === undefined || codec === undefined) continue;
-    const head = bytesOf(path, 0, Math.min(HEAD_BYTES, version.byteLength));
-    // A corrupt input is reported by the job.
-    const { kept } = codec.decodeHead(head, Number.POSITIVE_INFINITY);
-    yield { bytes: kept.subarray(header?.byteLength ?? 0), atStart: true, atEnd: false, isHead: true };
-  }
+/** Of all inputs, one behind the other. */
+interface StratumRange {
+  readonly start: number;
+  readonly end: number;
 }
 
-function bytesOf(path: string, position: number, byteLength: number): Uint8Array {
-  return withFile(openForRead(path, 'input'), (file) => {
-    const bytes = new Uint8Array(Math.max(0, byteLength));
-    return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, position));
+interface DrawnStratum extends Stratum {
+  readonly fieldSum: number;
+}
+
+/**
+ * About `count`. Each input has strata of its own, unless there are too many inputs. Where it is sorted by length, its
+ * records are most different at its ends: few inputs have strata of these, which are read whole.
+ */
+function rangesOf(
+  files: readonly SampledFile[],
+  allBytes: number,
+  count: number,
+  windowBytes: number,
+): readonly StratumRange[] {
+  if (files.length > 2 * count) return cut(0, allBytes, count);
+  const mostEndBytes = 4 * files.length > count ? 0 : MOST_WHOLE_WINDOWS * windowBytes;
+  let start = 0;
+  return files.flatMap(({ bytes }) => {
+    start += bytes;
+    const endBytes = bytes > MOST_WHOLE_WINDOWS * mostEndBytes ? mostEndBytes : 0;
+    const [from, to] = [start - bytes + endBytes, start - endBytes];
+    const middle = cut(from, to - from, Math.max(1, Math.round((count * bytes) / allBytes)));
+    return endBytes === 0 ? middle : [{ start: start - bytes, end: from }, ...middle, { start: to, end: start }];
   });
 }
 
+function cut(start: number, byteLength: number, parts: number): readonly StratumRange[] {
+  return Array.from({ length: parts }, (_, i) => ({
+    start: start + (byteLength * i) / parts,
+    end: start + (byteLength * (i + 1)) / parts,
+  }));
+}
+
+function stratumOf({ start, end }: StratumRange, seen: readonly Window[]): DrawnStratum {
+  const bytes = end - start;
+  const ofField = seen.reduce((sum, window) => sum + window.fieldSum / window.bytes, 0);
+  return {
+    bytes,
+    densities: seen.map((window) => window.records / window.bytes),
+    doubt: Math.max(...seen.map(({ doubt }) => doubt)),
+    fieldSum: (bytes * ofField) / seen.length,
+  };
+}
+
+/** The place of the last number that is at most `limit`; the numbers rise. */
+function lastUpTo(numbers: Float64Array, limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Window {
+  readonly records: number;
+  /** Bytes that chose the window. */
+  readonly bytes: number;
+  readonly fieldSum: number;
+  /** See `Stratum`. */
+  readonly doubt: number;
+}
+
+/** Reads the windows of inputs. */
+class WindowReader {
+  seenBytes = 0;
+  readonly #scanner: PieceScanner;
+  readonly #framing: Framing;
+  readonly #windowBytes: number;
+  /** The last input that has one window, or of which one is read. */
+  #only: readonly [SampledFile, Window] | undefined;
+
+  constructor(scanner: PieceScanner, framing: Framing, windowBytes: number) {
+    this.#scanner = scanner;
+    this.#framing = framing;
+    this.#windowBytes = windowBytes;
+  }
+
+  /** Bytes [start, end) of the records, if they are few and can be read; else undefined. */
+  whole(file: SampledFile, start: number, end: number): Window | undefined {
+    if (end - start > MOST_WHOLE_WINDOWS * this.#windowBytes || !this.#canSeek(file)) return undefined;
+    return this.#read(file, start, end);
+  }
+
+  /** @param place of a byte of the records, counted from the first of them. */
+  around(file: SampledFile, place: number): Window {
+    if (this.#only?.[0] === file) return this.#only[1];
+    const { input, bytes } = file;
+    if (!this.#canSeek(file)) {
+      const window = this.#inMembers(file, place);
+      return window ?? this.#keep(file, input.codec === undefined ? this.#head(file) : this.#decodedHead(file));
+    }
+    if (bytes <= MOST_WHOLE_WINDOWS * this.#windowBytes) return this.#keep(file, this.#read(file, 0, bytes));
+    const start = Math.floor(place / this.#windowBytes) * this.#windowBytes;
+    return this.#read(file, start, Math.min(bytes, start + this.#windowBytes));
+  }
+
+  #canSeek({ input }: SampledFile): boolean {
+    return input.codec === undefined && this.#framing.cut.kind !== 'never';
+  }
+
+  #read({ input, bytes }: SampledFile, start: number, end: number): Window {
+    const { cut } = this.#framing;
+    // The end of a record may begin before the window.
+    const behind =
+      cut.kind === 'every' ? start % cut.byteLength : 'lookBehindBytes' in cut ? cut.lookBehindBytes - 1 : 0;
+    const from = Math.max(0, start - behind);
+    const piece = { atStart: from === 0 || cut.kind === 'every', atEnd: end === bytes };
+    return this.#count({ bytes: bytesOf(input, input.header.byteLength + from, end - from), ...piece }, end - start, 1);
+  }
+
+  #keep(file: SampledFile, window: Window): Window {
+    this.#only = [file, window];
+    return window;
+  }
+
+  #count(piece: Piece, bytes: number, doubt: number): Window {
+    this.seenBytes += piece.bytes.byteLength;
+    return { ...this.#scanner.count(piece), bytes, doubt };
+  }
+
+  /** The beginning of a plain input in which records cannot be found from anywhere. */
+  #head({ input, bytes }: SampledFile): Window {
+    const headBytes = Math.min(bytes, HEAD_WINDOWS * this.#windowBytes);
+    const isWhole = headBytes === bytes;
+    const read = bytesOf(input, input.header.byteLength, headBytes);
+    return this.#count({ bytes: read, atStart: true, atEnd: isWhole }, headBytes, isWhole ? 1 : UNSEEN_REST);
+  }
+
+  #decodedHead({ input, bytes }: SampledFile): Window {
+    const { codec, header, version } = input;
+    const stored = bytesOf(input, 0, Math.min(version.byteLength, HEAD_WINDOWS * this.#windowBytes));
+    // What decodes to very much is decoded in part. A corrupt input is reported by the job.
+    const tries = [stored, stored.subarray(0, stored.byteLength / SHORTER_HEAD)];
+    for (const head of tries) {
+      const decoded = codec?.decodeHead(head, MOST_DECODED_BYTES);
+      const records = decoded?.kept.subarray(header.byteLength);
+      if (decoded === undefined || records === undefined || records.byteLength === 0) continue;
+      const isWhole = head.byteLength === version.byteLength && decoded.byteLength === decoded.kept.byteLength;
+      const piece = { bytes: records, atStart: true, atEnd: isWhole };
+      return isWhole ? this.#count(piece, bytes, 1) : this.#count(piece, records.byteLength, UNSEEN_REST);
+    }
+    return { records: bytes / USUAL_RECORD_BYTES, bytes, fieldSum: 0, doubt: USUAL_RECORD_BYTES };
+  }
+
+  /** Undefined: no member begins near the place, or no record can be found in the middle of the input. */
+  #inMembers({ input, bytes }: SampledFile, place: number): Window | undefined {
+    const { codec, version } = input;
+    if (codec?.findMember === undefined || this.#framing.cut.kind === 'never') return undefined;
+    const position = Math.floor((place / bytes) * version.byteLength);
+    const near = bytesOf(input, position, HEAD_WINDOWS * this.#windowBytes);
+    const found = codec.findMember(near);
+    if (found < 0 || position + found === 0) return undefined;
+    const { kept } = codec.decodeHead(near.subarray(found), HEAD_WINDOWS * this.#windowBytes);
+    if (kept.byteLength === 0) return undefined;
+    return this.#count({ bytes: kept, atStart: false, atEnd: false }, kept.byteLength, 1);
+  }
+}
+
+function bytesOf({ path }: FileInput, position: number, byteLength: number): Uint8Array {
+  return withFile(openForRead(path, 'input'), (file) => {
+    const bytes = new Uint8Array(byteLength);
+    return bytes.subarray(0, readAt(file, bytes, 0, byteLength, position));
+  });
+}
+
+/** Some bytes of an input. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  /** Whether a record begins with it. */
+  readonly atStart: boolean;
+  /** Whether its end is that of the input. */
+  readonly atEnd: boolean;
+}
+
 class PieceScanner {
+  readonly kept: Uint8Array[] = [];
   readonly #framing: Framing;
   readonly #field: NumberField | undefined;
   readonly #kernel = new Kernel();
-  readonly #pieces: CountedPiece[] = [];
-  readonly #records: Uint8Array[] = [];
+  /** Of each piece. */
+  readonly #mostKeptBytes: number;
   #keptBytes = 0;
-  #addedBytes = 0;
-  #fieldSum = 0n;
-  #leastError = 0;
-  #hasSeenEnd = false;
 
-  constructor(framing: Framing, field: NumberField | undefined) {
+  constructor(framing: Framing, field: NumberField | undefined, mostKeptBytes: number) {
     this.#framing = framing;
     this.#field = field;
+    this.#mostKeptBytes = mostKeptBytes;
   }
 
-  add(piece: Piece): void {
-    if (piece.bytes.byteLength === 0) return;
-    try {
-      this.#scan(piece);
-    } catch (error) {
-      // What breaks the rules of the framing is reported by the job, with its position.
-      if (!(error instanceof BadRecord)) throw error;
-    }
+  /** @returns how many records end in a piece, and about the sum of their field. */
+  count(piece: Piece): Pick<Window, 'records' | 'fieldSum'> {
+    const { bytes, atStart, atEnd } = piece;
+    const { recordEnd, countSample } = this.#framing;
+    const { records: scanned, wholeBytes, sum, hasRest } = this.#scan(piece);
+    // A scan from the middle does not know what was before.
+    const records = (atStart ? undefined : countSample(bytes)) ?? scanned;
+    const isOpen = atStart || recordEnd === undefined ? hasRest : bytes.at(-1) !== recordEnd.byte;
+    const fieldSum = wholeBytes === 0 ? 0 : (Number(sum) * bytes.byteLength) / wholeBytes;
+    return { records: records + (atEnd && isOpen ? 1 : 0), fieldSum };
   }
 
-  sample(isWhole: boolean, plainBytes: number): RecordSample {
-    const bytes = this.#pieces.reduce((sum, piece) => sum + piece.bytes, 0);
-    const records = this.#pieces.reduce((sum, piece) => sum + piece.records, 0);
-    const hasAll = isWhole && bytes >= plainBytes + this.#addedBytes;
-    const { cut } = this.#framing;
-    const perByte =
-      cut.kind === 'every'
-        ? { least: 1 / cut.byteLength, expected: 1 / cut.byteLength, most: 1 / cut.byteLength }
-        : recordsPerByte(this.#pieces, this.#leastError);
-    return {
-      // Nobody knows how long records are whose ends no piece has.
-      perByte: isWhole || this.#hasSeenEnd ? perByte : { ...perByte, least: 0 },
-      whole: hasAll ? { records, bytes } : undefined,
-      records: this.#records,
-      fieldPerByte: bytes === 0 ? 0 : Number(this.#fieldSum) / bytes,
-    };
-  }
-
-  #scan({ bytes, atStart, atEnd, isHead = false }: Piece): void {
+  /** Finds the whole records of a piece. */
+  #scan({ bytes, atStart }: Piece) {
     const kernel = this.#kernel;
     const table = ARENA_START;
     const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
@@ -189,51 +338,36 @@ class PieceScanner {
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);
     if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
     const scanner = this.#framing.openScanner(kernel, { maxRecordBytes: 2 ** 31 - 1 }, 0);
-    let [records, firstStart, recordStart, at] = [0, from, from, from];
-    let skips = !atStart;
-    for (;;) {
-      const count = scanner.scan(at, end, recordStart, table, BOUNDARY_COUNT);
-      for (let i = 0; i < count; i++) {
-        const start = kernel.view.getUint32(table + 8 * i, true);
-        const stop = kernel.view.getUint32(table + 8 * i + 4, true);
-        recordStart = stop;
-        this.#hasSeenEnd = true;
-        if (skips) {
-          // The first one is the rest of a record.
-          skips = false;
-          firstStart = stop;
-          continue;
+    let [records, firstStart, recordStart, sum] = [0, from, from, 0n];
+    this.#keptBytes = 0;
+    try {
+      for (let at = from; ; at = recordStart) {
+        const count = scanner.scan(at, end, recordStart, table, BOUNDARY_COUNT);
+        for (let i = 0; i < count; i++) {
+          const start = kernel.view.getUint32(table + 8 * i, true);
+          recordStart = kernel.view.getUint32(table + 8 * i + 4, true);
+          // The first one may be the rest of a record.
+          if (atStart || records + i > 0) this.#keep(start, recordStart);
+          else firstStart = recordStart;
         }
-        records += 1;
-        this.#keep(start, stop);
-        if (!isHead || stop - firstStart < PART_BYTES) continue;
-        this.#pieces.push({ bytes: stop - firstStart, records });
-        [firstStart, records] = [stop, 0];
+        // A sum ends before a record without a number, as the rest of a record is.
+        const skipped = atStart || records > 0 ? 0 : 1;
+        if (count > skipped && this.#field !== undefined)
+          sum += sumOfField(kernel, fieldAt, table + 8 * skipped, count - skipped);
+        records += count;
+        if (count < BOUNDARY_COUNT) break;
       }
-      if (count > 0 && this.#field !== undefined) this.#addUp(fieldAt, table, count);
-      if (count < BOUNDARY_COUNT) break;
-      at = recordStart;
+    } catch (error) {
+      // What breaks the rules of the framing is reported by the job, with its position.
+      if (!(error instanceof BadRecord)) throw error;
     }
-    let byteLength = recordStart - firstStart;
-    if (atEnd && recordStart < end && scanner.isInTrailer !== true) {
-      const missing = scanner.complete(recordStart, end);
-      records += 1;
-      this.#addedBytes += missing.byteLength;
-      byteLength += end - recordStart + missing.byteLength;
-    }
-    if (isHead) this.#leastError = HEAD_ERROR;
-    if (records > 0 || atEnd) this.#pieces.push({ bytes: byteLength, records });
-    // A piece of one long record tells of a record that is at least as long.
-    else if (firstStart === from || !isHead) this.#pieces.push({ bytes: bytes.byteLength, records: 1 });
+    const hasRest = recordStart < end && scanner.isInTrailer !== true;
+    return { records, wholeBytes: recordStart - firstStart, sum, hasRest };
   }
 
   #keep(start: number, end: number): void {
-    if (this.#keptBytes + end - start > MOST_KEPT_BYTES) return;
+    if (this.#keptBytes + end - start > this.#mostKeptBytes) return;
     this.#keptBytes += end - start;
-    this.#records.push(this.#kernel.bytes.slice(start, end));
-  }
-
-  #addUp(fieldAt: number, table: number, count: number): void {
-    this.#fieldSum += sumOfField(this.#kernel, fieldAt, table, count);
+    this.kept.push(this.#kernel.bytes.slice(start, end));
   }
 }

@@ -41,7 +41,7 @@ import { beginOutput, commitOutput, type OpenStream, openFiles, openOutputStream
 import { completeRange, type RangeOptions, type RangeReport, type RangeRequest } from './range-options.js';
 import { NEVER_RESUMED } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { reportSplits, summarizeSplits, warnOfOtherShards } from './split-report.js';
+import { reportShards, summarizeSplits, warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { TempDisks } from './temp-disks.js';
 
 /** Long enough that handing out tasks costs little, short enough for the core's cache. */
@@ -125,6 +125,7 @@ async function prepareRange(
     releases.push(() => site.start.directory.release());
     requireReplaceable(site.output, request.output ?? '', []);
     warnOfOtherShards(request, site.output);
+    warnOfEmptyShards(request, Number(request.places));
     requireRangeSpace(request, plan, site, gates);
   }
   const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
@@ -237,9 +238,8 @@ async function writeAt(
   const summary = { shardCount: cuts.shardCount, records: numbers, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, output, summary, control));
   const workers = Math.max(1, threadCount);
-  const shards = commit.value;
   const seconds = { commit: commit.seconds };
-  return { numbers, bytes, seed, checksum, seconds, workers, shards, splits: reportSplits(splits, shards) };
+  return { numbers, bytes, seed, checksum, seconds, workers, ...reportShards(summary, commit.value) };
 }
 
 /** The splits with what was written to them. */

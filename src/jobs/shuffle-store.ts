@@ -45,7 +45,7 @@ import {
   type TalkRequest,
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { reportSplits, summarizeSplits, warnOfOtherShards } from './split-report.js';
+import { reportShards, summarizeSplits, warnOfOtherShards } from './split-report.js';
 import { shuffleSettings } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
@@ -115,7 +115,7 @@ export async function prepareStoreShuffle(
   resuming: ResumeRequest = NEVER_RESUMED,
 ): Promise<PreparedStoreShuffle> {
   const request = {
-    ...completeOutput(options),
+    ...completeOutput(options, undefined),
     ...completeMachine(options),
     ...completeTalk(options),
     isProfiled: options.onProfile !== undefined,
@@ -225,8 +225,7 @@ async function shuffleAt(
     piles: snapshot.settings.pileCount,
     tempBytes: control.counted('rescatteredBytes'),
     decoders: {},
-    shards: commit.value,
-    splits: reportSplits(splits, commit.value),
+    ...reportShards({ records, splits }, commit.value),
     resumed: undefined,
   };
 }

@@ -55,7 +55,7 @@ import { describeSplits } from './job-description.js';
 import { canNeverResume } from './job-files.js';
 import type { ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
-import { reportSplits } from './split-report.js';
+import { reportShards } from './split-report.js';
 import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
 
 /** From about so many bytes of records on, a job can be resumed even if the caller did not ask for it. */
@@ -84,7 +84,7 @@ export async function shuffleTogether(
   return { ...value, seconds: { total: seconds } };
 }
 
-interface PreparedTogether {
+export interface PreparedTogether {
   /** With the seed of a resumed attempt. */
   readonly request: TogetherRequest;
   readonly inputs: readonly Input[];
@@ -96,8 +96,15 @@ interface PreparedTogether {
   readonly isResumable: boolean;
 }
 
-/** @throws UsageError, InputError or SystemError if the job cannot start. */
-async function prepareTogether(asked: TogetherRequest, { releases }: JobScope): Promise<PreparedTogether> {
+/**
+ * @param isLook whether nothing may change, as for a preview.
+ * @throws UsageError, InputError or SystemError if the job cannot start.
+ */
+export async function prepareTogether(
+  asked: TogetherRequest,
+  { releases }: JobScope,
+  isLook = false,
+): Promise<PreparedTogether> {
   const { members, output, common } = asked;
   const inputs = await openFiles(asked);
   const place = resolveOutput(output, { prefixes: [], extension: '' }, false);
@@ -111,7 +118,7 @@ async function prepareTogether(asked: TogetherRequest, { releases }: JobScope): 
     jobDir: undefined,
     keepsDataInJobDir: false,
   });
-  const directory = new JobDirectory(paths);
+  const directory = new JobDirectory(paths, isLook);
   releases.push(() => directory.release());
   const earlier = findEarlier(directory, paths, asked);
   if (earlier === undefined) await directory.clear();
@@ -273,6 +280,37 @@ function hasBytes(path: string, byteLength: number): boolean {
   return stat?.isFile() === true && stat.size === BigInt(byteLength);
 }
 
+/** The options of the shuffle of a member, but for its output. */
+export function optionsOfMember(
+  { isResumable, request }: PreparedTogether,
+  options: ShuffleTogetherOptions,
+  ordinal: number,
+): ShuffleOptions {
+  const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = options;
+  const member = request.members[ordinal];
+  if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
+  const place = { number: ordinal + 1, of: request.members.length };
+  const fromEnvironment = process.env['TMPDIR'];
+  // Beside a job directory the environment does not count.
+  const tempDirs =
+    isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined && fromEnvironment !== ''
+      ? [fromEnvironment]
+      : rest.tempDirs;
+  return {
+    ...rest,
+    ...member.records,
+    inputs: member.paths.map((path) => ({ path })),
+    keys: 'ordinal',
+    compress: member.compression ?? 'none',
+    force: true,
+    resume: undefined,
+    tempDirs,
+    seed: request.common.seed,
+    shardPrefix: request.common.splits === undefined ? 'part' : undefined,
+    onProgress: onProgress && ((progress) => onProgress({ ...progress, member: place })),
+  };
+}
+
 class TogetherJob {
   readonly #job: PreparedTogether;
   readonly #options: ShuffleTogetherOptions;
@@ -357,13 +395,8 @@ class TogetherJob {
     let recordCounts: readonly number[] | undefined;
     const report = await shuffleCounted(
       {
-        ...this.#commonOptions(ordinal),
-        ...member.records,
-        inputs: member.paths.map((path) => ({ path })),
-        keys: 'ordinal',
+        ...optionsOfMember(this.#job, this.#options, ordinal),
         output,
-        compress: member.compression ?? 'none',
-        force: true,
         ...(isResumable && { resume, jobDir: join(this.#stagingDirectory, directory, 'job') }),
       },
       this.#tuning,
@@ -390,27 +423,6 @@ class TogetherJob {
     const { prefixes, extension } = namingOfMember(member, this.#job.request.common.splits);
     const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
     return shardNames({ extension }, groups);
-  }
-
-  /** What every member gets as the caller gave it. */
-  #commonOptions(ordinal: number): Omit<ShuffleOptions, 'inputs'> {
-    const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = this.#options;
-    const { isResumable, request } = this.#job;
-    const member = { number: ordinal + 1, of: request.members.length };
-    const fromEnvironment = process.env['TMPDIR'];
-    // Beside a job directory the environment does not count.
-    const tempDirs =
-      isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined && fromEnvironment !== ''
-        ? [fromEnvironment]
-        : rest.tempDirs;
-    return {
-      ...rest,
-      resume: undefined,
-      tempDirs,
-      seed: request.common.seed,
-      shardPrefix: request.common.splits === undefined ? 'part' : undefined,
-      onProgress: onProgress && ((progress) => onProgress({ ...progress, member })),
-    };
   }
 
   /** @throws InputError ERR_COUNTS_DIFFER */
@@ -476,7 +488,12 @@ class TogetherJob {
     const members = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
       const paths = files.map(({ name }) => join(outputPath, name));
       const name = request.members[member]?.name ?? '';
-      return { name, files: paths, bytes, checksum, splits: reportSplits(splits, paths) };
+      const { shards } = request.common;
+      const reported = reportShards(
+        { records: this.#notes[0]?.records ?? 0, splits },
+        shards === undefined ? [] : paths,
+      );
+      return { name, files: paths, bytes, checksum, splits: reported.splits, emptyShards: reported.emptyShards };
     });
     return { records: this.#notes[0]?.records ?? 0, seed: request.common.seed, members };
   }

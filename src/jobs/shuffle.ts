@@ -34,7 +34,7 @@ import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
 import { runPass2 } from './pass2.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { reportSplits, summarizeSplits } from './split-report.js';
+import { reportShards, summarizeSplits } from './split-report.js';
 import { leftOutBy } from './unique-records.js';
 
 /**
@@ -117,14 +117,13 @@ async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Ar
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: prepared.inputs.length,
-    groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups),
+    groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups, request.shares?.unit),
     ...leftOutBy(request, all, distinct, output.written),
     workers: plan.memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
     decoders: all.decoders,
-    shards: commit.value,
-    splits: reportSplits(splits, commit.value),
+    ...reportShards({ records, splits }, commit.value),
     resumed: resumedWork(prepared.earlier, all.resumedCount),
   };
 }

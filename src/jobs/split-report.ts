@@ -1,4 +1,5 @@
-/** What a job says of its splits: before it starts, to the commit of its output, and in its report. */
+/** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
+import { counted } from '../errors.js';
 import { andOthers } from '../inputs/list-inputs.js';
 import type { SplitSummary } from '../output/commit-journal.js';
 import type { FilesPlace } from '../output/output-place.js';
@@ -6,7 +7,7 @@ import { findOtherShards } from '../output/shard-names.js';
 import type { FoundSplit } from '../passes/find-splits.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { SplitReport } from './options.js';
+import type { ShuffleReport, SplitReport } from './options.js';
 import type { OutputRequest, TalkRequest } from './request.js';
 
 /** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
@@ -19,6 +20,29 @@ export function warnOfOtherShards(
   const [first] = others;
   if (first === undefined) return;
   onWarning(`the output directory ${output} holds ${first}${andOthers(others)}, which no split of this job replaces`);
+}
+
+/**
+ * Readers may fail at shards without records.
+ * @param mostRecords the most that the output may have.
+ */
+export function warnOfEmptyShards(
+  { shards, splits, onWarning }: Pick<OutputRequest & TalkRequest, 'shards' | 'splits' | 'onWarning'>,
+  mostRecords: number,
+): void {
+  const parts = splits?.map(({ rule, shards: ofSplit }) => ({ rule, shards: ofSplit })) ?? [
+    { rule: undefined, shards },
+  ];
+  for (const { rule, shards: ofPart } of parts) {
+    const most = rule !== undefined && 'records' in rule ? Math.min(rule.records, mostRecords) : mostRecords;
+    if (ofPart?.by !== 'count' || ofPart.shardCount <= most) continue;
+    const { shardCount } = ofPart;
+    const [whose, fits] = rule === undefined ? ['', most] : [` of ${rule.name}`, `${rule.name}=${most}`];
+    const advice = most === 0 ? '' : `; \`shards.shardCount\` ${fits} would do`;
+    onWarning(
+      `${shardCount - most} of ${counted(shardCount, 'shard')}${whose} will be empty, and readers may fail at them: there are at most ${counted(most, 'record')}${advice}`,
+    );
+  }
 }
 
 /** @returns undefined if the output is not split. */
@@ -42,6 +66,21 @@ export function reportSplits(
   return splits?.map(({ shardCount, ...split }) => {
     const first = shard;
     shard += shardCount;
-    return { ...split, shards: paths.slice(first, shard) };
+    return { ...split, shards: paths.slice(first, shard), emptyShards: emptyShards(split.records, shardCount) };
   });
+}
+
+/** @param paths of all shards; none if there is one output. */
+export function reportShards(
+  { records, splits }: { readonly records: number; readonly splits: readonly SplitSummary[] | undefined },
+  paths: readonly string[],
+): Pick<ShuffleReport, 'shards' | 'splits' | 'emptyShards'> {
+  const ofSplits = reportSplits(splits, paths);
+  const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
+  return { shards: paths, splits: ofSplits, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
+}
+
+/** Whatever the rule: cuts by count leave shards empty only where records are too few, others only without any. */
+function emptyShards(records: number, shardCount: number): number | undefined {
+  return shardCount > records ? shardCount - records : undefined;
 }

@@ -37,8 +37,9 @@ export function scatterSettings(
     uniqueBy,
     keepsPlaces,
     isSampled,
+    weighedField,
   }: Omit<InputRequest, 'inputs' | 'fileChoice'> &
-    Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled'>,
+    Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled' | 'weighedField'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -51,6 +52,7 @@ export function scatterSettings(
     arenaBytes,
     isProfiled,
     isSampled,
+    weighedField,
     framing,
     header,
     linesAssumed,

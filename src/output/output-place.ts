@@ -13,7 +13,7 @@ import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, sta
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
-import { findFormerFiles, isReplaced, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
+import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;

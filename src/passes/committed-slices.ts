@@ -44,7 +44,14 @@ const reportShape: Shape<SliceReport> = object({
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
-      weighed: optional(object({ records: wholeNumber(), undrawnRecords: wholeNumber(), undrawnBytes: wholeNumber() })),
+      weighed: optional(
+        object({
+          records: wholeNumber(),
+          undrawnRecords: wholeNumber(),
+          undrawnBytes: wholeNumber(),
+          undrawnSum: optional(text),
+        }),
+      ),
       ordinals: optional(object({ start: wholeNumber(), end: wholeNumber() })),
     }),
   ),

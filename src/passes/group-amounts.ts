@@ -15,17 +15,21 @@ export interface GroupAmount {
   readonly expected: Amount;
   /** What came of it: records and their copies. */
   readonly weighed: Amount;
+  /** What undrawn copies have of the field whose sums decided about weights, in parts of 10^-15. */
+  readonly undrawnSum: bigint;
 }
 
 export class GroupAmounts {
   readonly #weighing: Weighing;
   readonly #read: { records: number; bytes: number }[];
   readonly #weighed: { records: number; bytes: number }[];
+  readonly #undrawnSums: bigint[];
 
   constructor(weighing: Weighing) {
     this.#weighing = weighing;
     this.#read = weighing.groups.map(() => ({ records: 0, bytes: 0 }));
     this.#weighed = weighing.groups.map(() => ({ records: 0, bytes: 0 }));
+    this.#undrawnSums = weighing.groups.map(() => 0n);
   }
 
   add(part: Coverage): void {
@@ -38,6 +42,7 @@ export class GroupAmounts {
     read.bytes += readBytesOf(part);
     weighed.records += recordsWithCopies(part, weight);
     weighed.bytes += bytesWithCopies(part, weight);
+    this.#undrawnSums[group] = (this.#undrawnSums[group] ?? 0n) + BigInt(part.weighed?.undrawnSum ?? 0);
   }
 
   /** Of each group. */
@@ -46,7 +51,8 @@ export class GroupAmounts {
       const read = { records: 0, bytes: 0, ...this.#read[group] };
       const factor = factorOf(weight);
       const expected = { records: Math.round(factor * read.records), bytes: Math.round(factor * read.bytes) };
-      return { read, expected, weighed: { records: 0, bytes: 0, ...this.#weighed[group] } };
+      const weighed = { records: 0, bytes: 0, ...this.#weighed[group] };
+      return { read, expected, weighed, undrawnSum: this.#undrawnSums[group] ?? 0n };
     });
   }
 }

@@ -1,38 +1,78 @@
-/** What counted samples say of the number of all records. Pure. */
+/** What drawn windows say of the number of all records. Pure. */
 
-/** Whole records that lie one behind the other. */
-export interface CountedPiece {
+/** A part of the data in which each byte was equally likely to choose a window. */
+export interface Stratum {
   readonly bytes: number;
-  readonly records: number;
+  /** Records for a byte, in each drawn window. One window alone is all of the stratum. */
+  readonly densities: readonly number[];
+  /** How many times more records, or fewer, it may have, because only a part of it can be seen; 1: all of it can. */
+  readonly doubt: number;
 }
 
-/** Where nothing is known. */
-const USUAL_RECORD_BYTES = 200;
-/** With fewer pieces their differences tell nothing, and the number may be wrong by this factor. */
-const FEW_PIECES = 4;
-const USUAL_FACTOR = 2;
-/** Twice the standard error counts, and never less than this part. */
-const LEAST_ERROR = 0.002;
+/** Of 100 normal means, 99 lie so many standard errors from the truth. Skewed lengths make that about 95. */
+const DEVIATIONS = 2.576;
+/** In a sample that has none of them, so many are expected in hardly one of 100 cases. */
+const UNSEEN_RECORDS = 4.5;
 
 /**
- * Records for a byte, with limits within which the truth lies in about 95 of 100 cases.
- * @param leastError as a part.
+ * The number of all records, with limits within which it lies in at least 95 of 100 cases.
+ * @param seenBytes of all windows.
+ * @param least so many records there are in any case.
  */
-export function recordsPerByte(
-  pieces: readonly CountedPiece[],
-  leastError = LEAST_ERROR,
-): { least: number; expected: number; most: number } {
-  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0);
-  const records = pieces.reduce((sum, piece) => sum + piece.records, 0);
-  if (bytes === 0 || records === 0) return limited(1 / USUAL_RECORD_BYTES, USUAL_FACTOR - 1);
-  const expected = records / bytes;
-  if (pieces.length < FEW_PIECES) return limited(expected, USUAL_FACTOR - 1);
-  // Of a ratio of two sums.
-  const squares = pieces.reduce((sum, piece) => sum + (piece.records - expected * piece.bytes) ** 2, 0);
-  const error = 2 * Math.sqrt((squares * pieces.length) / (pieces.length - 1));
-  return limited(expected, Math.max(LEAST_ERROR, leastError, error / records));
+export function recordsOf(
+  strata: readonly Stratum[],
+  seenBytes: number,
+  least: number,
+): { readonly least: number; readonly expected: number; readonly most: number } {
+  let [low, expected, high, variance, squares, bytes] = [0, 0, 0, 0, 0, 0];
+  for (const stratum of strata) {
+    const records = stratum.bytes * meanOf(stratum.densities);
+    low += records / stratum.doubt;
+    expected += records;
+    high += records * stratum.doubt;
+    bytes += stratum.bytes;
+    const ofStratum = varianceOf(stratum);
+    variance += ofStratum;
+    squares += ofStratum ** 2 / Math.max(1, stratum.densities.length - 1);
+  }
+  const error = variance > 0 ? deviationsOf(variance ** 2 / squares) * Math.sqrt(variance) : 0;
+  const unseen = seenBytes < bytes ? (UNSEEN_RECORDS * bytes) / Math.max(1, seenBytes) : 0;
+  const from = Math.max(least, low - error);
+  const about = Math.max(from, expected);
+  // A few windows may have most records: sums of such numbers are more often too small than too large.
+  const most = high * Math.exp(error / Math.max(1, expected)) + unseen;
+  return { least: from, expected: about, most: Math.max(about, Math.min(bytes, most)) };
 }
 
-function limited(expected: number, error: number) {
-  return { least: expected / (1 + error), expected, most: expected * (1 + error) };
+/**
+ * How many strata each stratum should become: more where windows differ more, from those of its neighbours, too.
+ * @param more of all of them.
+ */
+export function partsOf(strata: readonly Stratum[], more: number): readonly number[] {
+  const means = strata.map(({ densities }) => meanOf(densities));
+  const errors = strata.map((stratum, i) => {
+    const mean = means[i] ?? 0;
+    const steps = [means[i - 1] ?? mean, means[i + 1] ?? mean].map((beside) => Math.abs(mean - beside));
+    return Math.max(Math.sqrt(varianceOf(stratum)), stratum.bytes * Math.max(...steps));
+  });
+  const all = errors.reduce((sum, error) => sum + error, 0);
+  return errors.map((error) => 1 + (all > 0 ? Math.round((more * error) / all) : 0));
+}
+
+function meanOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
+}
+
+/** Of the records of a stratum as its windows tell them. */
+function varianceOf({ bytes, densities }: Stratum): number {
+  const count = densities.length;
+  if (count < 2) return 0;
+  const mean = meanOf(densities);
+  return (bytes ** 2 * densities.reduce((sum, density) => sum + (density - mean) ** 2, 0)) / (count * (count - 1));
+}
+
+/** Of Student's distribution. A few windows that differ most decide the variance: they are its degrees of freedom. */
+function deviationsOf(freedom: number): number {
+  const z = DEVIATIONS;
+  return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
 }

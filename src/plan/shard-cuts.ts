@@ -144,9 +144,11 @@ function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): EvenCuts |
   const fewestBytes = Math.max(1, longestRecordBytes);
   if (roomBytes < fewestBytes) {
     const around = bytesAround === 0 ? '' : `, a shard has ${counted(bytesAround, 'byte')} besides its records,`;
+    // One record a shard may make too many shards.
+    const enough = bytes > (MOST_SHARDS / 2) * fewestBytes ? enoughShardBytes(totals, 2) : fewestBytes + bytesAround;
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${counted(longestRecordBytes, 'byte')}${around} and no shard may have more than ${maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes + bytesAround}B`,
+      `the longest record has ${counted(longestRecordBytes, 'byte')}${around} and no shard may have more than ${maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${enough}B`,
     );
   }
   // A cut at i * total / N moves forward to the next record start, by at most longest - 1 bytes;

@@ -50,10 +50,7 @@ describe('--echo', () => {
   });
 
   it.each([
-    [
-      ['--files-from', 'list'],
-      '--echo takes the operands for records, and --files-from names inputs; give one of them',
-    ],
+    [['--files-from', 'list'], '-e takes the operands for records, and --files-from names inputs; give one of them'],
     [['--files0-from', 'list'], '--files0-from names inputs; give one of them'],
     [['--csv'], 'records that are given as words must end in a delimiter'],
     [['--lines-per-record', '4'], 'records that are given as words must end in a delimiter'],

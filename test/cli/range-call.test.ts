@@ -174,8 +174,8 @@ describe('the command', () => {
   });
 
   it.each([
-    ['-r -i 1-6 -o out', 2, '--repeat without --head-count never ends; give --head-count, or write to standard output'],
-    ['-r -i 1-0 -n 1', 2, '--repeat has nothing to draw from: --input-range 1-0 has no numbers'],
+    ['-r -i 1-6 -o out', 2, '-r without --head-count never ends; give --head-count, or write to standard output'],
+    ['-r -i 1-0 -n 1', 2, '-r has nothing to draw from: -i 1-0 has no numbers'],
     ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
     ['-i 1-6 -o nowhere/out', 2, /^pileshuf: the directory .*nowhere of the output does not exist; make it first$/],
     [
@@ -186,7 +186,7 @@ describe('the command', () => {
     [
       '-r -i 1-6 -n 9 -o out --split a=0.5,b=rest',
       2,
-      '--repeat does not go with --split: copies of one number would be in several of them',
+      '-r does not go with --split: copies of one number would be in several of them',
     ],
     [
       '-i 1-6 -o out --split a=7,b=rest',
@@ -195,7 +195,7 @@ describe('the command', () => {
     ],
     ['-i 1-6 -o out --shards a=7', 2, '--shards names splits, and there are none; give a number, or --split'],
     ['-i 1-6 --workers 5000', 2, '--workers is 5000; expected a whole number from 1 to 1024'],
-    ['-i 1-5 --resume -o out', 2, /^pileshuf: --resume does not go with --input-range: /],
+    ['-i 1-5 --resume -o out', 2, /^pileshuf: --resume does not go with -i: /],
   ] as const)('refuses %s', async (line, exitCode, message) => {
     writeFileSync(path('there'), 'precious\n');
     await expectRefusal(path(), () => call(line), exitCode, message);

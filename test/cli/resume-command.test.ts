@@ -34,19 +34,21 @@ describe('the command that resumes', () => {
 
 describe('a value that was to blame', () => {
   const tooLong = 'a: the record at byte 0 is longer than the 1024 bytes that `maxRecordBytes` allows; raise it';
-  const tooSmall = 'the longest record does not fit the memory budget; expected `memoryBytes` of at least 9000';
+  const tooSmall = 'the longest record does not fit the memory budget; expected `memoryBytes` of at least 9M';
+  const tooLongForShard = 'the longest record has 80 bytes; expected `shards.maxShardBytes` of at least 80B';
   const noThread = 'no thread; give less to `memoryBytes` or use fewer `workers`';
 
   it.each<[string, string[], string, string[]]>([
     [tooLong, ['in', '-o', 'out', '--max-record', '1K'], 'in -o out --resume --max-record SIZE', ['--max-record']],
     [tooLong, ['in', '--max-record=1K', '-o', 'out'], 'in -o out --resume --max-record SIZE', ['--max-record']],
     [tooLong, ['in', '-o', 'out', '--resume'], 'in -o out --resume --max-record SIZE', ['--max-record']],
-    [tooSmall, ['in', '-zS5M', '-o', 'out'], 'in -z -o out --resume --memory SIZE', ['--memory']],
-    [tooSmall, ['-S', '5M', '-o', 'out', '--', '-S'], '--resume --memory SIZE -o out -- -S', ['--memory']],
-    [tooSmall, ['--seed', '-S5M', '-o', 'out', 'in'], '--seed -S5M -o out in --resume --memory SIZE', ['--memory']],
+    [tooSmall, ['in', '-zS5M', '-o', 'out'], 'in -z -o out --resume --memory 9M', ['--memory']],
+    [tooSmall, ['-S', '5M', '-o', 'out', '--', '-S'], '--resume --memory 9M -o out -- -S', ['--memory']],
+    [tooSmall, ['--seed', '-S5M', '-o', 'out', 'in'], '--seed -S5M -o out in --resume --memory 9M', ['--memory']],
+    [tooLongForShard, ['in', '--shard-bytes=9B', '-o', 'd'], 'in -o d --resume --shard-bytes 80B', ['--shard-bytes']],
     [noThread, ['in', '-o', 'out', '--workers', '900'], 'in -o out --resume --workers N', ['--workers']],
     [noThread, ['in', '-o', 'out'], 'in -o out --resume --memory SIZE', ['--memory']],
-  ])('%s: a placeholder stands for it in the command of %j', (message, argv, line, change) => {
+  ])('%s: a placeholder or the least value stands for it in the command of %j', (message, argv, line, change) => {
     const failure = { code: 'ERR_RECORD_TOO_LONG', message } as const;
     expect(adviceFor(argv, failure)).toEqual({ command: `pileshuf ${line}`, change, needsSpace: false });
   });

@@ -187,15 +187,24 @@ describe('the words of the main command', () => {
     [['--sharts', '4'], "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
     [['--xyzzy'], "unknown option '--xyzzy'; see pileshuf --help"],
     [['-k'], "unknown option '-k'; see pileshuf --help"],
-    [['-n', '1.5'], '--head-count 1.5: expected a whole number of at least 0'],
-    [['-n', '-1'], '--head-count -1: expected a whole number of at least 0'],
+    [
+      ['-n', '1.5'],
+      '--head-count 1.5: expected a whole number of at least 0, alone or with a unit, as in 10K (10240) and 10KB (10000)',
+    ],
+    [
+      ['-n', '-1'],
+      '--head-count -1: expected a whole number of at least 0, alone or with a unit, as in 10K (10240) and 10KB (10000)',
+    ],
     [['x', '-S'], "option '-S, --memory <SIZE>' argument missing; see pileshuf --help"],
 
     [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
     [['--shards', '-4', '-o', 'd'], '--shards -4: expected a whole number of at least 1'],
     [['--shards', '1.5', '-o', 'd'], '--shards 1.5: expected a whole number of at least 1'],
     [['--shards=', '-o', 'd'], '--shards : expected a whole number of at least 1'],
-    [['--shard-records', '1e3', '-o', 'd'], '--shard-records 1e3: expected a whole number of at least 1'],
+    [
+      ['--shard-records', '1e3', '-o', 'd'],
+      '--shard-records 1e3: expected a whole number of at least 1, alone or with a unit, as in 10K (10240) and 10KB (10000)',
+    ],
     [['--workers', '0'], '--workers 0: expected a whole number of at least 1'],
     [['--workers', 'two'], '--workers two: expected a whole number of at least 1'],
     [['--workers', '9007199254740993'], '--workers 9007199254740993: expected at most 9007199254740991'],

@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSize, sizeWord } from '#src/cli/size.js';
+import { parseAmount, parseSize, sizeWord } from '#src/cli/size.js';
 import { UsageError } from '#src/index.js';
 
 const memory = { flag: '-S', allowPercentOf: () => 64_000_000_001 };
@@ -166,6 +166,29 @@ describe('parseSize', () => {
         },
       ),
     );
+  });
+});
+
+describe('parseAmount', () => {
+  it.each<[string, bigint | undefined]>([
+    ['0', 0n],
+    ['10', 10n],
+    ['10K', 10_240n],
+    ['10k', 10_240n],
+    ['10KiB', 10_240n],
+    ['10KB', 10_000n],
+    ['1.5M', 1_572_864n],
+    ['2TB', 2_000_000_000_000n],
+    ['123456789012345678901', 123456789012345678901n],
+    ['1.5', undefined],
+    ['1.0001K', undefined],
+    ['10B', undefined],
+    ['10%', undefined],
+    ['1e3', undefined],
+    ['-1', undefined],
+    ['', undefined],
+  ])('reads %j as a number of records', (text, amount) => {
+    expect(parseAmount(text)).toBe(amount);
   });
 });
 

@@ -145,7 +145,6 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
-    'dry-run',
     'report',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');

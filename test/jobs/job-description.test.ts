@@ -55,7 +55,7 @@ async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = t
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {
   const { request, inputs, inputIds, places } = await jobOf(changed);
-  await requireSameJob(manifest, { request, inputs, inputIds }, places);
+  await requireSameJob(manifest, { request, inputs, inputIds }, places, true);
 }
 
 describe('requireSameJob', () => {

@@ -64,3 +64,48 @@ describe.each([
     expect(isKept()).toBe(false);
   });
 });
+
+describe('a job whose shards turn out to be impossible', () => {
+  const byBytes = (maxShardBytes: number) => ({ shards: { by: 'bytes', maxShardBytes }, resume: true }) as const;
+  const shown = () =>
+    readdirSync(out())
+      .filter((name) => name.startsWith('shard'))
+      .map((name) => [name, readFileSync(out(name), 'utf8')]);
+  const failureOf = (changed: Partial<ShuffleOptions>) =>
+    run(changed).then(
+      () => expect.fail('it is possible'),
+      (error: unknown) => error as { code: string; message: string; unfinishedJob: unknown },
+    );
+
+  it('keeps its work, and is resumed with the least size that it names', async () => {
+    const longest = `record ${RECORDS - 1}\n`.length;
+    const refused = await failureOf(byBytes(longest - 1));
+    expect(refused).toMatchObject({ code: 'ERR_RECORD_TOO_LONG', unfinishedJob: { directory: expect.any(String) } });
+    const least = Number(/of at least (\d+)B/.exec(refused.message)?.[1]);
+    expect(least).toBe(longest);
+    const { resumed } = await run(byBytes(least));
+    expect(resumed?.pileSets).toBeGreaterThan(0);
+    const after = shown();
+    rmSync(out(), { recursive: true });
+    await run({ ...byBytes(least), resume: false });
+    expect(after).toEqual(shown());
+    expect(isKept()).toBe(false);
+  });
+
+  it('needs the cuts with which it wrote a part of its output', async () => {
+    await failureOf(byBytes(5));
+    // Records are long for such shards, so the cuts are noted.
+    await run({ ...byBytes(40), keepTemp: true });
+    rmSync(out(), { recursive: true });
+    expect(await failureOf(byBytes(80))).toMatchObject({ code: 'ERR_JOB_DIFFERS' });
+    await run(byBytes(40));
+    expect(isKept()).toBe(false);
+  });
+
+  it('is another job with another rule', async () => {
+    await failureOf(byBytes(5));
+    const other = await failureOf({ shards: { by: 'count', shardCount: 3 }, resume: true });
+    expect(other).toMatchObject({ code: 'ERR_JOB_DIFFERS' });
+    await run({ ...byBytes(40), resume: false, force: true });
+  });
+});

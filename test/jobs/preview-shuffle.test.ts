@@ -139,9 +139,10 @@ describe('a preview', () => {
 
   it('does not claim to know how many records there are if it sees no end of one', async () => {
     writeFileSync(directory.path('long'), '');
-    truncateSync(directory.path('long'), 40_000_000);
+    truncateSync(directory.path('long'), 400_000_000);
     const { inputs } = await preview({ inputs: [directory.path('long')] });
-    expect(inputs.records).toMatchObject({ least: 0, most: expect.any(Number) });
+    expect(inputs.records).toMatchObject({ least: 1, expected: 1 });
+    expect(inputs.records?.most).toBeGreaterThan(100);
   });
 
   it('counts the records of small plain inputs, with any bytes and without an end', async () => {
@@ -153,12 +154,12 @@ describe('a preview', () => {
     expect(records).toEqual({ least: 2, expected: 2, most: 2 });
   });
 
-  it('counts the ends that plain inputs lack, and leaves open what a compressed one lacks', async () => {
+  it('counts the ends that inputs lack', async () => {
     writeFileSync(directory.path('open'), 'a\nb');
     const inputs = [directory.path('open'), directory.path('in', 'b.jsonl.gz')];
     const bytes = 4 + linesOf('b', 5000).length;
     const { output } = await preview({ inputs });
-    expect(output.bytes).toEqual({ least: bytes, expected: bytes, most: bytes + 1 });
+    expect(output.bytes).toEqual({ least: bytes, expected: bytes, most: bytes });
   });
 
   it('with a probe measures, and leaves nothing behind', async () => {

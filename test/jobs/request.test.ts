@@ -260,20 +260,6 @@ describe('the compression of an output', () => {
     });
   });
 
-  it('is not what a name says of which nothing is written, with a warning', () => {
-    for (const output of ['a.jsonl.xz', 'a.bz2', 'a.lz4', 'a.bgz']) {
-      const otherwise = 'though its name says something else; pileshuf can write gzip and zstd';
-      expect(chosen({ output })).toEqual({
-        compression: undefined,
-        warnings: [`the output ${output} will be plain, ${otherwise}`],
-      });
-      expect(chosen({ output, compress: { codec: 'gzip' } })).toEqual({
-        compression: { codec: 'gzip', level: 6 },
-        warnings: [`the output ${output} will be gzip, ${otherwise}`],
-      });
-    }
-  });
-
   it.each([null, 'gzip', 3, {}, { codec: 'none' }, { codec: 'lz4' }, { codec: 'toString' }])(
     'is refused when it is %j',
     (compress) => {

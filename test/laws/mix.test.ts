@@ -115,8 +115,15 @@ describe('shares', () => {
       const mix = { unit: '.n', max_epochs: 3, groups };
       const { bytes, report } = await shuffleToFile(directory, { inputs: texts, seed: 'n', settings, mix });
       expect(report.groups?.map(({ unit }) => unit?.read)).toEqual(plain.amounts.map(numberOfParts));
-      const ordered = orderCopies(records, weightsOfPlainShares(plain) ?? [], 'n');
-      expect(bytes.equals(Buffer.concat(ordered))).toBe(true);
+      const weights = weightsOfPlainShares(plain) ?? [];
+      expect(bytes.equals(Buffer.concat(orderCopies(records, weights, 'n')))).toBe(true);
+      const writtenOf = (input: number) => records.map((lines, i) => (i === input ? lines : []));
+      const sums = records.map((_, i) =>
+        orderCopies(writtenOf(i), weights, 'n').reduce((sum, line) => sum + numberOf(line), 0n),
+      );
+      expect(report.groups?.map(({ unit }) => unit?.weighed)).toEqual(sums.map(numberOfParts));
+      const epochs = report.groups?.map(({ read, weighed }) => weighed.records / Math.max(1, read.records));
+      expect(report.groups?.map((group) => group.epochs)).toEqual(epochs);
     });
     await fc.assert(property, { numRuns: atScale(8, 100, 1500) });
   });

@@ -71,6 +71,9 @@ export interface KernelFunctions extends FramingFunctions {
   weigh(copies: number, chanceOfOneMore: bigint): void;
   undrawnRecords(): number;
   undrawnBytes(): bigint;
+  fieldPlace(): number;
+  undrawnField(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): bigint;
+  undrawnParts(): bigint;
   longestDrawn(): number;
   beginInput(ordinal: number): void;
   keepPlaces(isOn: boolean): void;

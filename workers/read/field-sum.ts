@@ -9,6 +9,8 @@ export interface NumberField {
   readonly path: Uint8Array;
 }
 
+/** A longer path has no room in the kernel while it scatters. */
+export const MOST_PATH_BYTES = 2048;
 /** As many digits behind the point count; the kernel leaves out the others. */
 const PARTS_OF_ONE = 10n ** 15n;
 /** Of a value that is no number. */
@@ -29,6 +31,20 @@ export function sumOfField({ wasm }: Kernel, pathAt: number, table: number, coun
   wasm.seekField(pathAt);
   const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum());
+}
+
+/**
+ * The same over records that do not have the copy that is drawn, by the weight that the kernel was told last.
+ * @param records as `RecordTaker.take` gets them.
+ */
+export function undrawnSumOf(
+  { wasm, bytes }: Kernel,
+  { path }: NumberField,
+  ...[table, count, base, basePosition, inputKey]: [number, number, number, number, bigint]
+): bigint {
+  bytes.set(path, wasm.fieldPlace() >>> 0);
+  const whole = BigInt.asUintN(64, wasm.undrawnField(table, count, base, BigInt(basePosition), inputKey));
+  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.undrawnParts());
 }
 
 /** @returns undefined: all records of the last sum had a number. */

@@ -23,6 +23,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
+import { undrawnSumOf } from './field-sum.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type RecordPlace } from './record-too-long.js';
@@ -76,6 +77,7 @@ export class RecordReader implements FramingKernel {
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
   #weighed = { records: 0, undrawnRecords: 0, undrawnBytes: 0 };
+  #undrawnSum = 0n;
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
   readonly #mostMarked: number;
   #finished = false;
@@ -270,7 +272,8 @@ export class RecordReader implements FramingKernel {
     const { inputOrdinal, firstOrdinal: first } = this.#part;
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
-    const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed };
+    const undrawnSum = this.#job.weighedField && `${this.#undrawnSum}`;
+    const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
     const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken };
     const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals };
     if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
@@ -424,6 +427,11 @@ export class RecordReader implements FramingKernel {
     this.#weighed.records += count;
     this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
     this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());
+    const { weighedField } = this.#job;
+    if (weighedField !== undefined && weight.chance > 0n) {
+      const { kernel, table } = this.#taker;
+      this.#undrawnSum += undrawnSumOf(kernel, weighedField, table, count, base, basePosition, inputKey);
+    }
     return Math.max(longest, wasm.longestDrawn() >>> 0);
   }
 

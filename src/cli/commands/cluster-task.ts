@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
+import { describeEmptyShards } from '../shard-words.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
 
@@ -73,7 +74,8 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
       return `added ${size} in ${formatSeconds(seconds)} as state ${state} of the store, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
     const dropped =
       output.duplicates === undefined ? '' : `, ${formatPlural(output.duplicates.records, 'duplicate')} dropped`;
-    return `committed ${size}${dropped} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
+    const empty = describeEmptyShards(output).map((words) => `, ${words}`);
+    return `committed ${size}${dropped} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}${empty.join('')}`;
   }
   if (done.length + wereDone.length === 0) return `the plan has no such ${kind} task: nothing to do`;
   const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;

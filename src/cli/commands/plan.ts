@@ -1,10 +1,13 @@
 /** `pileshuf plan`, and `--dry-run` of the main command: what a shuffle will need. */
 import { UsageError } from '../../errors.js';
+import type { ShufflePreview, TogetherPreview } from '../../jobs/preview-report.js';
 import { previewShuffle } from '../../jobs/preview-shuffle.js';
+import { previewTogether } from '../../jobs/preview-together.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { describePreview } from '../plan-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
+import { togetherCallOf, togetherJobOf } from '../together-call.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 import { shuffleCallOf, shuffleJobOf } from './shuffle.js';
 
@@ -24,23 +27,29 @@ export const command: CommandDefinition<'plan'> = {
   notes,
   async run({ operands, values, given, reporter, signal, tuning }) {
     const { json, probe, ...ofJob } = values;
-    refuseOtherJobs(ofJob);
-    const asked = shuffleCallOf({ operands, values: ofJob, given });
-    // A plan reads names from standard input, and never records.
-    const job = await shuffleJobOf(asked, signal, () => hintAtTerminal([], asked.inputLists, reporter.hint));
-    const report = await previewShuffle({ ...job, probe, signal, onWarning: reporter.warning }, tuning);
+    refuseRange(ofJob);
+    const talk = { probe, signal, onWarning: reporter.warning };
+    const together = togetherCallOf({ operands, values: ofJob, given });
+    let report: ShufflePreview | TogetherPreview;
+    if (together === undefined) {
+      const asked = shuffleCallOf({ operands, values: ofJob, given });
+      // A plan reads names from standard input, and never records.
+      const job = await shuffleJobOf(asked, signal, () => hintAtTerminal([], asked.inputLists, reporter.hint));
+      report = await previewShuffle({ ...job, ...talk }, tuning);
+    } else report = await previewTogether({ ...(await togetherJobOf(together)), ...talk }, tuning);
     reporter.close();
-    const lines = json === true ? [jsonLine(report)] : describePreview(report).map(oneLine);
+    const lines = json === true ? [jsonLine(report)] : described(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
 
-/** @throws UsageError for jobs that have no plan of their own. */
-function refuseOtherJobs({ range, together }: { readonly range?: unknown; readonly together?: unknown }): void {
-  if (range !== undefined)
-    throw new UsageError(
-      '--input-range needs no plan: numbers have no inputs and no temp data, and take little memory',
-    );
-  if (together !== undefined)
-    throw new UsageError('--together has no plan of its own; plan its largest member by itself, with --key ordinal');
+function described(report: ShufflePreview | TogetherPreview): readonly string[] {
+  if (!('members' in report)) return describePreview(report);
+  return report.members.flatMap((member) => [`member      ${member.name}`, ...describePreview(member)]);
+}
+
+/** @throws UsageError */
+function refuseRange({ range }: { readonly range?: unknown }): void {
+  if (range === undefined) return;
+  throw new UsageError('--input-range needs no plan: numbers have no inputs and no temp data, and take little memory');
 }

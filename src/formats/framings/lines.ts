@@ -46,7 +46,7 @@ export function lineGroups(linesPerRecord: number): Framing {
  */
 export const csv: Framing = {
   cut: { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1 },
-  countSample: countNewlines,
+  countSample: countRows,
   openScanner: (kernel, _limits, quotesBefore) => {
     let isQuoted = quotesBefore % 2;
     return {
@@ -67,6 +67,22 @@ export const csv: Framing = {
     };
   },
 };
+
+const BESIDE_FIELDS = new Set(Buffer.from(',;|\t\r\n'));
+
+/** Newlines outside of quotes. What stands beside the quotes tells whether the sample begins inside of them. */
+function countRows(sample: Uint8Array): number {
+  const newlines = [0, 0];
+  let [side, votes] = [0, 0];
+  for (const [i, byte] of sample.entries()) {
+    if (byte === 0x0a) newlines[side] = (newlines[side] ?? 0) + 1;
+    if (byte !== 0x22) continue;
+    const [opens, closes] = [sample[i - 1], sample[i + 1]].map((beside) => BESIDE_FIELDS.has(beside ?? 0));
+    if (opens !== closes) votes += opens === (side === 0) ? 1 : -1;
+    side = 1 - side;
+  }
+  return newlines[votes < 0 ? 1 : 0] ?? 0;
+}
 
 /**
  * Records that blank lines separate. The blank lines behind a record belong to it, and those at the beginning of an

@@ -111,7 +111,8 @@ function whyNoSample(
   { repeat }: ShuffleRequest,
   log: ReportLog | undefined,
 ): string | undefined {
-  if (resumed !== undefined || log === undefined) return 'an earlier attempt had done a part of the work';
+  if (log?.outcome === undefined || (resumed !== undefined && !log.hasEarlier))
+    return 'an earlier attempt, which made no report, had done a part of the work';
   if (repeat) return 'records were drawn with replacement, so none has one place';
   if (records === 0) return 'the output has no records';
   return undefined;

@@ -302,7 +302,8 @@ function splitsAndMix({ result, askedSplits = [], askedShares }: JobReport): str
 }
 
 function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares']): string {
-  const rows = groups.map(({ name, factor, inputCount, read, expected, weighed }) => [
+  const field = groups.find(({ unit }) => unit?.name.startsWith('.') === true)?.unit?.name;
+  const rows = groups.map(({ name, factor, inputCount, read, expected, weighed, epochs, unit }) => [
     name ?? 'other inputs',
     numberText(factor),
     formatCount(inputCount),
@@ -310,15 +311,29 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
     formatCount(expected.records),
     formatCount(weighed.records),
     formatBytes(weighed.bytes),
+    numberText(epochs),
+    ...(field === undefined ? [] : [unit === undefined ? '' : formatCount(unit.weighed)]),
   ]);
-  const heads = ['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes'];
+  const heads = [
+    'Group',
+    '#Factor',
+    '#Inputs',
+    '#Records read',
+    '#Expected',
+    '#Came out',
+    '#Bytes',
+    '#Epochs',
+    ...(field === undefined ? [] : [`#${field}`]),
+  ];
   const caption = 'Groups of inputs: how often each record comes, and how many records that made';
   return `${shares === undefined ? '' : sharesTable(groups, shares)}${table(caption, heads, rows)}`;
 }
 
-/** What groups should have of the output, and what they have where a job counts that: in records or bytes. */
+/** What groups should have of the output, and what they have where that is counted. */
 function sharesTable(groups: readonly GroupReport[], { unit, groups: asked }: AskedShares): string {
-  const amounts = groups.map(({ weighed }) => (unit === 'records' || unit === 'bytes' ? weighed[unit] : undefined));
+  const amounts = groups.map((group) =>
+    unit === 'records' || unit === 'bytes' ? group.weighed[unit] : group.unit?.weighed,
+  );
   const all = Math.max(1, sum(amounts.map((amount = 0) => amount)));
   const partOf = new Map(asked.map(({ name, part }) => [name, part]));
   const isCounted = amounts.some((amount) => amount !== undefined);

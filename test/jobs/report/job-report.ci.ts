@@ -305,9 +305,23 @@ describe('the numbers of a report', () => {
       onProgress: ({ phase }) => phase === 'shuffle' && controller.abort(),
     });
     await expect(stopped).rejects.toThrow();
+    const report = await reportOf(options);
+    expect(report.result.resumed?.pileSets).toBeGreaterThan(0);
+    requireTrueSample(report, outputRecords());
+    expect(report.sample).toHaveLength(Math.min(3000, report.result.records));
+    expect(existsSync(directory.path('out'))).toBe(true);
+  });
+
+  it('say that they do not know what an attempt without a report did', async () => {
+    const options = { inputs, seed: '1', resume: true, output: directory.path('out'), tempDirs: [directory.temp] };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onProgress: ShuffleOptions['onProgress'] = ({ phase }) => phase === 'shuffle' && controller.abort();
+    const stopped = shuffle({ ...options, workers: 2, memoryBytes: 2 ** 26, signal, onProgress }, ON_DISK);
+    await expect(stopped).rejects.toThrow();
     const { sample, sampleMissing, result } = await reportOf(options);
     expect(result.resumed?.pileSets).toBeGreaterThan(0);
-    expect({ sample, sampleMissing }).toEqual({ sample: [], sampleMissing: expect.stringMatching(/earlier attempt/) });
+    expect({ sample, sampleMissing }).toEqual({ sample: [], sampleMissing: expect.stringMatching(/made no report/) });
   });
 });
 

@@ -3,6 +3,7 @@
 // the counter of the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
 import { ENTRY_BYTES } from './entry';
+import { partsOfSum, seekField, soughtField, sumOfField } from './json-field';
 import { BLOCK_RECORDS, keepEntries, keyBlock } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
@@ -19,6 +20,7 @@ let rounds: u32 = 1;
 let undrawnCount: u32 = 0;
 let undrawnSum: u64 = 0;
 let longest: u32 = 0;
+let partsSum: u64 = 0;
 
 /** From now on each record has `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
 export function weigh(copies: u32, chanceOfOneMore: u64): void {
@@ -38,6 +40,38 @@ export function undrawnRecords(): u32 {
 /** Their bytes. */
 export function undrawnBytes(): u64 {
   return undrawnSum;
+}
+
+/** Where the host may write the path of a field for `undrawnField`, up to 2 KiB. */
+export function fieldPlace(): usize {
+  return scratchAt(ENTRIES_PLACE);
+}
+
+/**
+ * Adds up a field of the `count` records of the boundary table that do not have the copy that is drawn, as `sumOfField`
+ * does; `undrawnParts` has the rest. The path of the field is at `fieldPlace`.
+ */
+export function undrawnField(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u64 {
+  const sought = soughtField();
+  const keys = scratchAt(KEYS_PLACE);
+  seekField(fieldPlace());
+  let sum: u64 = 0;
+  partsSum = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const mark = table + ((i as usize) << 3);
+    const offset = load<u32>(mark) - (base as u32);
+    philoxKeys4(basePosition, offset, offset, offset, offset, wholeCopies, DRAW, inputKey, keys);
+    if (load<u64>(keys) < chance) continue;
+    sum += sumOfField(mark, 1);
+    partsSum += partsOfSum();
+  }
+  seekField(sought);
+  return sum;
+}
+
+/** What the whole parts of the last `undrawnField` lack, in parts of 10^-15. */
+export function undrawnParts(): u64 {
+  return partsSum;
 }
 
 /** The bytes of the longest record since `weigh`, drawn or not. */

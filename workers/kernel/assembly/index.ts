@@ -1,7 +1,15 @@
 // The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
-export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
+export {
+  fieldPlace,
+  longestDrawn,
+  undrawnBytes,
+  undrawnField,
+  undrawnParts,
+  undrawnRecords,
+  weigh,
+} from './copies';
 export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';

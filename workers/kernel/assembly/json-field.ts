@@ -32,6 +32,10 @@ export function seekField(pathAt: usize): void {
   path = pathAt;
 }
 
+export function soughtField(): usize {
+  return path;
+}
+
 // @ts-ignore: decorator
 @inline
 function passSpace(p: usize, end: usize): usize {
