@@ -198,8 +198,11 @@ export async function listInputs(
   }
   requireOneKind(found, directories, fileChoice.include, onWarning);
   if (hidden.length > 0) {
-    const count = hidden.length === 1 ? '1 hidden file or directory' : `${hidden.length} hidden files and directories`;
-    onWarning(`left out ${count}: ${nameSome(hidden.sort())}; \`hidden\` takes them`);
+    const [count, they] =
+      hidden.length === 1
+        ? ['1 hidden file or directory', 'it']
+        : [`${hidden.length} hidden files and directories`, 'them'];
+    onWarning(`left out ${count}: ${nameSome(hidden.sort())}; \`hidden\` takes ${they}`);
   }
   const [firstOwn] = own;
   if (firstOwn !== undefined) {
