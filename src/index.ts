@@ -53,8 +53,8 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export type { NamedInput } from './inputs/expand-names.js';
 export type { InputIdRule } from './inputs/ids.js';
-export type { NamedInput } from './inputs/list-inputs.js';
 export { appendToStore } from './jobs/append.js';
 export { type CheckOptions, type CheckReport, checkShuffled } from './jobs/check-shuffled.js';
 export { indexFile } from './jobs/index-file.js';

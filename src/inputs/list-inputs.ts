@@ -3,7 +3,6 @@
  * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: hidden files, what
  * pileshuf made beside it, and the output of the job, are left out.
  */
-import { join } from 'node:path';
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
@@ -12,28 +11,15 @@ import type { Header } from '../formats/header.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
-import { type Entry, isPattern, listDirectory, listMatches } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
-import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
-import { type FileChoice, fileChooser, USUAL_FILES } from './file-choice.js';
+import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-names.js';
+import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';
-import { OWN_HEAD_BYTES, ownDirectoryAt, ownFileAt } from './own-files.js';
-
-/**
- * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. `begin`:
- * the first bytes of a stream, which the caller has read already. `{ records }`: an input in memory.
- */
-export type NamedInput =
-  | string
-  | { readonly path: string; readonly begin?: Uint8Array | undefined }
-  | { readonly records: readonly (string | Uint8Array)[] };
-
-/** A named input as the listing takes it: with the records, if it has any, joined by the delimiter of the job. */
-export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
+import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
 
 /** One input; its place in the list is its ordinal. */
 export type Input =
@@ -95,18 +81,19 @@ export interface ListingRequest {
 
 /** @throws InputError, UsageError, AbortError */
 export async function listInputs(
-  named: readonly AskedInput[],
+  names: readonly AskedInput[],
   onWarning: (line: string) => void,
   { decompressProgram, signal, fileChoice = USUAL_FILES, isOutput = () => false }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
-  const directories: string[] = [];
-  const { isExcluded, isHidden, isIncluded } = await fileChooser(fileChoice);
+  const named = await expandNames(names, fileChoice, signal);
+  const ofDirectories = named.filter((each) => each.kind === 'directory');
+  const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
+  const hidden = ofDirectories.flatMap((each) => each.hidden);
+  const own = ofDirectories.flatMap((each) => each.own);
   const found: string[] = [];
-  const hidden: string[] = [];
   const seen = new Map<string, Input>();
   const again: { readonly path: string; readonly earlier: string }[] = [];
-  const own: string[] = [];
   const outputs: string[] = [];
   const add = (path: string, { input, ownKind }: OpenedInput) => {
     if (ownKind !== undefined) {
@@ -131,25 +118,9 @@ export async function listInputs(
     await hearSignalsAt(inputs.length, signal);
     return openInput(path, decompressProgram, begin);
   };
-  const addDirectory = async (directory: string) => {
-    const isLeftOut = (folder: string, entries: readonly Entry[]) => {
-      const kind = ownDirectoryAt(folder, entries);
-      if (kind === undefined) return false;
-      if (folder === directory) throw ownDirectory(directory, kind);
-      own.push(folder);
-      return true;
-    };
-    const hiddenBefore = hidden.length;
-    const isPassedOver = (place: string) => {
-      if (isExcluded(place)) return true;
-      if (!isHidden(place)) return false;
-      hidden.push(join(directory, place));
-      return true;
-    };
-    const before = inputs.length + own.length + outputs.length;
-    const firstOrdinal = inputs.length;
-    const rules = { isLeftOut, isPassedOver, isTaken: isIncluded, mayVanish: isNameOfJobDirectory };
-    for (const file of await listDirectory(directory, signal, rules)) {
+  const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
+    const before = inputs.length;
+    for (const file of listed.files) {
       const opened = await open(file);
       if (isOutput(file, identityOf(opened.input))) outputs.push(file);
       else if (opened.ownKind !== undefined) own.push(file);
@@ -159,42 +130,15 @@ export async function listInputs(
         if (opened.input.kind !== 'file' || opened.input.version.byteLength > 0) found.push(file);
       }
     }
-    if (inputs.length > firstOrdinal) return;
-    const isEmpty = inputs.length + own.length + outputs.length === before;
-    const what = isEmpty ? wordsForNone(fileChoice, hidden.length > hiddenBefore) : NO_DATA;
+    if (inputs.length > before) return;
+    const hasOwn = listed.files.length + leftOut.own.length > 0;
+    const what = hasOwn ? NO_DATA : wordsForNone(fileChoice, leftOut.hidden.length > 0);
     throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
   };
-  for (const name of named) {
-    if (typeof name !== 'string' && 'list' in name) {
-      inputs.push(inputInMemory(name.list, inputs.length));
-      continue;
-    }
-    const path = typeof name === 'string' ? name : name.path;
-    const begin = typeof name === 'string' ? undefined : name.begin;
-    if (begin !== undefined) {
-      add(path, await open(path, begin));
-      continue;
-    }
-    if (path === STANDARD_INPUT) {
-      add(path, await open(path));
-      continue;
-    }
-    const stat = statPath(path, 'input');
-    if (stat === undefined && typeof name === 'string' && isPattern(path)) {
-      const matches = await listMatches(path, signal);
-      if (matches.length === 0) {
-        throw new InputError(
-          'ERR_INPUT_MISSING',
-          `no file matches the pattern ${path}; check it and the current directory`,
-        );
-      }
-      for (const match of matches) add(match, await open(match));
-    } else if (stat?.isDirectory()) {
-      directories.push(path);
-      await addDirectory(path);
-    } else {
-      add(path, await open(path));
-    }
+  for (const each of named) {
+    if (each.kind === 'list') inputs.push(inputInMemory(each.list, inputs.length));
+    else if (each.kind === 'file') add(each.path, await open(each.path, each.begin));
+    else await addDirectory(each);
   }
   requireOneKind(found, directories, fileChoice.include, onWarning);
   if (hidden.length > 0) {
@@ -290,11 +234,6 @@ function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
 /** The rest of a list whose first entry a message names. */
 export function andOthers({ length }: readonly string[]): string {
   return length <= 1 ? '' : length === 2 ? ' (and 1 other)' : ` (and ${length - 1} others)`;
-}
-
-function ownDirectory(path: string, kind: string): InputError {
-  const advice = kind === 'a pile store' ? 'pileshuf shuffle-store reads it' : 'name another';
-  return new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is ${kind} and holds no data files; ${advice}`);
 }
 
 /** Reused for the first bytes of each file, enough for most BGZF; there may be many thousands of files. */

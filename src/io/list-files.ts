@@ -13,10 +13,10 @@ import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, statPath } from './paths.js';
 
-/** What a listing of a directory leaves out. Places are paths below that directory. */
+/** What a listing of a directory leaves out. Places are paths below that directory, empty for itself. */
 export interface ListingRules {
   /** Whether it leaves out a directory with everything below it. */
-  readonly isLeftOut?: (directory: string, entries: readonly Entry[]) => boolean;
+  readonly isLeftOut?: (directory: string, entries: readonly Entry[], place: string) => boolean;
   /** Whether it passes over a file, or over a directory before it is opened. */
   readonly isPassedOver?: (place: string) => boolean;
   /** Whether it takes a file that it does not pass over. */
@@ -25,43 +25,125 @@ export interface ListingRules {
   readonly mayVanish?: (name: string) => boolean;
 }
 
+/** A directory, and what it is below the one that is listed. */
+export interface Folder {
+  readonly path: string;
+  readonly place: string;
+}
+
+/** What a directory holds. */
+export interface ListedDirectory {
+  /** The directory, and those that links below it lead to. */
+  readonly roots: readonly Folder[];
+  /** Sorted by their bytes. */
+  readonly files: readonly string[];
+}
+
 /** An entry of a directory. */
 export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
 
+/** A directory while it is listed. */
+interface Tree extends ListedDirectory {
+  readonly rules: ListingRules;
+  readonly roots: Folder[];
+  readonly files: string[];
+  /** Links to directories that are not followed yet. */
+  links: Folder[];
+}
+
 /**
- * All regular files below a directory, and symbolic links to regular files. Links to directories are not followed, so no
- * file is met twice through a cycle.
+ * Lists directories: all regular files below them, and symbolic links to regular files. Links to directories are followed
+ * at the end, and only to directories that are reached in no other way: by no directory, and by no link before it, in the
+ * order of the listed directories, of the number of links on the way, and of the bytes of their paths.
  */
-export async function listDirectory(
-  directory: string,
-  signal?: AbortSignal,
-  {
-    isLeftOut = () => false,
-    isPassedOver = () => false,
-    isTaken = () => true,
-    mayVanish = () => false,
-  }: ListingRules = {},
-): Promise<string[]> {
-  const paths: string[] = [];
-  const names = new NamesOfFiles();
-  let folders = 0;
-  const visit = async (folder: string, placeOfFolder: string, entries: readonly Entry[]) => {
-    await hearSignalsAt(folders, signal);
-    folders += 1;
-    if (isLeftOut(folder, entries)) return;
-    for (const entry of entries) {
-      const place = `${placeOfFolder}${entry.name}`;
-      if (isPassedOver(place) || !(entry.isDirectory() || isTaken(place))) continue;
-      const path = names.pathOf(folder, entry);
-      if (path === undefined) continue;
-      if (entry.isDirectory()) {
-        await visit(path, `${place}/`, mayVanish(entry.name) ? existing(path) : entriesOf(path));
-      } else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
+export class DirectoryWalk {
+  readonly #signal: AbortSignal | undefined;
+  readonly #trees: Tree[] = [];
+  readonly #folders: string[] = [];
+  /** The identities of all folders so far. Undefined until there is a link to follow: it takes a call for each folder. */
+  #visited: Set<string> | undefined;
+  readonly #names = new NamesOfFiles();
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** @returns what is complete after `end`. */
+  async list(directory: string, rules: ListingRules = {}): Promise<ListedDirectory> {
+    const root = { path: directory, place: '' };
+    const tree: Tree = { rules, roots: [root], files: [], links: [] };
+    this.#trees.push(tree);
+    await this.#visit(tree, root, entriesOf(directory));
+    return tree;
+  }
+
+  async end(): Promise<void> {
+    for (const tree of this.#trees) {
+      await this.#followLinks(tree);
+      sortByBytes(tree.files);
     }
-  };
-  await visit(directory, '', entriesOf(directory));
-  names.requireAll();
-  return sortByBytes(paths);
+    this.#names.requireAll();
+  }
+
+  async #visit(tree: Tree, { path: folder, place: placeOfFolder }: Folder, entries: readonly Entry[]): Promise<void> {
+    const { isLeftOut, isPassedOver, isTaken, mayVanish } = tree.rules;
+    await hearSignalsAt(this.#folders.length, this.#signal);
+    this.#folders.push(folder);
+    if (isLeftOut?.(folder, entries, placeOfFolder) === true) return;
+    for (const entry of entries) {
+      const place = placeOfFolder === '' ? entry.name : `${placeOfFolder}/${entry.name}`;
+      if (isPassedOver?.(place) === true) continue;
+      const isUnwanted = isTaken?.(place) === false;
+      if (entry.isFile() && isUnwanted) continue;
+      const path = this.#names.pathOf(folder, entry);
+      if (path === undefined) continue;
+      const kind = kindOf(entry, path);
+      if (kind === 'directory' && entry.isSymbolicLink()) {
+        tree.links.push({ path, place });
+      } else if (kind === 'directory') {
+        if (this.#visited !== undefined && !this.#isNew(path)) continue;
+        await this.#visit(tree, { path, place }, mayVanish?.(entry.name) === true ? existing(path) : entriesOf(path));
+      } else if (kind !== 'other' && !isUnwanted) {
+        if (kind === 'nothing')
+          throw new InputError('ERR_INPUT_MISSING', `${path} is a symbolic link that leads nowhere; remove or fix it`);
+        tree.files.push(path);
+      }
+    }
+  }
+
+  async #followLinks(tree: Tree): Promise<void> {
+    while (tree.links.length > 0) {
+      const links = tree.links.sort((a, b) => compareBytes(a.path, b.path));
+      tree.links = [];
+      for (const link of links) {
+        if (!this.#isNew(link.path)) continue;
+        tree.roots.push(link);
+        await this.#visit(tree, link, entriesOf(link.path));
+      }
+    }
+  }
+
+  /** Notes a folder. @returns false if it was noted already, under whatever path. */
+  #isNew(folder: string): boolean {
+    this.#visited ??= new Set(this.#folders.map(identityAt));
+    const identity = identityAt(folder);
+    if (this.#visited.has(identity)) return false;
+    this.#visited.add(identity);
+    return true;
+  }
+}
+
+/** Device and inode; of what is gone, its path. */
+function identityAt(path: string): string {
+  const stat = statPath(path, 'input');
+  return stat === undefined ? path : `${stat.dev}:${stat.ino}`;
+}
+
+/** What an entry is or leads to. */
+function kindOf(entry: Entry, path: string): 'file' | 'directory' | 'other' | 'nothing' {
+  const found = entry.isSymbolicLink() ? targetOf(path) : entry;
+  if (found === undefined) return 'nothing';
+  return found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
 }
 
 function entriesOf(folder: string): Entry[] {
@@ -133,15 +215,6 @@ class NamesOfFiles {
   }
 }
 
-/** @throws InputError when the link leads nowhere: leaving it out could leave out records. */
-function leadsToFile(link: string): boolean {
-  const stat = statPath(link, 'input');
-  if (stat === undefined) {
-    throw new InputError('ERR_INPUT_MISSING', `${link} is a symbolic link that leads nowhere; remove or fix it`);
-  }
-  return stat.isFile();
-}
-
 /**
  * One name of a pattern's path (`data` and `*.txt` in `data/*.txt`), with the steps behind it. All alternatives of a
  * pattern are searched together, as a set of steps for each directory, so each directory is listed once.
@@ -202,7 +275,8 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
       if (met.length === 0) continue;
       const path = names.pathOf(folder, entry);
       if (path === undefined) continue;
-      if (entry.isDirectory() || (entry.isSymbolicLink() && leadsToDirectory(path))) {
+      // A link that leads nowhere counts as a file, so that its reader refuses it.
+      if (kindOf(entry, path) === 'directory') {
         const goesBack = entry.isSymbolicLink() && above.some((directory) => isSameFile(directory, path, 'input'));
         const deeper = new Set(met.flatMap((step) => (step.isAnyDepth ? (goesBack ? [] : step) : (step.next ?? []))));
         if (deeper.size > 0) await visit(path, deeper, [...above, path]);
@@ -255,13 +329,13 @@ function existing(folder: string): Entry[] {
   }
 }
 
-/** A link that leads nowhere counts as a file, so that its reader refuses it. */
-function leadsToDirectory(link: string): boolean {
+/** What a link leads to; undefined: nothing. */
+function targetOf(link: string): Pick<Dirent, 'isFile' | 'isDirectory'> | undefined {
   try {
-    return fileCalls.stat(link).isDirectory();
+    return fileCalls.stat(link);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP') return false;
+    if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP') return undefined;
     throw ioError('examine', 'input', link, error);
   }
 }
@@ -271,7 +345,11 @@ export function isPattern(path: string): boolean {
   return /[*?[\]{}]/.test(path);
 }
 
-/** UTF-16 order differs from byte order above U+FFFF; byte order is what `LC_ALL=C sort` gives. */
 function sortByBytes(paths: string[]): string[] {
-  return paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return paths.sort(compareBytes);
+}
+
+/** UTF-16 order differs from byte order above U+FFFF; byte order is what `LC_ALL=C sort` gives. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -2,8 +2,9 @@
  * The public types of the jobs: options, reports, progress. `request.ts` fills in the defaults and refuses wrong values
  * with a UsageError, code ERR_OPTION.
  */
+
+import type { NamedInput } from '../inputs/expand-names.js';
 import type { InputIdRule } from '../inputs/ids.js';
-import type { NamedInput } from '../inputs/list-inputs.js';
 import type { KeyRule } from '../keys.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';

@@ -9,7 +9,7 @@
 import type { FoundPlace } from '../../workers/tasks/find-records.js';
 import { InputError } from '../errors.js';
 import { headerRuleOf } from '../formats/record-format.js';
-import type { NamedInput } from '../inputs/list-inputs.js';
+import type { NamedInput } from '../inputs/expand-names.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';

@@ -113,6 +113,19 @@ describe('files of a directory', () => {
       lines: ['the directory d holds no files that --include and --exclude choose'],
     },
     {
+      name: 'behind links to directories, each once',
+      files: {
+        'd/a.txt': 'a\n',
+        'd/linked': { link: '../store/part' },
+        'd/twice': { link: '../store/part' },
+        'd/loop': { link: '.' },
+        'store/part/b.txt': 'b\n',
+        'store/part/up': { link: '../../d' },
+      },
+      argv: ['d'],
+      records: ['a\n', 'b\n'],
+    },
+    {
       name: 'that are all hidden',
       files: { 'd/.a': 'a\n', 'd/_SUCCESS': '' },
       argv: ['d'],

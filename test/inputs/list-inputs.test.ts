@@ -159,7 +159,7 @@ describe('listInputs', () => {
     expect((await listInputs([directory.path('d')], () => {})).directories).toEqual([directory.path('d')]);
   });
 
-  it('follows links to files below a directory, and not links to directories', async () => {
+  it('follows links below a directory, which must lead somewhere', async () => {
     makeFiles('d/a', 'elsewhere/x');
     symlinkSync(directory.path('elsewhere/x'), directory.path('d/link'));
     symlinkSync(directory.path('d'), directory.path('d/cycle'));

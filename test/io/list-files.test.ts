@@ -7,7 +7,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AbortError, InputError, SystemError } from '#src/errors.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { isPattern, listDirectory, listMatches } from '#src/io/list-files.js';
+import { DirectoryWalk, isPattern, type ListingRules, listMatches } from '#src/io/list-files.js';
 import { statPath } from '#src/io/paths.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -37,7 +37,14 @@ describe('finding files', () => {
     }
   }
 
-  describe('listDirectory', () => {
+  async function listDirectory(path: string, rules?: ListingRules): Promise<readonly string[]> {
+    const walk = new DirectoryWalk();
+    const { files } = await walk.list(path, rules);
+    await walk.end();
+    return files;
+  }
+
+  describe('a walk', () => {
     it('lists all files at all depths, hidden ones too, by the bytes of their paths', async () => {
       makeFiles('d/b', 'd/B', 'd/a/x', 'd/a-x', 'd/a.x', 'd/.h', 'd/e/f/g/deep', 'd/～', 'd/\u{1f600}');
       mkdirSync(directory.path('d/empty'));
@@ -57,7 +64,7 @@ describe('finding files', () => {
     it('refuses a directory that goes while it is listed, unless its name may vanish', async () => {
       makeFiles('d/a', 'd/part1/x', 'd/z');
       const list = () =>
-        listDirectory(directory.path('d'), undefined, {
+        listDirectory(directory.path('d'), {
           isLeftOut: (folder) => {
             if (folder.endsWith('/d')) renameSync(directory.path('d/part1'), directory.path('d/part1.done'));
             return false;
@@ -65,7 +72,7 @@ describe('finding files', () => {
         });
       await expect(list()).rejects.toThrow(/cannot list the directory .*part1: no such file or directory/);
       renameSync(directory.path('d/part1.done'), directory.path('d/part1'));
-      const leaving = listDirectory(directory.path('d'), undefined, {
+      const leaving = listDirectory(directory.path('d'), {
         isLeftOut: (folder) => {
           if (folder.endsWith('/d')) rmSync(directory.path('d/part1'), { recursive: true });
           return false;
@@ -75,18 +82,66 @@ describe('finding files', () => {
       expect(namesOf(await leaving)).toEqual(['d/a', 'd/z']);
     });
 
-    it('follows links to files, and not links to directories, so that a cycle ends', async () => {
-      makeFiles('d/a', 'outside/x');
-      symlinkSync(directory.path('outside/x'), directory.path('d/link'));
-      symlinkSync(directory.path('d'), directory.path('d/self'));
+    it('follows links to files and to directories, each directory once, and a cycle ends', async () => {
+      makeFiles('d/a', 'd/sub/b', 'd/z/c', 'outside/x', 'outside/in/y', 'outside/.h/z');
+      symlinkSync(directory.path('outside/x'), directory.path('d/file'));
       symlinkSync('/dev/null', directory.path('d/device'));
-      expect(namesOf(await listDirectory(directory.path('d')))).toEqual(['d/a', 'd/link']);
+      // What is reached directly has that path, whatever links lead there.
+      symlinkSync(directory.path('d'), directory.path('d/self'));
+      symlinkSync('sub', directory.path('d/again'));
+      symlinkSync('..', directory.path('d/sub/up'));
+      // Of links, the first by its path, and a link below a link comes later.
+      symlinkSync('../../outside', directory.path('d/sub/later'));
+      symlinkSync('../outside/in', directory.path('d/B'));
+      symlinkSync('../outside', directory.path('d/m'));
+      symlinkSync('../../d/z', directory.path('outside/in/back'));
+      symlinkSync('../.h', directory.path('outside/in/hidden'));
+      expect(namesOf(await listDirectory(directory.path('d')))).toEqual([
+        'd/B/y',
+        'd/a',
+        'd/file',
+        'd/m/.h/z',
+        'd/m/x',
+        'd/sub/b',
+        'd/z/c',
+      ]);
+    });
+
+    it('gives a directory to the first way that leads there, of all directories that it lists', async () => {
+      makeFiles('d/a', 'e/sub/b', 'f/c');
+      for (const [target, link] of [
+        ['../e/sub', 'd/l'],
+        ['../f', 'd/m'],
+        ['../f', 'e/k'],
+      ] as const)
+        symlinkSync(target, directory.path(link));
+      const walk = new DirectoryWalk();
+      const listed = [await walk.list(directory.path('d')), await walk.list(directory.path('e'))];
+      await walk.end();
+      expect(listed.map(({ files }) => namesOf(files))).toEqual([['d/a', 'd/m/c'], ['e/sub/b']]);
+      expect(listed.map(({ roots }) => roots.map(({ place }) => place))).toEqual([['', 'm'], ['']]);
+    });
+
+    it('applies its rules to links by their own names', async () => {
+      makeFiles('d/a', 'o/x', 'o/y');
+      symlinkSync('../o', directory.path('d/passed'));
+      symlinkSync('../o', directory.path('d/taken'));
+      symlinkSync('nowhere', directory.path('d/unwanted'));
+      symlinkSync('loop', directory.path('d/loop'));
+      const rules: ListingRules = {
+        isPassedOver: (place) => place === 'passed',
+        isTaken: (place) => ['taken/x', 'a'].includes(place),
+      };
+      expect(namesOf(await listDirectory(directory.path('d'), rules))).toEqual(['d/a', 'd/taken/x']);
     });
 
     it('refuses a link that leads nowhere, and a name that is no UTF-8', async () => {
       makeFiles('d/a');
-      symlinkSync('missing', directory.path('d/link'));
-      await expect(listDirectory(directory.path('d'))).rejects.toThrow('is a symbolic link that leads nowhere');
+      for (const target of ['missing', 'link', 'a/below']) {
+        symlinkSync(target, directory.path('d/link'));
+        await expect(listDirectory(directory.path('d'))).rejects.toThrow('is a symbolic link that leads nowhere');
+        rmSync(directory.path('d/link'));
+      }
       mkdirSync(directory.path('e'));
       const name = Buffer.concat([Buffer.from(directory.path('e/')), Buffer.of(0xff, 0xfe)]);
       writeFileSync(name, '');
