@@ -2,15 +2,25 @@
  * Expands what the caller names: a directory or a pattern becomes the files that it stands for. Nothing is opened. A
  * directory stands for its data: hidden names, what was not chosen, and what pileshuf made beside data are left out.
  */
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { InputError } from '../errors.js';
 import type { RecordList } from '../formats/record-list.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { DirectoryWalk, isPattern, type ListedDirectory, listMatches } from '../io/list-files.js';
-import { statPath } from '../io/paths.js';
+import {
+  DirectoryWalk,
+  type Entry,
+  type Folder,
+  isPattern,
+  type ListedDirectory,
+  listMatches,
+} from '../io/list-files.js';
+import { globOfShards, isShardOf, MARKER_ENDING } from '../io/own-files.js';
+import type { PathMatcher } from '../io/path-matcher.js';
+import { realPathOf, statPath } from '../io/paths.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
-import { ownDirectoryAt } from './own-files.js';
+import { adviceOnHubCache } from './hub-cache.js';
+import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
 /**
  * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. `begin`:
@@ -38,6 +48,11 @@ export interface FilesOfDirectory {
   readonly hidden: readonly string[];
   /** Directories that pileshuf made beside data, which are left out. */
   readonly own: readonly string[];
+  /**
+   * The path below the directory that a file would have as an input; undefined: it would be none.
+   * @param path absolute, without symbolic links.
+   */
+  placeOf(path: string): string | undefined;
 }
 
 /** @throws InputError, UsageError, AbortError */
@@ -67,7 +82,7 @@ export async function expandNames(
 
 async function filesOf(
   directory: string,
-  { isExcluded, isHidden, isIncluded }: FileChooser,
+  { isExcluded, isHidden, isIncluded, isTaken }: FileChooser,
   walk: DirectoryWalk,
 ): Promise<FilesOfDirectory> {
   const hidden: string[] = [];
@@ -75,7 +90,11 @@ async function filesOf(
   const listed = await walk.list(directory, {
     isLeftOut: (folder, entries, place) => {
       const kind = ownDirectoryAt(folder, entries);
-      if (kind === undefined) return false;
+      if (kind === undefined) {
+        refuseSets({ path: folder, place }, entries, isTaken);
+        refuseHubCache(folder, entries);
+        return false;
+      }
       if (place === '') throw ownDirectory(directory, kind);
       own.push(folder);
       return true;
@@ -89,7 +108,42 @@ async function filesOf(
     isTaken: isIncluded,
     mayVanish: isNameOfJobDirectory,
   });
-  return { kind: 'directory', directory, listed, hidden, own };
+  const placeOf = (path: string) => {
+    const places = listed.roots.flatMap((root) => {
+      const below = relative(realPathOf(root.path, 'input'), path);
+      return /^\.\.(\/|$)/.test(below) ? [] : [join(root.place, below)];
+    });
+    return places.find(isTaken);
+  };
+  return { kind: 'directory', directory, listed, hidden, own, placeOf };
+}
+
+/** Complete shards beside or below other files are most likely made of these. @throws InputError */
+function refuseSets({ path, place }: Folder, entries: readonly Entry[], isTaken: PathMatcher): void {
+  const complete = completeSetsIn(path, entries);
+  if (complete.length === 0) return;
+  const files = entries.filter(
+    (entry) => !(entry.isDirectory() || entry.name.endsWith(MARKER_ENDING)) && isTaken(join(place, entry.name)),
+  );
+  const prefixes = complete.filter((prefix) => files.some(({ name }) => isShardOf(prefix, name)));
+  const areAlone = files.every(({ name }) => prefixes.some((prefix) => isShardOf(prefix, name)));
+  if (prefixes.length === 0 || (place === '' && areAlone)) return;
+  const glob = join('/', place, globOfShards(prefixes));
+  const reading = place === '' ? `\`include\` '${glob}' to take them alone` : `name ${path} itself to read them`;
+  throw new InputError(
+    'ERR_INPUT_UNREADABLE',
+    `${path} holds the complete shards of an earlier job among the inputs; give \`exclude\` '${glob}' to leave them out, or ${reading}`,
+  );
+}
+
+/** @throws InputError */
+function refuseHubCache(path: string, entries: readonly Entry[]): void {
+  const advice = adviceOnHubCache(path, entries);
+  if (advice === undefined) return;
+  throw new InputError(
+    'ERR_INPUT_UNREADABLE',
+    `${path} is the cache of a Hub repository, which holds each file twice and all versions that were loaded; ${advice}`,
+  );
 }
 
 async function matchesOf(pattern: string, signal: AbortSignal | undefined): Promise<string[]> {

@@ -1,7 +1,7 @@
 /** Which files below a directory are inputs. Files that the caller names take no part in this. */
 import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
-import { matcherBelow, type PathMatcher } from '../io/path-matcher.js';
+import { matcherBelow, type PathMatcher, pathsTo } from '../io/path-matcher.js';
 import { isHiddenName } from './hidden-names.js';
 
 export interface FileChoice {
@@ -21,6 +21,8 @@ export interface FileChooser {
   readonly isHidden: PathMatcher;
   /** Of a file that is neither excluded nor hidden. */
   readonly isIncluded: PathMatcher;
+  /** Whether a walk takes a file. */
+  readonly isTaken: PathMatcher;
 }
 
 export async function fileChooser({ hidden, include, exclude }: FileChoice): Promise<FileChooser> {
@@ -31,11 +33,12 @@ export async function fileChooser({ hidden, include, exclude }: FileChoice): Pro
     (matchers: readonly PathMatcher[] = []) =>
     (path: string) =>
       matchers.some((isNamed) => isNamed(path));
-  return {
-    isExcluded: isAny(excluded),
-    isHidden: hidden ? () => false : (path) => isHiddenName(basename(path)),
-    isIncluded: include.length === 0 ? () => true : isAny(included),
-  };
+  const isExcluded = isAny(excluded);
+  const isHidden: PathMatcher = hidden ? () => false : (path) => isHiddenName(basename(path));
+  const isIncluded = include.length === 0 ? () => true : isAny(included);
+  const isTaken: PathMatcher = (path) =>
+    isIncluded(path) && pathsTo(path).every((each) => !isExcluded(each) && !isHidden(each));
+  return { isExcluded, isHidden, isIncluded, isTaken };
 }
 
 /** @throws UsageError where a choice is given and no directory is named. */

@@ -1,7 +1,6 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: hidden files, what
- * pileshuf made beside it, and the output of the job, are left out.
+ * recognises its codec, or its format if that is plain and not lines.
  */
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
@@ -53,16 +52,18 @@ export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
-  /** The directories among the named inputs. */
+  /** The directories among the named inputs, and those that links below them lead to. */
   readonly directories: readonly string[];
-  /** Files below them that are left out, because they are in the place of the output. */
-  readonly outputs: readonly string[];
+  /** As what the next listing would take a file; undefined: not at all. @param path as for `FilesOfDirectory`. */
+  placeOf(path: string): PlaceOfInput | undefined;
 }
 
-/**
- * Whether a file is in the place of the job's output. @param identity device and inode of the file.
- */
-export type IsOutput = (path: string, identity: string) => boolean;
+/** An input below a directory. */
+export interface PlaceOfInput {
+  readonly directory: string;
+  /** Its path below the directory. */
+  readonly place: string;
+}
 
 /** The device and inode of an input. */
 export function identityOf(input: Input): string {
@@ -75,15 +76,13 @@ export interface ListingRequest {
   readonly signal?: AbortSignal | undefined;
   /** Which files of directories are inputs. */
   readonly fileChoice?: FileChoice;
-  /** The files for which it is true are left out where the caller names a directory. */
-  readonly isOutput?: IsOutput;
 }
 
 /** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
-  { decompressProgram, signal, fileChoice = USUAL_FILES, isOutput = () => false }: ListingRequest = {},
+  { decompressProgram, signal, fileChoice = USUAL_FILES }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const named = await expandNames(names, fileChoice, signal);
@@ -94,7 +93,6 @@ export async function listInputs(
   const found: string[] = [];
   const seen = new Map<string, Input>();
   const again: { readonly path: string; readonly earlier: string }[] = [];
-  const outputs: string[] = [];
   const add = (path: string, { input, ownKind }: OpenedInput) => {
     if (ownKind !== undefined) {
       throw new InputError(
@@ -122,8 +120,7 @@ export async function listInputs(
     const before = inputs.length;
     for (const file of listed.files) {
       const opened = await open(file);
-      if (isOutput(file, identityOf(opened.input))) outputs.push(file);
-      else if (opened.ownKind !== undefined) own.push(file);
+      if (opened.ownKind !== undefined) own.push(file);
       else {
         add(file, opened);
         // A file without bytes adds nothing to the others.
@@ -164,10 +161,17 @@ export async function listInputs(
     await codec.load?.(input.path);
     loaded.add(codec.name);
   }
-  return { inputs, directories, outputs };
+  const placeOf = (path: string) => {
+    for (const { directory, placeOf: placeBelow } of ofDirectories) {
+      const place = placeBelow(path);
+      if (place !== undefined) return { directory, place };
+    }
+    return undefined;
+  };
+  return { inputs, directories, placeOf };
 }
 
-const NO_DATA = 'data, only files that pileshuf made, or the output itself';
+const NO_DATA = 'data, only files that pileshuf made';
 
 /** What a directory without inputs lacks. */
 function wordsForNone({ include, exclude }: FileChoice, hasHidden: boolean): string {

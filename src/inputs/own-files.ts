@@ -77,6 +77,15 @@ export function ownFileAt(path: string, head: Buffer): string | undefined {
   return OWN_FILES.find(({ isName, isBeginning }) => isName(name) && isBeginning(head))?.what;
 }
 
+/** The prefixes of the complete shards in a directory. */
+export function completeSetsIn(path: string, entries: readonly Entry[]): string[] {
+  return entries.flatMap(({ name }) => {
+    if (!name.endsWith(MARKER_ENDING)) return [];
+    const text = readHead(join(path, name), 'input', LONGEST_MARKER_BYTES).toString('latin1');
+    return MARKER_TEXT.test(text) ? [name.slice(name.startsWith('.') ? 1 : 0, -MARKER_ENDING.length)] : [];
+  });
+}
+
 /** What a directory is, as messages call it; undefined for one that may hold data. */
 export function ownDirectoryAt(path: string, entries: readonly Entry[]): string | undefined {
   const names = entries.map(({ name }) => name);

@@ -10,6 +10,16 @@ export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum"
 /** No marker is longer. */
 export const LONGEST_MARKER_BYTES = 160;
 
+/** Whether a file has the name of a shard of this prefix, of whatever count and extension. */
+export function isShardOf(prefix: string, name: string): boolean {
+  return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
+}
+
+/** Matches all shards of these prefixes. */
+export function globOfShards(prefixes: readonly string[]): string {
+  return `${prefixes.length === 1 ? prefixes[0] : `{${prefixes.join(',')}}`}-*-of-*`;
+}
+
 /** Follows a file's name in the name of its record index. */
 export const INDEX_SUFFIX = '.pileshuf-index';
 /** The same in all versions. */

@@ -34,7 +34,7 @@ async function textMatcher(literal: string): Promise<PathMatcher> {
 }
 
 /** `a`, `a/b` and `a/b/c` for `a/b/c`. */
-function pathsTo(path: string): string[] {
+export function pathsTo(path: string): string[] {
   const names = path.split('/');
   return names.map((_, i) => names.slice(0, i + 1).join('/'));
 }

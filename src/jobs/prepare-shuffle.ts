@@ -8,11 +8,11 @@ import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
-import { andOthers, gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
+import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { type FileIdentity, placeOfOutput, requireNotRead, requireReplaceable } from '../output/output-place.js';
+import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
@@ -23,7 +23,7 @@ import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
-import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
+import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
 import { warnOfOtherShards } from './split-report.js';
@@ -82,8 +82,7 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options, steps.isInTasks);
   const { onWarning, signal } = asked;
-  const isOutput = placeOfOutput(asked.output, prefixesOf(asked));
-  const listed = await listInputs(asked.inputs, onWarning, { ...asked, isOutput });
+  const listed = await listInputs(asked.inputs, onWarning, asked);
   requireDirectory(asked.fileChoice, listed.directories);
   refuseForeignFiles(listed.inputs, asked);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
@@ -106,6 +105,8 @@ export async function prepareShuffle(
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
   const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
+  if (chosen.kind === 'files') requireUnread(`the output ${asked.output}`, chosen.output, listed.placeOf);
+  if (duplicates !== undefined) requireUnread(`the file of duplicates ${asked.duplicates}`, duplicates, listed.placeOf);
   const start = async (files: FilesSite) => steps.findStart(asked, files);
   const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
@@ -115,14 +116,11 @@ export async function prepareShuffle(
   if (manifest !== undefined && site.kind === 'files')
     await requireSameJob(manifest, { request: asked, inputs: listed.inputs, inputIds }, site);
   if (site.kind === 'files' && earlier?.journal === undefined) {
-    refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths, asked.resume);
     if (duplicates !== undefined) requireReplaceable(duplicates, asked.duplicates ?? '', inputPaths);
     warnOfOtherShards(asked, site.output);
   }
-  const [output] = listed.outputs;
-  if (output !== undefined) onWarning(`${output}${andOthers(listed.outputs)}: left out, because the job writes it`);
 
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
@@ -195,19 +193,6 @@ export async function prepareShuffle(
 /** Samples may have one key if only one of each key stays. Headers tell their keys only to who knows the framing. */
 function withoutKeyCheck<R extends Pick<ShuffleRequest, 'framing' | 'uniqueBy'>>(request: R): R {
   return request.uniqueBy?.selector.kind === 'key' ? { ...request, framing: undefined } : request;
-}
-
-/**
- * A file in the place of the output that is left out of an input directory may be a former output, or data of which this
- * is the only copy: nobody but the user knows.
- */
-function refuseToLose(outputs: readonly string[]): void {
-  const [output] = outputs;
-  if (output === undefined) return;
-  throw new UsageError(
-    `the output would replace ${output}${andOthers(outputs)}, which lies in an input directory and would not be read; remove it first, or name an output elsewhere`,
-    'ERR_OUTPUT_EXISTS',
-  );
 }
 
 function identitiesOf(inputs: readonly Input[]): FileIdentity[] {

@@ -1,11 +1,11 @@
 /**
  * Verifies finished shards against their completion marker: how many shards and records there are, how many bytes, and
- * their checksum. Where splits lie in one directory, each has a marker. A directory that appeared with its shards has
- * none: there the names of the shards tell how many there must be.
+ * their checksum. Where splits lie in one directory, each has a marker. Without a marker, as older versions left it in new
+ * directories, the names of the shards tell how many there must be.
  */
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
-import { LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
+import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { requireKnownOptions } from '../known-options.js';
@@ -139,9 +139,7 @@ function findUnmarked(names: readonly string[]) {
 }
 
 function shardsOf(prefix: string, shardCount: number, names: readonly string[]) {
-  const ofPrefix = names.filter(
-    (name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)),
-  );
+  const ofPrefix = names.filter((name) => isShardOf(prefix, name));
   const shards: string[] = [];
   const missingShards: number[] = [];
   const byNumber = new Map<number, string[]>();

@@ -3,7 +3,7 @@
  * name before its next name is durable: outputs keep their staged names until the staging directory goes.
  *
  *     one file        one link, or one rename in place of the former file
- *     new directory   shards get their names in a directory beside it, which appears by one rename
+ *     new directory   shards and their marker get their names in a directory beside it, which appears by one rename
  *     existing one    former shards are moved aside, then the new ones get their names, then the marker
  *                     appears that says that they are complete; the journal says which of these steps is next
  *
@@ -71,6 +71,7 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
   if (!isMoved) makeOwnDirectory(gathered, 'output');
   for (const { staged, name, byteLength } of shards) nameOnce(staged, join(directory, name), byteLength, addName);
   if (!isMoved) {
+    await writeCompletionMarkers(place, gathered, stagingDirectory, journal);
     openToOthers(gathered);
     await syncPath(gathered);
     moveDirectoryIntoPlace(gathered, place.path);
@@ -118,7 +119,8 @@ async function moveIntoExisting(
   for (const { staged, name, byteLength } of shards) nameOnce(staged, join(place.path, name), byteLength, addName);
   await syncPath(place.path);
   if (journal.phase !== 'moved') {
-    await writeCompletionMarkers(place, stagingDirectory, journal);
+    await writeCompletionMarkers(place, place.path, stagingDirectory, journal);
+    await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
   await renameFormerMarker(place, journal);
@@ -161,11 +163,13 @@ function markerOf({ shardCount, records, bytes, checksum }: FilledGroup): Buffer
 }
 
 /**
- * Writes `.PREFIX.complete.json`, the last file to appear in a directory that existed before its shards: while it is missing,
- * the shards of this prefix are not complete, or not all of one job. Each split has its own, and they appear together.
+ * Writes `.PREFIX.complete.json`. In a directory that existed before its shards, it is the last file to appear: while it is
+ * missing, the shards of this prefix are not complete, or not all of one job. Each split has its own.
+ * @param directory that holds the shards; the caller makes the names in it durable.
  */
 export async function writeCompletionMarkers(
   place: ShardsPlace,
+  directory: string,
   stagingDirectory: string,
   journal: CommitJournal,
 ): Promise<void> {
@@ -178,8 +182,7 @@ export async function writeCompletionMarkers(
     await syncPath(staged);
     await keepPermissions(staged, join(asideDirectory(stagingDirectory), name));
     // The former marker was moved aside: an existing one is this one, from a killed attempt.
-    moveIntoPlace(staged, join(place.path, name));
-    await syncPath(place.path);
+    moveIntoPlace(staged, join(directory, name));
   }
 }
 

@@ -8,11 +8,12 @@ import { nameSome, SystemError, UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
 import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
+import { globOfShards } from '../io/own-files.js';
 import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
-import { findFormerFiles, isReplaced, requireShortNames, type ShardNaming } from './shard-names.js';
+import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
@@ -158,7 +159,7 @@ export function requireReplaceable(
       'ERR_OUTPUT_PLACE',
     );
   }
-  const [existing] = former;
+  const existing = former.find(isShard);
   if (existing !== undefined && !mayReplace) {
     throw new UsageError(
       `the output directory ${output} holds shards already (${existing})${perhapsDone}; give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
@@ -194,27 +195,6 @@ function patternsOf({ prefixes }: ShardNaming): string {
 /** The option that decides the first parts of the names of shards. */
 function optionOfPrefixes({ prefixes }: ShardNaming): 'shardPrefix' | 'output' {
   return prefixes.length === 1 ? 'shardPrefix' : 'output';
-}
-
-/**
- * What the listing of a directory leaves out, because it is in the place of the output: the file that the job replaces or
- * writes into, under any of its names, or all shards of the prefixes and their markers.
- * @param output as the caller names it.
- * @param prefixes of the shards; none for one output.
- * @returns a test of a path and of the file's device and inode.
- */
-export function placeOfOutput(
-  output: string | undefined,
-  prefixes: readonly string[],
-): (path: string, identity: string) => boolean {
-  if (prefixes.length === 0 || output === undefined) {
-    const stat = statOutput(output);
-    const own = stat?.isFile() === true ? identityIn(stat) : undefined;
-    return (_, identity) => identity === own;
-  }
-  const naming = { prefixes };
-  return (path) =>
-    isReplaced({ path: dirname(path), naming }, basename(path)) && isSameFile(dirname(path), output, 'output');
 }
 
 /**
@@ -308,6 +288,33 @@ export function stagingParentOf(place: FilesPlace): string {
   return !areOnOneMount(place.path, parent) || findObstacle(parent, 'write', 'output') !== undefined
     ? place.path
     : parent;
+}
+
+/**
+ * @param what how messages call it: `the output out`.
+ * @param placeOf as what the next job of the same inputs would read a file.
+ * @throws UsageError when that job would read this output.
+ */
+export function requireUnread(
+  what: string,
+  output: FilesPlace,
+  placeOf: (path: string) => { readonly directory: string; readonly place: string } | undefined,
+): void {
+  const { path } = output;
+  const files =
+    output.kind === 'file'
+      ? [path]
+      : output.naming.prefixes.map((prefix) => join(path, shardName({ ...output.naming, prefix }, 0, 1)));
+  const found = files.map(placeOf).find((place) => place !== undefined);
+  if (found === undefined) return;
+  const { directory, place } = found;
+  const below = output.kind === 'file' ? place : dirname(place);
+  // Other files may lie in a directory that exists.
+  const glob = output.kind === 'shards' && output.exists ? join(below, globOfShards(output.naming.prefixes)) : below;
+  throw new UsageError(
+    `${what} lies in the input directory ${directory}, where the next job would read it; name a place elsewhere, or give \`exclude\` '/${glob}' to leave it out`,
+    'ERR_OUTPUT_PLACE',
+  );
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */

@@ -4,7 +4,7 @@
 import { basename, join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
+import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
 import { listNames, lstatPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
@@ -87,8 +87,12 @@ export function formerMarkerName(prefix: string): string | undefined {
 /** Names of all files that new shards of these prefixes replace: shards, whatever their count and extension, and markers. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
   const names = listNames(path, 'output').filter((name) => isReplaced({ path, naming }, name));
-  const isLast = (name: string) => name.endsWith(MARKER_ENDING);
-  return [...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast).sort()];
+  return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
+}
+
+/** Of a former file: whether it is a shard, and not a marker. */
+export function isShard(name: string): boolean {
+  return !name.endsWith(MARKER_ENDING);
 }
 
 /** Whether new shards of these prefixes replace the file of this name in the directory `path`. */
@@ -100,7 +104,7 @@ export function isReplaced(
     if (name === completionMarkerName(prefix)) return true;
     // A file of the user's may be called like a former marker.
     if (name === formerMarkerName(prefix)) return isMarker(join(path, name));
-    return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
+    return isShardOf(prefix, name);
   });
 }
 

@@ -27,7 +27,7 @@ import type { OutputLayout } from './output-layout.js';
 import { asideDirectory, groupsOf, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
-import { findFormerFiles, shardNames } from './shard-names.js';
+import { findFormerFiles, isShard, shardNames } from './shard-names.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -257,7 +257,7 @@ export class StagedOutput {
     if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
     const names = shardNames(place.naming, groupsOf(place, { splits, records, bytes, checksum }, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];
-    const [appeared] = replaced;
+    const appeared = replaced.find(isShard);
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
     return { ...common, intoExisting: place.exists, names, replaced };
   }

@@ -158,6 +158,139 @@ describe('files of a directory', () => {
   ]);
 });
 
+describe('earlier outputs', () => {
+  const data = { 'd/a.txt': 'a\n', 'd/b.txt': 'b\n' };
+  const marker = '{"shards":2,"records":2,"bytes":4,"checksum":"0123456789abcdef"}\n';
+  const set = (directory: string, prefix = 'shard', ending = '.txt') => ({
+    [`${directory}/.${prefix}.complete.json`]: marker,
+    [`${directory}/${prefix}-00000-of-00002${ending}`]: 'b\n',
+    [`${directory}/${prefix}-00001-of-00002${ending}`]: 'a\n',
+  });
+  const HIDDEN_MARKER = (path: string) => `warning: left out 1 hidden file or directory: ${path}; --hidden takes it`;
+  const among = (path: string, glob: string, reading: string) =>
+    `${path} holds the complete shards of an earlier job among the inputs; give --exclude '${glob}' to leave them out, or ${reading}`;
+  const inside = (output: string, glob: string) =>
+    `the output ${output} lies in the input directory d, where the next job would read it; name a place elsewhere, or give --exclude '${glob}' to leave it out`;
+  testDoor([
+    {
+      name: 'of a job that would write there',
+      files: data,
+      argv: ['d', '-o', 'd/all.txt'],
+      exitCode: 2,
+      lines: [inside('d/all.txt', '/all.txt')],
+    },
+    {
+      name: 'of a job that would write there through a link',
+      files: { ...data, 'e/c.txt': 'c\n', 'd/link': { link: '../e' } },
+      argv: ['d', '-o', 'e/all.txt'],
+      exitCode: 2,
+      lines: [inside('e/all.txt', '/link/all.txt')],
+    },
+    {
+      name: 'in a new directory there',
+      files: data,
+      argv: ['d', '-o', 'd/out', '--shards', '2'],
+      exitCode: 2,
+      lines: [inside('d/out', '/out')],
+    },
+    {
+      name: 'in the directory itself',
+      files: data,
+      argv: ['d', '-o', 'd', '--split', 'x=0.5,y=0.5'],
+      exitCode: 2,
+      lines: [inside('d', '/{x,y}-*-of-*')],
+    },
+    ...[
+      ['hidden', '-o', 'd/.all.txt'],
+      ['excluded', '-o', 'd/all.txt', '--exclude', '/all.txt'],
+      ['excluded', '-o', 'd/out', '--shards', '1', '--exclude', '/out'],
+      ['excluded', '-o', 'd', '--split', 'x=0.5,y=0.5', '--exclude', '/{x,y}-*-of-*'],
+      ['of a kind not included', '-o', 'd/all.jsonl', '--include', '*.txt'],
+    ].map(([why = '', ...words]) => ({
+      name: `that are ${why}: ${words.join(' ')}`,
+      files: { 'd/a.txt': 'a\n' },
+      argv: ['d', ...words],
+    })),
+    {
+      name: 'below a directory',
+      files: { ...data, ...set('d/sub/out') },
+      argv: ['d'],
+      exitCode: 3,
+      lines: [among('d/sub/out', '/sub/out/shard-*-of-*', 'name d/sub/out itself to read them')],
+    },
+    {
+      name: 'of two splits behind a link',
+      files: { ...data, ...set('e', 'x'), ...set('e', 'y'), 'd/l': { link: '../e' } },
+      argv: ['d'],
+      exitCode: 3,
+      lines: [among('d/l', '/l/{x,y}-*-of-*', 'name d/l itself to read them')],
+    },
+    {
+      name: 'beside what they were made of',
+      files: { ...data, ...set('d') },
+      argv: ['d'],
+      exitCode: 3,
+      lines: [among('d', '/shard-*-of-*', "--include '/shard-*-of-*' to take them alone")],
+    },
+    {
+      name: 'that are left out',
+      files: { ...data, ...set('d/out') },
+      argv: ['d', '--exclude', '/out/shard-*-of-*'],
+      lines: [HIDDEN_MARKER('d/out/.shard.complete.json')],
+      records: ['a\n', 'b\n'],
+    },
+    {
+      name: 'that are named themselves',
+      files: { ...data, ...set('d/out') },
+      argv: ['d/out'],
+      lines: [HIDDEN_MARKER('d/out/.shard.complete.json')],
+      records: ['a\n', 'b\n'],
+    },
+    {
+      name: 'of a kind that is not included',
+      files: { ...data, ...set('d/out', 'shard', '.jsonl') },
+      argv: ['d', '--include', '*.txt'],
+      lines: [HIDDEN_MARKER('d/out/.shard.complete.json')],
+      records: ['a\n', 'b\n'],
+    },
+    {
+      name: 'of others, without a marker',
+      files: { 'd/data/train-00000-of-00002.txt': 'a\n', 'd/data/train-00001-of-00002.txt': 'b\n' },
+      argv: ['d'],
+      records: ['a\n', 'b\n'],
+    },
+  ]);
+});
+
+describe('the cache of a Hub repository', () => {
+  const cache = {
+    'd/datasets--me--words/blobs/12': 'a\n',
+    'd/datasets--me--words/blobs/34': 'b\n',
+    'd/datasets--me--words/snapshots/old/a.txt': { link: '../../blobs/12' },
+    'd/datasets--me--words/snapshots/new/a.txt': { link: '../../blobs/34' },
+  };
+  const path = 'd/datasets--me--words';
+  const refusal = (advice: string) =>
+    `${path} is the cache of a Hub repository, which holds each file twice and all versions that were loaded; ${advice}`;
+  testDoor([
+    {
+      name: 'is refused with the path to name',
+      files: { ...cache, [`${path}/refs/main`]: 'new' },
+      argv: [path],
+      exitCode: 3,
+      lines: [refusal(`name its newest snapshot, ${path}/snapshots/new`)],
+    },
+    {
+      name: 'is refused below a directory',
+      files: cache,
+      argv: ['d'],
+      exitCode: 3,
+      lines: [refusal(`name one of those in ${path}/snapshots`)],
+    },
+    { name: 'has snapshots that can be named', files: cache, argv: [`${path}/snapshots/new`], records: ['b\n'] },
+  ]);
+});
+
 describe('a name that is hidden', () => {
   it.each([
     ...[

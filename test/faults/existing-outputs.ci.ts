@@ -19,6 +19,7 @@ import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { OUTPUT_BYTES, SMALL_SIZES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -184,7 +185,7 @@ describe('permissions', () => {
     writeFileSync(input, 'only\n');
     const argv = ['-q', input, '-T', directory.temp, '-o', directory.path('shards'), '--shards', '3'];
     expect(seen(await runShell('umask 026; exec "$@"', argv, smallSizes()))).toEqual(DONE);
-    const stats = readdirSync(directory.path('shards')).map((name) => statSync(directory.path('shards', name)));
+    const stats = shownNames(directory.path('shards')).map((name) => statSync(directory.path('shards', name)));
     expect(stats.map(({ mode }) => mode & 0o777)).toEqual([0o640, 0o640, 0o640]);
     expect(stats.map(({ size }) => size).sort()).toEqual([0, 0, 5]);
   });

@@ -141,7 +141,17 @@ describe('--job-dir', () => {
       const corpus = directory.path('corpus');
       mkdirSync(corpus);
       for (const input of inputs) renameSync(input, join(corpus, basename(input)));
-      const words = [corpus, '-o', join(corpus, 'out'), '--seed', '1', '--job-dir', join(corpus, 'job')];
+      const words = [
+        corpus,
+        '--exclude',
+        '/out',
+        '-o',
+        join(corpus, 'out'),
+        '--seed',
+        '1',
+        '--job-dir',
+        join(corpus, 'job'),
+      ];
       const stopped = await runJob(directory, words, { sabotage: STOPPED });
       expect(stopped.exitCode).toBe(143);
       expect(readdirSync(corpus)).toContain('job');

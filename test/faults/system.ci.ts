@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { seen, sortLines } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -50,7 +51,7 @@ describe('a limit of file sizes', () => {
       pass2ArenaBytes: 2 ** 24,
     });
     expect(seen(await runShell('ulimit -f 1024; exec "$@"', argv, sizes))).toEqual({ exitCode: 0, lines: [] });
-    const lengths = readdirSync(directory.path('shards')).map((name) => statSync(directory.path('shards', name)).size);
+    const lengths = shownNames(directory.path('shards')).map((name) => statSync(directory.path('shards', name)).size);
     expect(lengths).toEqual(Array(10).fill(300_000));
   });
 });
@@ -94,7 +95,7 @@ describe('256 open files', () => {
     const output = directory.path('shards');
     const argv = [...options(), path, '-o', output, '--shards', '600'];
     expect(seen(await runShell(FEW_FILES, argv, sizes))).toEqual({ exitCode: 0, lines: [] });
-    const shards = readdirSync(output);
+    const shards = shownNames(output);
     expect(shards).toHaveLength(600);
     const all = shards.map((name) => readFileSync(`${output}/${name}`, 'utf8')).join('');
     expect(sortLines(all)).toEqual([...lines, ''].sort());

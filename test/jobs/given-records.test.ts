@@ -1,11 +1,12 @@
 /** Inputs in memory: each record stays one, whatever it holds, and the order is that of a file with the same bytes. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, type ShuffleOptions, shuffle, shuffleStore, UsageError } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { atScale, sampled } from '../fixtures/scale.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
@@ -100,7 +101,7 @@ describe('records that are given', () => {
       tempDirs: [directory.temp],
     });
     expect(report).toMatchObject({ records: words.length });
-    expect(readdirSync(directory.path('shards'))).toHaveLength(3);
+    expect(shownNames(directory.path('shards'))).toHaveLength(3);
   });
 
   it('go to a store, under a given id', async () => {

@@ -2,11 +2,12 @@
  * Jobs whose inputs, temp data and output lie on one rotating disk, which takes one call at a time. Each job has its
  * own process, because a job that waits for a permit that it holds itself would block the test.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SORTED_OUTPUT, smallSizes, writeInputs } from '../faults/small-job.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -31,7 +32,7 @@ describe.each([
     const argv = [...writeInputs(directory), '-q', '-o', output, '-T', directory.temp, '--workers', '2', ...words];
     expect(seen(await runCommand(argv, { nodeOptions, env: smallSizes({ inline }) }))).toEqual(DONE);
     const isFile = statSync(output).isFile();
-    const paths = isFile ? [output] : readdirSync(output).map((shard) => directory.path('out', shard));
+    const paths = isFile ? [output] : shownNames(output).map((shard) => directory.path('out', shard));
     expect(sortLines(paths.map((path) => readFileSync(path, 'latin1')).join(''))).toEqual(SORTED_OUTPUT);
   });
 });

@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { AbortError, type RangeOptions, shuffleRange, type Tuning, UsageError } from '#src/index.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
@@ -213,7 +214,7 @@ describe('the output', () => {
       const { splits = [], shards } = report;
       expect(splits.map(({ records }) => records)).toEqual(sizes);
       expect(splits.flatMap((split) => split.shards)).toEqual(shards);
-      expect(readdirSync(path).sort()).toEqual(shards.map((shard) => shard.slice(path.length + 1)).sort());
+      expect(shownNames(path)).toEqual(shards.map((shard) => shard.slice(path.length + 1)).sort());
       const texts = splits.map((split) =>
         split.shards.map((each) => readFileSync(each)).map((bytes) => (options.compress ? gunzipSync(bytes) : bytes)),
       );

@@ -14,6 +14,7 @@ import {
   shuffle,
 } from '#src/index.js';
 import type { KeyRule } from '#src/keys.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Settings } from './any-settings.js';
@@ -112,7 +113,7 @@ export async function shuffleToShards(directory: TestDirectory, job: Job, rule: 
   const output = directory.path('shards');
   const report = await run(directory, job, output, rule);
   const shards = report.shards.map((path) => readFileSync(path));
-  expect(readdirSync(output)).toHaveLength(shards.length);
+  expect(shownNames(output)).toHaveLength(shards.length);
   rmSync(output, { recursive: true });
   return { report, shards };
 }

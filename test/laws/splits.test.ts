@@ -244,7 +244,7 @@ describe('splits', () => {
       const marker = readFileSync(`${output}/.${name}.complete.json`, 'latin1');
       expect(JSON.parse(marker)).toEqual({ shards: 1, records, bytes, checksum });
     }
-    expect(readdirSync(output)).toHaveLength(2 + 3 + 3);
+    expect(readdirSync(output)).toHaveLength(2 + 1 + 3 + 3);
     await expect(shuffle(job)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
   });
 

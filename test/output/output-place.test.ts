@@ -187,22 +187,20 @@ describe('requireReplaceable for shards', () => {
     expect(check()).toThrow(refusal('ERR_IO', /^cannot examine output .*\/old: the device reports/));
   });
 
-  it.each(['shard-00000-of-00001.csv', '.shard.complete.json', 'shard.complete.json'])(
-    'takes one that holds %s by force alone',
-    (name) => {
-      mkdirSync(directory.path('old'));
+  it('takes one that holds a shard by force alone, and one that holds the markers of shards that are gone', () => {
+    mkdirSync(directory.path('old'));
+    for (const name of ['.shard.complete.json', 'shard.complete.json'])
       writeFileSync(directory.path('old', name), '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n');
-      expect(check()).toThrow(
-        refusal(
-          'ERR_OUTPUT_EXISTS',
-          new RegExp(
-            `^the output directory NAMED holds shards already \\(${name}\\); give \`force\` .* another \`shardPrefix\`$`,
-          ),
-        ),
-      );
-      expect(check(true)).not.toThrow();
-    },
-  );
+    expect(check()).not.toThrow();
+    writeFileSync(directory.path('old/shard-00000-of-00001.csv'), '');
+    expect(check()).toThrow(
+      refusal(
+        'ERR_OUTPUT_EXISTS',
+        /^the output directory NAMED holds shards already \(shard-00000-of-00001.csv\); give `force` .* another `shardPrefix`$/,
+      ),
+    );
+    expect(check(true)).not.toThrow();
+  });
 
   it('leaves a file alone that is only called like a former marker', () => {
     mkdirSync(directory.path('old', 'shard.complete.json'), { recursive: true });

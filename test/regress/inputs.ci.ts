@@ -4,12 +4,13 @@
  */
 
 import '../fixtures/tuning-under-test.js';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
+import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -100,7 +101,7 @@ describe('--shard-bytes close to the longest record', () => {
       expect(Math.max(...records.map((record) => record.length + 1))).toBe(LONGEST);
       const input = write('in', `${records.join('\n')}\n`);
       expect(seen(await pileshuf('-q', input, '-o', 'shards', '--shard-bytes', `${size}B`))).toEqual(DONE);
-      const shards = readdirSync(directory.path('shards')).map((name) =>
+      const shards = shownNames(directory.path('shards')).map((name) =>
         readFileSync(directory.path('shards', name), 'latin1'),
       );
       expect(Math.max(...shards.map((shard) => shard.length))).toBeLessThanOrEqual(size);

@@ -10,6 +10,7 @@ import { reportPage } from '#src/jobs/report/report-page.js';
 import { SMALL_SIZES } from '../../faults/small-job.js';
 import { isOnPath } from '../../fixtures/foreign-program.js';
 import { fromCi } from '../../fixtures/scale.js';
+import { shownNames } from '../../fixtures/shown-names.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -114,9 +115,7 @@ function outputRecords(): string[] {
   const out = directory.path('out');
   const paths =
     existsSync(out) && !out.endsWith('.jsonl') && isDirectory(out)
-      ? readdirSync(out)
-          .sort()
-          .map((name) => `${out}/${name}`)
+      ? shownNames(out).map((name) => `${out}/${name}`)
       : [out];
   return paths.flatMap((path) => readFileSync(path, 'utf8').match(/.*\n/g) ?? []);
 }
