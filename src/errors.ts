@@ -52,7 +52,7 @@ type UsageCode =
   /** A temp directory is missing. */
   | 'ERR_TEMP_DIR';
 type InputCode =
-  /** The inputs have no record to repeat. */
+  /** The inputs have no record to repeat, or no header. */
   | 'ERR_INPUT_EMPTY'
   /** An input does not exist, or a pattern matches none. */
   | 'ERR_INPUT_MISSING'

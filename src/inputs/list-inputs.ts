@@ -5,8 +5,11 @@
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
+import { holdsNothing } from '../formats/empty-files.js';
 import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
+import { type Pointer, pointerIn } from '../formats/pointer-files.js';
+import type { HeaderSpec } from '../formats/record-format.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -52,6 +55,8 @@ export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
+  /** Files without content, which are no inputs because a header is asked for. */
+  readonly empty: readonly Input[];
   /** The directories among the named inputs, and those that links below them lead to. */
   readonly directories: readonly string[];
   /** As what the next listing would take a file; undefined: not at all. @param path as for `FilesOfDirectory`. */
@@ -76,13 +81,15 @@ export interface ListingRequest {
   readonly signal?: AbortSignal | undefined;
   /** Which files of directories are inputs. */
   readonly fileChoice?: FileChoice;
+  /** Of the inputs. Files without content are none where the caller asks for one. */
+  readonly header?: HeaderSpec | undefined;
 }
 
 /** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
-  { decompressProgram, signal, fileChoice = USUAL_FILES }: ListingRequest = {},
+  { decompressProgram, signal, fileChoice = USUAL_FILES, header }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const named = await expandNames(names, fileChoice, signal);
@@ -93,13 +100,20 @@ export async function listInputs(
   const found: string[] = [];
   const seen = new Map<string, Input>();
   const again: { readonly path: string; readonly earlier: string }[] = [];
-  const add = (path: string, { input, ownKind }: OpenedInput) => {
+  const empty: Input[] = [];
+  const pointers: (Pointer & { readonly path: string })[] = [];
+  const add = (path: string, { input, ownKind, isEmpty, pointer }: OpenedInput) => {
     if (ownKind !== undefined) {
       throw new InputError(
         'ERR_INPUT_UNREADABLE',
         `the input ${path} is ${ownKind}, which pileshuf made beside data; leave it out`,
       );
     }
+    if (isEmpty && header !== undefined && !DESCRIBES_ITSELF.has(header.kind)) {
+      empty.push(input);
+      return;
+    }
+    if (pointer !== undefined) pointers.push({ ...pointer, path });
     const identity = identityOf(input);
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
@@ -117,17 +131,17 @@ export async function listInputs(
     return openInput(path, decompressProgram, begin);
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
-    const before = inputs.length;
+    const before = inputs.length + empty.length;
     for (const file of listed.files) {
       const opened = await open(file);
       if (opened.ownKind !== undefined) own.push(file);
       else {
         add(file, opened);
-        // A file without bytes adds nothing to the others.
-        if (opened.input.kind !== 'file' || opened.input.version.byteLength > 0) found.push(file);
+        // It adds nothing to the others.
+        if (!opened.isEmpty) found.push(file);
       }
     }
-    if (inputs.length > before) return;
+    if (inputs.length + empty.length > before) return;
     const hasOwn = listed.files.length + leftOut.own.length > 0;
     const what = hasOwn ? NO_DATA : wordsForNone(fileChoice, leftOut.hidden.length > 0);
     throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
@@ -149,6 +163,8 @@ export async function listInputs(
   if (firstOwn !== undefined) {
     onWarning(`${firstOwn}${andOthers(own)}: left out, because pileshuf made it beside data`);
   }
+  refusePointers(pointers);
+  tellOfEmpty(empty, inputs, onWarning);
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
   warnOfRepeats(again, onWarning);
@@ -168,8 +184,29 @@ export async function listInputs(
     }
     return undefined;
   };
-  return { inputs, directories, placeOf };
+  return { inputs, empty, directories, placeOf };
 }
+
+/** @throws InputError */
+function refusePointers([first, ...others]: readonly (Pointer & { readonly path: string })[]): void {
+  if (first === undefined) return;
+  throw new InputError(
+    'ERR_INPUT_FORMAT',
+    `${first.path}${moreInputs(others.length)} is ${first.what}, not the data; run ${first.command}`,
+  );
+}
+
+/** @throws InputError if there are no others. */
+function tellOfEmpty(empty: readonly Input[], inputs: readonly Input[], onWarning: (line: string) => void): void {
+  const [first, ...others] = empty;
+  if (first === undefined) return;
+  const text = `${first.path}${moreInputs(others.length)} has no content, and so no header`;
+  if (inputs.length > 0) onWarning(`${text}; left out`);
+  else throw new InputError('ERR_INPUT_EMPTY', `${text}; there is no other input`);
+}
+
+/** An empty file of these kinds is damaged: programs write a header into each. */
+const DESCRIBES_ITSELF: ReadonlySet<HeaderSpec['kind']> = new Set(['npy', 'tar']);
 
 const NO_DATA = 'data, only files that pileshuf made';
 
@@ -247,6 +284,9 @@ interface OpenedInput {
   readonly input: Input;
   /** What it is, if pileshuf made it beside data. */
   readonly ownKind: string | undefined;
+  /** Whether it has no content. */
+  readonly isEmpty: boolean;
+  readonly pointer: Pointer | undefined;
 }
 
 /** What messages call records that the caller gives. */
@@ -261,6 +301,8 @@ function openInput(path: string, decompressProgram: DecompressProgram, begin?: U
   const streamOf = (identity: string) => ({
     input: { kind: 'stream', path, identity, begin } as const,
     ownKind: undefined,
+    isEmpty: false,
+    pointer: undefined,
   });
   if (path === STANDARD_INPUT) {
     if (isClosedStream(STANDARD_INPUT_FILE.fd))
@@ -290,6 +332,8 @@ function openInput(path: string, decompressProgram: DecompressProgram, begin?: U
     return {
       input: { kind: 'file', path, version, codec, foreign, header: NO_HEADER },
       ownKind: ownFileAt(path, begin),
+      isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
+      pointer: decompressProgram === undefined ? pointerIn(begin) : undefined,
     };
   });
 }

@@ -83,7 +83,9 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options, steps.isInTasks);
   const { onWarning, signal } = asked;
-  const listed = await listInputs(asked.inputs, onWarning, asked);
+  // Files with keys from ordinals must keep their places.
+  const header = asked.keys === 'ordinal' ? undefined : asked.header;
+  const listed = await listInputs(asked.inputs, onWarning, { ...asked, header });
   requireDirectory(asked.fileChoice, listed.directories);
   refuseForeignFiles(listed.inputs, asked);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
@@ -100,7 +102,7 @@ export async function prepareShuffle(
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
   if (chosen.kind === 'stream') {
-    requireNotRead(chosen.output.path, identitiesOf(listed.inputs));
+    requireNotRead(chosen.output.path, identitiesOf([...listed.inputs, ...listed.empty]));
   }
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);

@@ -142,7 +142,10 @@ async function openFiles({ members, common }: TogetherRequest): Promise<readonly
   const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
   if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder.path}; expected files`);
   // The shuffle of each member warns.
-  const { inputs } = await listInputs(named, () => {}, common);
+  const { inputs } = await listInputs(named, () => {}, {
+    decompressProgram: common.decompressProgram,
+    signal: common.signal,
+  });
   const stream = inputs.find(({ kind }) => kind !== 'file');
   if (stream === undefined) return inputs;
   throw new UsageError(

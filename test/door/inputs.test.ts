@@ -1,6 +1,7 @@
 /** What counts as an input: which files of a directory are data, and how a caller chooses others. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, checkShuffled, planCluster, previewShuffle, verifyPermutation } from '#src/index.js';
 import { isHiddenName } from '#src/inputs/hidden-names.js';
@@ -258,6 +259,84 @@ describe('earlier outputs', () => {
       files: { 'd/data/train-00000-of-00002.txt': 'a\n', 'd/data/train-00001-of-00002.txt': 'b\n' },
       argv: ['d'],
       records: ['a\n', 'b\n'],
+    },
+  ]);
+});
+
+describe('files without content', () => {
+  const files = { 'd/part-0.csv': 'n\n1\n', 'd/part-1.csv': '', 'd/part-2.csv.gz': gzipSync(''), 'd/_SUCCESS': '' };
+  const hidden = 'warning: left out 1 hidden file or directory: d/_SUCCESS; --hidden takes it';
+  testDoor([
+    {
+      name: 'are no inputs where a header is asked for',
+      files,
+      argv: ['d', '--csv', '--header', '1'],
+      lines: [hidden, 'warning: d/part-1.csv (and 1 other input) has no content, and so no header; left out'],
+      summary: / 1 record, /,
+      records: ['n\n', '1\n'],
+    },
+    {
+      name: 'are inputs where none is',
+      files: { 'd/part-0.csv': 'n\n1\n', 'd/part-1.csv': '' },
+      argv: ['d', '--csv'],
+      summary: / 2 records, /,
+      records: ['n\n', '1\n'],
+    },
+    {
+      name: 'that are named are none either, and there must be others',
+      files,
+      argv: ['d/part-1.csv', 'd/part-2.csv.gz', '--skip-bytes', '2'],
+      exitCode: 3,
+      lines: ['d/part-1.csv (and 1 other input) has no content, and so no header; there is no other input'],
+    },
+    {
+      name: 'have places that keys from ordinals need',
+      files,
+      argv: ['d/part-0.csv', 'd/part-1.csv', '--csv', '--header', '1', '--key', 'ordinal'],
+      exitCode: 3,
+      lines: [/d\/part-1\.csv: /],
+    },
+    {
+      name: 'of a kind that describes itself are damaged',
+      files: { 'a.npy': '' },
+      argv: ['a.npy', '--npy'],
+      exitCode: 3,
+      lines: [/a\.npy: /],
+    },
+  ]);
+});
+
+describe('pointers', () => {
+  const lfs = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12\n`;
+  const annex = '/annex/objects/SHA256E-s12--00.jsonl\n';
+  testDoor([
+    {
+      name: 'of Git LFS are refused',
+      files: { 'd/a.jsonl': '1\n', 'd/b.jsonl': lfs, 'd/c.jsonl': lfs },
+      argv: ['d'],
+      exitCode: 3,
+      lines: ['d/b.jsonl (and 1 other input) is a Git LFS pointer, not the data; run git lfs pull'],
+    },
+    {
+      name: 'that are named are refused, whatever a record is',
+      files: { 'a.bin': lfs.replaceAll('\n', '\r\n') },
+      argv: ['a.bin', '--record-size', '2'],
+      exitCode: 3,
+      lines: ['a.bin is a Git LFS pointer, not the data; run git lfs pull'],
+    },
+    {
+      name: 'of git-annex are refused',
+      files: { a: annex },
+      argv: ['a', '--lines'],
+      exitCode: 3,
+      lines: ['a is a git-annex pointer, not the data; run git annex get'],
+    },
+    {
+      name: 'are data for a program that the caller names',
+      files: { a: annex },
+      argv: ['a', '--decompress-program', 'cat'],
+      lines: [/warning: the temp directory .* lies in memory/],
+      records: [annex],
     },
   ]);
 });

@@ -63,7 +63,6 @@ function visible() {
   const isDirectory =
     existsSync(output) &&
     readdirSync(root(), { withFileTypes: true }).some((entry) => entry.name === 'result' && entry.isDirectory());
-  // Shards have a marker only in a directory that was there before them.
   const names = isDirectory ? readdirSync(output).filter((name) => name.startsWith('shard')) : [];
   return {
     output: isDirectory
