@@ -463,6 +463,11 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
   {
+    name: 'skip-blank', sets: 'skipBlank',
+    help: 'leave out records that are empty or white space, and count them',
+    group: 'Records', commands: [...SHUFFLERS, ...STORE_WRITERS, 'verify'],
+  },
+  {
     name: 'header', value: 'N', sets: 'header.lines', choice: 'header',
     parse: (text: string, flag: string): HeaderKind => ({ lines: parseCount(text, flag) }),
     help: 'the first N lines of each input are its header',

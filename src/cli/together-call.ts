@@ -32,6 +32,7 @@ const TOGETHER: ReadonlySet<string> = new Set([
 
 /** Why others do not, by their names. */
 const REASONS: Readonly<Record<string, string>> = {
+  'skip-blank': 'a line that is blank in one member may not be so in the others',
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   unique: 'a record that comes twice in one member may belong to two records of another',
   duplicates: 'no record of aligned files is dropped',

@@ -95,7 +95,8 @@ async function prepareMoves(
   const { plan, control } = job;
   const records = readRecords(job);
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
-  const { work, layout, splits, listed, duplicates } = decided;
+  const { work, layout, splits, found, listed, duplicates } = decided;
+  found?.beginnings.tell(job.inputs, 'output', job.onWarning);
   const { piles } = work;
   await requireNoJoins(records, work);
   await completeFiles(job, staged, stagedOutputOf(plan, decided), records);

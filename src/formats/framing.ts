@@ -85,6 +85,8 @@ export interface Framing {
   readonly cut: Cut;
   /** A record ends behind each `every`-th of a byte, counted from the first record; absent: more decides. */
   readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
+  /** Bytes at the end of a record that only end it; absent: 0. */
+  readonly delimiterBytes?: number;
   /** Absent: readers keep all records apart. */
   readonly sampleKeys?: SampleKeys;
   /**

@@ -37,13 +37,32 @@ export interface RecordFormat {
   readonly header: HeaderSpec | undefined;
   /** Whether records are lines only because the caller named no kind of records. */
   readonly linesAssumed: boolean;
+  /** Whether an input may begin with a UTF-8 mark, which belongs to no record. Absent: no. */
+  readonly isText?: boolean | undefined;
+  /** Whether records that are empty or white space are left out. Absent: no. */
+  readonly skipsBlank?: boolean | undefined;
+}
+
+/** The format alone, of what has more. */
+export function formatOf({ framing, header, linesAssumed, isText, skipsBlank }: RecordFormat): RecordFormat {
+  return { framing, header, linesAssumed, isText, skipsBlank };
+}
+
+/** Whether an input that is clearly not text is refused. Records by single lines, if they are asked for, may be of anything. */
+export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
+  return linesAssumed || framing?.kind === 'lines' || framing?.kind === 'paragraphs' || framing?.kind === 'csv';
 }
 
 /** One line, different for each format: `delimited 0a, header lines 1`. */
-export function nameOfFormat({ framing, header }: Pick<RecordFormat, 'framing' | 'header'>): string {
+export function nameOfFormat({
+  framing,
+  header,
+  skipsBlank,
+}: Pick<RecordFormat, 'framing' | 'header' | 'skipsBlank'>): string {
   // The framing that the headers of these inputs declare may be known by now; the user did not ask for it.
   const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
-  return [records, nameOfHeader(header)].filter((name) => name !== undefined).join(', ');
+  const blank = skipsBlank === true ? 'without blank ones' : undefined;
+  return [records, nameOfHeader(header), blank].filter((name) => name !== undefined).join(', ');
 }
 
 function nameOfHeader(header: HeaderSpec | undefined): string | undefined {

@@ -1,13 +1,14 @@
 /**
  * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and warns
- * of those whose names say so.
+ * of those whose first bytes or names let one doubt it.
  */
 import { basename } from 'node:path';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { type ForeignFormat, foreignFormatOf, foreignInput } from '../formats/foreign-formats.js';
-import type { RecordFormat } from '../formats/record-format.js';
+import { type Finding, headBytesOf, lookAt, refuse } from '../formats/first-look.js';
+import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
+import { doubtsOf } from './beginnings.js';
 import type { Input } from './list-inputs.js';
 
 /** So many compressed files are looked at before the job; usually all inputs of a job are of one format. */
@@ -26,23 +27,29 @@ const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
  * it reads the beginning.
  * @throws InputError ERR_INPUT_FORMAT
  */
-export function refuseForeignFiles(inputs: readonly Input[], { linesAssumed }: RecordFormat): void {
-  if (!linesAssumed) return;
+export function refuseForeignFiles(
+  inputs: readonly Input[],
+  format: RecordFormat,
+  onWarning: (line: string) => void,
+): void {
+  if (!isHeldToText(format)) return;
   let leftToPeek = PEEKED_FILES;
   for (const input of inputs) {
     if (input.kind !== 'file') continue;
-    const { path, codec, foreign } = input;
+    const { path, codec } = input;
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
-    const format = isPeeked ? decodedFormatOf(path, codec) : foreign;
-    if (format !== undefined) throw foreignInput(path, format);
+    const finding = isPeeked ? findingOf(path, codec, format) : input.finding;
+    if (finding !== undefined) refuse(path, finding, format);
   }
+  doubtsOf(inputs).tell(onWarning);
 }
 
-function decodedFormatOf(path: string, { decodeHead }: Codec): ForeignFormat | undefined {
+function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): Finding | undefined {
   const bytes = new Uint8Array(PEEKED_BYTES);
   const count = withFile(openForRead(path, 'input'), (file) => readAt(file, bytes, 0, bytes.byteLength, 0));
-  return foreignFormatOf(decodeHead(bytes.subarray(0, count), PEEKED_BYTES).kept);
+  const { kept } = decodeHead(bytes.subarray(0, count), headBytesOf(path, format));
+  return lookAt({ head: kept, isWhole: false, path }, format);
 }
 
 /**

@@ -70,8 +70,8 @@ export async function readInputHeaders(
     const { header, rest } = await readHeaderOf(input, rule, memory, throwIfAborted);
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
-    const { byteLength, recordBytes } = header;
-    withHeaders.push({ ...input, header: { byteLength, recordBytes } });
+    const { byteLength, recordBytes, isMarked } = header;
+    withHeaders.push({ ...input, header: { byteLength, recordBytes, isMarked } });
     const key = sampleKeys?.keyOf(rest);
     if (key === undefined) continue;
     const [place, earlier] = [{ inputOrdinal, path }, placeOfKey.get(key)];

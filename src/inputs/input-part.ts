@@ -1,6 +1,7 @@
 /**
  * The part of an input that a task must read, and its report of the bytes that it read.
  */
+import type { Doubt } from '../formats/first-look.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-list.js';
 import type { FileVersion } from '../io/files.js';
@@ -86,6 +87,12 @@ export interface Coverage {
   readonly addedBytes: number;
   /** Bytes at the end of the input that belong to no record. */
   readonly trailerBytes: number;
+  /** Bytes of a UTF-8 mark before the first record, if this part has read it. Absent: 0. */
+  readonly markBytes?: number | undefined;
+  /** The blank records, which were read and left out. Absent: the job keeps such records. */
+  readonly blank?: LeftOut | undefined;
+  /** What the first bytes of a compressed input or a stream say. */
+  readonly doubt?: Doubt | undefined;
   /** In a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */
@@ -117,9 +124,9 @@ export interface LeftOut {
   readonly bytes: number;
 }
 
-/** The bytes of records that were read. */
-export function readBytesOf({ start, end, addedBytes }: Coverage): number {
-  return end - start + addedBytes;
+/** The bytes of records that were read, less those of blank ones that were left out. */
+export function readBytesOf({ start, end, addedBytes, blank }: Coverage): number {
+  return end - start + addedBytes - (blank?.bytes ?? 0);
 }
 
 /** The bytes that the records of a part take on piles, with all copies. */

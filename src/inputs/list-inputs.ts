@@ -1,13 +1,15 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: what pileshuf made
+ * recognises its codec, or looks at its first bytes if they are plain. A directory stands for its data: what pileshuf made
  * beside it, and the output of the job, are left out.
  */
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
-import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
+import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
+import { JSON_HEAD_BYTES } from '../formats/json-lines.js';
+import type { RecordFormat } from '../formats/record-format.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -39,8 +41,8 @@ export type Input =
       readonly version: FileVersion;
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
-      /** Defined: plain bytes that are clearly no lines. */
-      readonly foreign: ForeignFormat | undefined;
+      /** What its first bytes say, if they are plain. */
+      readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
     }
@@ -57,7 +59,7 @@ export type Input =
 export type FileInput = Input & { readonly kind: 'file' };
 
 /** The part of the header of each input that a job keeps. */
-export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes'>;
+export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
@@ -79,16 +81,21 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-/**
- * @param isOutput the files for which it is true are left out where the caller names a directory.
- * @throws InputError, UsageError, AbortError
- */
+/** How inputs are listed. */
+export interface ListingRequest {
+  readonly decompressProgram?: DecompressProgram;
+  readonly signal?: AbortSignal | undefined;
+  /** What the first bytes of plain files are held to. Absent: nothing. */
+  readonly format?: RecordFormat;
+  /** The files for which it is true are left out where the caller names a directory. */
+  readonly isOutput?: IsOutput;
+}
+
+/** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   named: readonly AskedInput[],
   onWarning: (line: string) => void,
-  decompressProgram?: DecompressProgram,
-  signal?: AbortSignal,
-  isOutput: IsOutput = () => false,
+  { decompressProgram, signal, format, isOutput = () => false }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const directories: string[] = [];
@@ -117,7 +124,7 @@ export async function listInputs(
   };
   const open = async (path: string, begin?: Uint8Array) => {
     await hearSignalsAt(inputs.length, signal);
-    return openInput(path, decompressProgram, begin);
+    return openInput(path, format, decompressProgram, begin);
   };
   const addDirectory = async (directory: string) => {
     const isLeftOut = (folder: string, entries: readonly Entry[]) => {
@@ -236,7 +243,8 @@ async function warnOfMissingEnds(
   onWarning(`${first}; it may be cut off${more}`);
 }
 
-function moreInputs(count: number): string {
+/** The rest of the inputs of which a message names the first. */
+export function moreInputs(count: number): string {
   return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
 }
 
@@ -257,8 +265,10 @@ function ownDirectory(path: string, kind: string): InputError {
   return new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is ${kind} and holds no data files; ${advice}`);
 }
 
-/** Reused for the first bytes of each file, enough for most BGZF; there may be many thousands of files. */
-const head = Buffer.alloc(Math.max(CODEC_HEAD_BYTES, FORMAT_HEAD_BYTES, OWN_HEAD_BYTES));
+/** Reused for the first bytes of each file; there may be many thousands of files. */
+const head = Buffer.alloc(JSON_HEAD_BYTES);
+/** Enough for most BGZF. */
+const LEAST_HEAD_BYTES = Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES);
 
 interface OpenedInput {
   readonly input: Input;
@@ -274,7 +284,12 @@ function inputInMemory(list: RecordList, ordinal: number): Input {
 }
 
 /** @param begin what was read of a stream: nothing else has that. */
-function openInput(path: string, decompressProgram: DecompressProgram, begin?: Uint8Array): OpenedInput {
+function openInput(
+  path: string,
+  format: RecordFormat | undefined,
+  decompressProgram: DecompressProgram,
+  begin?: Uint8Array,
+): OpenedInput {
   const streamOf = (identity: string) => ({
     input: { kind: 'stream', path, identity, begin } as const,
     ownKind: undefined,
@@ -291,14 +306,22 @@ function openInput(path: string, decompressProgram: DecompressProgram, begin?: U
   if (begin !== undefined) throw new UsageError(`the input ${path} is no stream; leave out \`begin\``);
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
-    const count = readAt(file, head, 0, head.byteLength, 0);
+    const count = readAt(
+      file,
+      head,
+      0,
+      Math.max(LEAST_HEAD_BYTES, format === undefined ? 0 : headBytesOf(path, format)),
+      0,
+    );
     // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return streamOf(version.identity);
     const begin = head.subarray(0, count);
     const codec = detectCodec(begin, decompressProgram);
-    const foreign = codec === undefined ? foreignFormatOf(begin) : undefined;
+    const isWhole = count >= version.byteLength;
+    const isLookedAt = codec === undefined && format !== undefined;
+    const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {
-      input: { kind: 'file', path, version, codec, foreign, header: NO_HEADER },
+      input: { kind: 'file', path, version, codec, finding, header: NO_HEADER },
       ownKind: ownFileAt(path, begin),
     };
   });

@@ -284,6 +284,8 @@ export interface ShuffleOptions {
   readonly records?: RecordKind | undefined;
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   readonly zeroTerminated?: boolean | undefined;
+  /** Leaves out records that are empty or white space (ASCII). The report counts them. Default false. */
+  readonly skipBlank?: boolean | undefined;
   /**
    * What stands before the records of each input. Default: inputs have no header, except `records` of `npy` and
    * `webdataset`, which have their own.
@@ -377,6 +379,11 @@ export interface ShuffleReport {
    * an earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
+  /**
+   * The records that `skipBlank` left out. Undefined without it, and if an earlier attempt had written all of the
+   * output.
+   */
+  readonly blank: { readonly records: number; readonly bytes: number } | undefined;
   /**
    * What was read and written of each weight or group, and of the inputs without a weight or group. Undefined without
    * `weights` and `mix`, and if an earlier attempt had written all of the output.
@@ -540,6 +547,7 @@ export interface AppendOptions
     | 'inputs'
     | 'records'
     | 'zeroTerminated'
+    | 'skipBlank'
     | 'decompressProgram'
     | 'igzip'
     | 'maxRecordBytes'

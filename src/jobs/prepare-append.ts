@@ -81,8 +81,8 @@ export async function prepareAppend(
   const talk = completeTalk(options);
   const request = { ...completeInputs(options), ...completeMachine(options), ...talk, generation, replace };
   refuseHeaders(request);
-  const listed = await listInputs(request.inputs, talk.onWarning, request.decompressProgram, talk.signal);
-  refuseForeignFiles(listed.inputs, request);
+  const listed = await listInputs(request.inputs, talk.onWarning, { ...request, format: request });
+  refuseForeignFiles(listed.inputs, request, talk.onWarning);
   warnOfNamesOfRecords(listed.inputs, request, false, talk.onWarning);
   warnOfMates(listed.inputs, request, false, talk.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);

@@ -82,8 +82,8 @@ export async function prepareShuffle(
   const asked = completeShuffle(options, steps.isInTasks);
   const { onWarning, signal } = asked;
   const isOutput = placeOfOutput(asked.output, prefixesOf(asked));
-  const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
-  refuseForeignFiles(listed.inputs, asked);
+  const listed = await listInputs(asked.inputs, onWarning, { ...asked, format: asked, isOutput });
+  refuseForeignFiles(listed.inputs, asked, onWarning);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
   if (asked.keys === 'position') warnOfMates(listed.inputs, asked, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);

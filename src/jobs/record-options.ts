@@ -1,5 +1,5 @@
 /**
- * Turns the options `records`, `zeroTerminated` and `header` into the framing and the header rule for the workers.
+ * Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records for the workers.
  */
 import { requireWhole, UsageError } from '../errors.js';
 import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
@@ -40,10 +40,13 @@ export function recordFormatOf({
   records,
   zeroTerminated = false,
   header,
-}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
+  skipBlank = false,
+}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header' | 'skipBlank'>): RecordFormat {
+  if (typeof skipBlank !== 'boolean') throw new UsageError('`skipBlank`: expected true or false');
   if (records === undefined) {
     const framing = zeroTerminated ? NUL_TERMINATED : LINES;
-    return { framing, header: headerSpecOf(header, framing), linesAssumed: !zeroTerminated };
+    const rest = { linesAssumed: !zeroTerminated, isText: isText(framing), skipsBlank: skipBlank };
+    return { framing, header: headerSpecOf(header, framing), ...rest };
   }
   if (zeroTerminated) throw new UsageError('`zeroTerminated` and `records` contradict each other; give one of them');
   // Callers without types may pass anything.
@@ -52,10 +55,24 @@ export function recordFormatOf({
   requireKnownOptions(`\`records\` by ${records.by}`, records, RECORD_KINDS[records.by]);
   if (records.by === 'npy' || records.by === 'webdataset') {
     refuseHeader(header, records.by);
+    if (skipBlank) throw notText(records.by);
     return records.by === 'npy' ? NPY : WEBDATASET;
   }
   const framing = framingSpecOf(records);
-  return { framing, header: headerSpecOf(header, framing), linesAssumed: false };
+  const isOfText = isText(framing, records.by);
+  if (skipBlank && !isOfText && framing.kind !== 'delimited') throw notText(records.by);
+  const rest = { linesAssumed: false, isText: isOfText, skipsBlank: skipBlank };
+  return { framing, header: headerSpecOf(header, framing), ...rest };
+}
+
+/** `zeroTerminated` takes all bytes as they are, and so does a newline that is given as a delimiter, for shuf. */
+function isText({ kind, value }: FramingSpec, by?: RecordKind['by']): boolean {
+  if (kind === 'delimited') return value !== NUL_TERMINATED.value && !(by === 'delimiter' && value === LINES.value);
+  return kind === 'lines' || kind === 'paragraphs' || kind === 'csv';
+}
+
+function notText(by: RecordKind['by']): UsageError {
+  return new UsageError(`records of ${by} are not text, so none is blank; leave out \`skipBlank\``);
 }
 
 function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {

@@ -144,6 +144,10 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
   const splitBy = completeSplitValues(options, inputs, output);
   const mix = completeMix(options);
   requireNoCopies({ ...output, ...mix, splitBy });
+  if (keys === 'ordinal' && inputs.skipsBlank === true)
+    throw new UsageError(
+      '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
+    );
   if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
     throw new UsageError(
       `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
@@ -225,7 +229,7 @@ export function completeMachine(
 export function completeInputs(
   options: Pick<
     ShuffleOptions,
-    'inputs' | 'records' | 'zeroTerminated' | 'header' | 'decompressProgram' | 'igzip' | 'maxRecordBytes'
+    'inputs' | 'records' | 'zeroTerminated' | 'header' | 'skipBlank' | 'decompressProgram' | 'igzip' | 'maxRecordBytes'
   >,
 ): InputRequest {
   const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;

@@ -234,6 +234,6 @@ class PieceScanner {
   }
 
   #addUp(fieldAt: number, table: number, count: number): void {
-    this.#fieldSum += sumOfField(this.#kernel, fieldAt, table, count);
+    this.#fieldSum += sumOfField(this.#kernel, fieldAt, this.#framing.delimiterBytes ?? 0, table, count);
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { refuseForeignFiles } from '../inputs/doubtful-records.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { type Input, listInputs } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
@@ -132,8 +133,15 @@ async function openFiles({ members, common }: TogetherRequest): Promise<readonly
   const named = members.flatMap(({ paths }) => paths.map((path) => ({ path })));
   const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
   if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder.path}; expected files`);
-  // The shuffle of each member warns.
-  const { inputs } = await listInputs(named, () => {}, common.decompressProgram, common.signal);
+  const inputs: Input[] = [];
+  for (const { paths, format } of members) {
+    // The shuffle of each member warns.
+    const warn = () => {};
+    const asked = paths.map((path) => ({ path }));
+    const listed = await listInputs(asked, warn, { ...common, format });
+    refuseForeignFiles(listed.inputs, format, warn);
+    inputs.push(...listed.inputs);
+  }
   const stream = inputs.find(({ kind }) => kind !== 'file');
   if (stream === undefined) return inputs;
   throw new UsageError(

@@ -118,6 +118,7 @@ async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Ar
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: prepared.inputs.length,
     groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups),
+    blank: request.skipsBlank === true ? all.blank : undefined,
     ...leftOutBy(request, all, distinct, output.written),
     workers: plan.memory.workers,
     piles: piles.totals.records.length,

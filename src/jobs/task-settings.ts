@@ -9,6 +9,7 @@ import type {
   ShuffleSettings,
   SplitValues,
 } from '../../workers/settings.js';
+import { formatOf } from '../formats/record-format.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../pile-sets/ram-pool.js';
@@ -27,9 +28,6 @@ export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
   {
-    framing,
-    header,
-    linesAssumed,
     decompressProgram,
     igzip,
     maxRecordBytes,
@@ -37,6 +35,7 @@ export function scatterSettings(
     uniqueBy,
     keepsPlaces,
     isSampled,
+    ...asked
   }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
@@ -50,9 +49,7 @@ export function scatterSettings(
     arenaBytes,
     isProfiled,
     isSampled,
-    framing,
-    header,
-    linesAssumed,
+    ...formatOf(asked),
     decompressProgram,
     igzip,
     readBytes,

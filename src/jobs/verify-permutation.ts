@@ -39,7 +39,7 @@ export type ReadOptions = Pick<
   | 'onWarning'
 >;
 
-export interface VerifyOptions extends ReadOptions {
+export interface VerifyOptions extends ReadOptions, Pick<ShuffleOptions, 'skipBlank'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
   readonly outputs: readonly NamedInput[];
   /** The files that they were made from, read in the same way. */
@@ -121,7 +121,7 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
   onWarning: true,
 };
 
-const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { inputs: true, outputs: true, ...READ_OPTIONS };
+const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { inputs: true, outputs: true, skipBlank: true, ...READ_OPTIONS };
 
 const MOST_SHOWN = 10;
 /** A record that is compared by its bytes takes at most this much memory. */

@@ -39,7 +39,7 @@ export class CoverageCheck {
    * @throws VerificationError if a whole input is read again; InputError if the size of an input contradicts its header.
    */
   add(part: Coverage): void {
-    const { inputOrdinal, start, end } = part;
+    const { inputOrdinal, start, end, markBytes = 0 } = part;
     this.#recordBytes += bytesWithCopies(part, this.#weights?.[inputOrdinal]);
     const input = this.#inputs[inputOrdinal];
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
@@ -48,12 +48,12 @@ export class CoverageCheck {
       throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
     }
     this.recordCounts[inputOrdinal] = (this.recordCounts[inputOrdinal] ?? 0) + countOf(part);
-    const header = this.#headerOf(input, inputOrdinal);
+    const header = this.headerOf(input, inputOrdinal);
     if (part.inputBytes !== undefined) requireRecordBytes(header, part.inputBytes, inputName(input.path));
     const isFromFirst = (part.ordinals?.start ?? 0) === 0;
     if (
       isFromFirst &&
-      start === header.byteLength &&
+      start === header.byteLength + markBytes &&
       end === endOfRecords(input, [part]) &&
       !this.#partsOfInput.has(inputOrdinal)
     ) {
@@ -65,7 +65,7 @@ export class CoverageCheck {
     else parts.push(part);
   }
 
-  #headerOf(input: Input, inputOrdinal: number): InputHeader {
+  headerOf(input: Input, inputOrdinal: number): InputHeader {
     if (input.kind === 'file') return input.header;
     return this.#headersOfStreams.get(inputOrdinal) ?? NO_HEADER;
   }
@@ -80,7 +80,7 @@ export class CoverageCheck {
       if (this.#isCovered[ordinal] === 1) continue;
       const weight = this.#weights?.[ordinal];
       if (weight !== undefined && isNothing(weight)) continue;
-      requireTiled(input, this.#headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
+      requireTiled(input, this.headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
     }
     if (takenBytes === this.#recordBytes) return;
     throw bytesMissing(takenBytes, this.#recordBytes);
@@ -114,7 +114,7 @@ function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefi
 function requireTiled(input: Input, header: InputHeader, parts: readonly Coverage[]): void {
   const recordsEnd = endOfRecords(input, parts);
   if (recordsEnd === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
-  let end = header.byteLength;
+  let end = header.byteLength + (parts.find(({ markBytes }) => markBytes !== undefined)?.markBytes ?? 0);
   let ordinal = 0;
   const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
   for (const part of inOrder) {

@@ -3,6 +3,7 @@ import type { HeldPiles, ReadSettings } from '../../workers/settings.js';
 import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import { Beginnings } from '../inputs/beginnings.js';
 import type { LeftOut, ReadableInputs } from '../inputs/input-part.js';
 import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
@@ -27,6 +28,9 @@ export class GatheredSlices {
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
   readonly #keys = new KeySample();
+  readonly beginnings = new Beginnings();
+  /** The blank records that were read and left out. */
+  readonly blank = { records: 0, bytes: 0 };
   /** Whether only one sample of a key stays. */
   readonly #mayRepeatKeys: boolean;
   /** Where the records of each input end, in decoded bytes. */
@@ -88,6 +92,10 @@ export class GatheredSlices {
     for (const part of coverage) {
       this.#coverage.add(part);
       this.#groups?.add(part);
+      this.blank.records += part.blank?.records ?? 0;
+      this.blank.bytes += part.blank?.bytes ?? 0;
+      const input = this.#inputs[part.inputOrdinal];
+      if (input !== undefined) this.beginnings.add(input.path, part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
     this.#keys.addAll(keys);

@@ -8,6 +8,7 @@ import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks
 import { afterFailure } from '../cleanup.js';
 import { VerificationError } from '../errors.js';
 import type { Header } from '../formats/header.js';
+import type { Beginnings } from '../inputs/beginnings.js';
 import {
   bytesWithCopies,
   inputPart,
@@ -59,6 +60,9 @@ export interface ScatterOutcome extends ScatteredPiles {
   /** The number of records of each input, where the keys come from ordinals; else 0. */
   readonly recordCounts: Float64Array;
   readonly leftOut: LeftOut;
+  /** The blank records that were left out. */
+  readonly blank: LeftOut;
+  readonly beginnings: Beginnings;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
   /** What decoded the parts of inputs that this attempt read, and how many parts each. */
@@ -93,8 +97,8 @@ export async function scatterInputs(
     return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds, recordCounts, decoders, leftOut, groups } = gathered;
-  const found = { header, recordEnds, recordCounts, decoders, leftOut, groups };
+  const { header, recordEnds, recordCounts, decoders, leftOut, blank, beginnings, groups } = gathered;
+  const found = { header, recordEnds, recordCounts, decoders, leftOut, blank, beginnings, groups };
   return { ...gathered.piles(), ...found, resumedCount };
 }
 

@@ -52,7 +52,7 @@ describe('listInputs', () => {
       `${b} has the name of a compressed file and does not begin like one; pileshuf reads it as it is (and 2 other inputs)`,
     ]);
     const warnings: string[] = [];
-    await listInputs([b, c], (line) => warnings.push(line), ['cat']);
+    await listInputs([b, c], (line) => warnings.push(line), { decompressProgram: ['cat'] });
     expect(warnings).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('listInputs', () => {
     for (const path of others.slice(0, -1)) expect(await warningsOf(whole, path, gzip)).toEqual([warningOf(path)]);
     expect(await warningsOf(...paths)).toEqual([`${warningOf(directory.path('cut'))} (and 3 other inputs)`]);
     const warnings: string[] = [];
-    await listInputs(paths, (line) => warnings.push(line), ['gzip', '-dc']);
+    await listInputs(paths, (line) => warnings.push(line), { decompressProgram: ['gzip', '-dc'] });
     expect(warnings).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe('listInputs', () => {
     for (const named of [Array.from({ length: 600 }, (_, i) => directory.path(`d/${i}/file`)), [directory.path('d')]]) {
       const abort = new AbortController();
       setImmediate(() => abort.abort());
-      await expect(listInputs(named, () => {}, undefined, abort.signal)).rejects.toThrow(AbortError);
+      await expect(listInputs(named, () => {}, { signal: abort.signal })).rejects.toThrow(AbortError);
     }
   });
 

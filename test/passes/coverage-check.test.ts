@@ -19,7 +19,7 @@ function file(path: string, byteLength: number, codec?: typeof gzip, header: Inp
     kind: 'file',
     path,
     codec,
-    foreign: undefined,
+    finding: undefined,
     header,
     version: { identity: `1:${byteLength}`, byteLength, modifiedNanoseconds: 0n },
   };

@@ -24,9 +24,16 @@ export interface RecordWithoutNumber {
 /**
  * The sum over the first records of a boundary table, in parts of 10^-15. It ends before the first record without a number.
  * @param pathAt the address of the path of the field.
+ * @param delimiterBytes at the end of a record, which only end it.
  */
-export function sumOfField({ wasm }: Kernel, pathAt: number, table: number, count: number): bigint {
-  wasm.seekField(pathAt);
+export function sumOfField(
+  { wasm }: Kernel,
+  pathAt: number,
+  delimiterBytes: number,
+  table: number,
+  count: number,
+): bigint {
+  wasm.seekField(pathAt, delimiterBytes);
   const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum());
 }

@@ -40,7 +40,7 @@ export async function readPart(
 ): Promise<PartReport> {
   const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job, onKey);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
-  if (part.kind === 'list') return readList(part, openReader, thread);
+  if (part.kind === 'list') return readList(part, framing, openReader, thread);
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
   const reader = openReader(framing);
   const input = new RegularInput(part.path, part.version, thread.control, part.gate);

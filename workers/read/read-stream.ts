@@ -7,11 +7,11 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, detectCodec } from '../../src/formats/codec-table.js';
-import { requireLines } from '../../src/formats/foreign-formats.js';
+import { type Doubt, lookedAt } from '../../src/formats/first-look.js';
 import { type Framing, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { type Header, readHeader, requireSameHeader } from '../../src/formats/header.js';
-import { headerRuleOf } from '../../src/formats/record-format.js';
+import { headerRuleOf, isHeldToText } from '../../src/formats/record-format.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { openStreamInput } from '../../src/io/input-source.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
@@ -72,7 +72,11 @@ export async function readStream(
       codec === undefined
         ? piecesInPhase('read', piecesOf(source))
         : piecesInPhase('decompress', codec.decode(source, decoderMemory));
-    const pieces = job.linesAssumed ? requireLines(decoded, part.path) : decoded;
+    let doubt: Doubt | undefined;
+    const onDoubt = (found: Doubt) => {
+      doubt = found;
+    };
+    const pieces = isHeldToText(job) ? lookedAt(decoded, part.path, job, onDoubt) : decoded;
     const readPieces = async (): Promise<PartReport> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
@@ -86,7 +90,7 @@ export async function readStream(
       };
       take(rest);
       for await (const piece of { [Symbol.asyncIterator]: () => pieces }) take(piece);
-      return { coverage: reader.endOfInput(), header, decoder };
+      return { coverage: { ...reader.endOfInput(), doubt }, header, decoder };
     };
     return thenAlwaysAsync(readPieces, async () => {
       await pieces.return?.();

@@ -4,6 +4,7 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
+import { markBytesOf, mayBeMark } from '../../src/formats/byte-order-mark.js';
 import { withColumnNumber } from '../../src/formats/column-names.js';
 import {
   BadRecord,
@@ -14,7 +15,7 @@ import {
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import type { FoundHeader, Header } from '../../src/formats/header.js';
-import { lackOf } from '../../src/formats/selector.js';
+import { lackOf, type Selector } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -26,6 +27,7 @@ import type { ReadSettings } from '../settings.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type RecordPlace } from './record-too-long.js';
+import { whyUnfit } from './unfit-record.js';
 
 /** The report about one part of a slice. */
 export interface PartReport {
@@ -75,6 +77,12 @@ export class RecordReader implements FramingKernel {
   #lastEnd = 0;
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
+  /** Whether the first bytes may be a UTF-8 mark. */
+  #mayBeMarked = false;
+  #markBytes = 0;
+  /** The mark before the next record, which is the first one: that record has the position of the mark. */
+  #markBefore = 0;
+  #blank = { records: 0, bytes: 0 };
   #weighed = { records: 0, undrawnRecords: 0, undrawnBytes: 0 };
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
   readonly #mostMarked: number;
@@ -134,6 +142,7 @@ export class RecordReader implements FramingKernel {
     this.window.clear();
     this.#scanner = this.#framing.openScanner(this, this.#job, countBefore, this.#onKey);
     this.#filledPosition = position;
+    this.#mayBeMarked = this.#job.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
     this.#skipping = skipping;
     this.#firstStart = undefined;
     this.#finished = false;
@@ -145,7 +154,7 @@ export class RecordReader implements FramingKernel {
     if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
     if (this.#dropped !== undefined) return true;
-    return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
+    return !this.#finished && !this.#skipping && this.#nextPosition < end;
   }
 
   /**
@@ -219,8 +228,22 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     window.filledEnd += count;
     this.#filledPosition += count;
+    if (this.#mayBeMarked && !this.#passMark()) return;
     if (this.#dropped !== undefined) this.#lookForEnd(this.#dropped);
     else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
+  }
+
+  /** Leaves a UTF-8 mark out. @returns false: more bytes decide whether there is one. */
+  #passMark(): boolean {
+    const { window } = this;
+    const head = this.bytes.subarray(window.recordStart, window.filledEnd);
+    if (mayBeMark(head)) return false;
+    this.#mayBeMarked = false;
+    this.#markBytes = markBytesOf(head);
+    this.#markBefore = this.#markBytes;
+    window.recordStart += this.#markBytes;
+    window.scannedEnd = window.recordStart;
+    return true;
   }
 
   /** Takes as much of `piece` as the part needs. */
@@ -238,6 +261,8 @@ export class RecordReader implements FramingKernel {
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
+    // Its first bytes are no mark.
+    if (this.#mayBeMarked && window.pendingBytes > 0) this.#takeComplete(Number.POSITIVE_INFINITY);
     if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#dropped === undefined)) {
       return this.#coverage(inputBytes);
     }
@@ -272,9 +297,19 @@ export class RecordReader implements FramingKernel {
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed };
     const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken };
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals };
-    if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
+    const markBytes = this.#markBytes || undefined;
+    const blank = this.#job.skipsBlank === true ? { ...this.#blank } : undefined;
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, markBytes, blank, weighed, ordinals };
+    if (this.#firstStart === undefined) {
+      const start = Math.max(position, this.#markBytes);
+      return { ...rest, start, end: start };
+    }
     return { ...rest, start: this.#firstStart, end };
+  }
+
+  /** The position of the next record. */
+  get #nextPosition(): number {
+    return this.#position(this.window.recordStart) - this.#markBefore;
   }
 
   /** The decoded position of an address in the window. */
@@ -335,9 +370,9 @@ export class RecordReader implements FramingKernel {
     const basePosition = this.#position(base);
     while (!this.#finished) {
       // Behind the range, takes only the one record that began inside it.
-      const inRange = this.#position(window.filledEnd) <= end;
+      const inRange = this.#position(window.filledEnd) <= end && this.#markBefore === 0;
       const maxCount = inRange ? this.#mostMarked : 1;
-      if (this.#position(window.recordStart) >= end) {
+      if (this.#nextPosition >= end) {
         this.#finished = true;
         break;
       }
@@ -376,31 +411,47 @@ export class RecordReader implements FramingKernel {
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(count, base, basePosition)));
-    if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
-    this.#requireValues(base, basePosition);
+    const end = this.#tableEnd(count - 1);
+    const kept = this.#job.skipsBlank === true ? this.#leaveBlankOut(count) : count;
+    if (kept > 0) {
+      const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
+      if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(kept));
+      this.#requireValues(base, basePosition);
+    }
     this.#firstStart ??= basePosition;
-    window.recordStart = this.#tableEnd(count - 1);
-    window.scannedEnd = window.recordStart;
-    this.#lastEnd = this.#position(window.recordStart);
+    this.#markBefore = 0;
+    window.recordStart = end;
+    window.scannedEnd = end;
+    this.#lastEnd = this.#position(end);
+  }
+
+  /** @returns how many records stay in the boundary table. */
+  #leaveBlankOut(count: number): number {
+    const { wasm } = this.#taker.kernel;
+    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
+    this.#blank.records += count - kept;
+    this.#blank.bytes += wasm.blankBytes() >>> 0;
+    return kept;
   }
 
   /** @throws InputError ERR_FIELD_MISSING for the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
     const { splitBy, uniqueBy } = this.#job;
     const { wasm } = this.#taker.kernel;
-    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), lackOf(splitBy.selector), base, basePosition);
-    if (uniqueBy !== undefined)
-      this.#requireNone(wasm.recordWithoutValue(), lackOf(uniqueBy.selector), base, basePosition);
+    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), splitBy.selector, base, basePosition);
+    if (uniqueBy !== undefined) this.#requireNone(wasm.recordWithoutValue(), uniqueBy.selector, base, basePosition);
   }
 
   /** @param address of a record without the value; 0: there is none. */
-  #requireNone(address: number, lack: string, base: number, basePosition: number): void {
+  #requireNone(address: number, selector: Selector, base: number, basePosition: number): void {
     const missing = address >>> 0;
     if (missing === 0) return;
+    const { kernel } = this.#taker;
+    const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
+    const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has ${lack}, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} ${whyUnfit(record, selector.kind) ?? lack}`,
     );
   }
 
@@ -410,7 +461,7 @@ export class RecordReader implements FramingKernel {
     const { wasm } = this.#taker.kernel;
     wasm.beginInput(inputOrdinal);
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
-    if (ordinal === undefined) wasm.keyByPlace();
+    if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
     else wasm.keyByOrdinal(BigInt(ordinal));
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
@@ -435,10 +486,13 @@ export class RecordReader implements FramingKernel {
 
   /** The position of the first record over the limit among the `count` of the boundary table. */
   #longestPosition(count: number): number {
-    let address = this.window.recordStart;
-    for (let i = 0; i < count && this.#tableEnd(i) - address <= this.#job.maxRecordBytes; i++)
-      address = this.#tableEnd(i);
-    return this.#position(address);
+    let i = 0;
+    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.maxRecordBytes) i += 1;
+    return this.#position(this.#tableStart(i));
+  }
+
+  #tableStart(index: number): number {
+    return this.view.getUint32(this.#table + index * 8, true);
   }
 
   #tableEnd(index: number): number {

@@ -15,6 +15,7 @@ import { type NumberField, recordWithoutNumber, sumOfField } from '../read/field
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
+import { whyUnfit } from '../read/unfit-record.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
@@ -44,7 +45,7 @@ export async function countRecords({ job, parts, field, isPreparation }: CountRe
   const sums: bigint[] = [];
   let records = 0;
   for (const part of parts) {
-    const counter = new RecordCounter(state.arena, job, part.path, field);
+    const counter = new RecordCounter(state.arena, job, part.path, framing?.delimiterBytes ?? 0, field);
     coverage.push((await readPart(part, framing, counter, thread, job)).coverage);
     sums.push(counter.sum);
     records += counter.records;
@@ -63,6 +64,7 @@ class RecordCounter implements RecordTaker {
   sum = 0n;
   readonly #arena: Arena;
   readonly #inputPath: string;
+  readonly #delimiterBytes: number;
   readonly #field: NumberField | undefined;
   readonly #fieldPath: number;
 
@@ -70,10 +72,12 @@ class RecordCounter implements RecordTaker {
     arena: Arena,
     { readBytes, maxRecordBytes }: ReadSettings,
     inputPath: string,
+    delimiterBytes: number,
     field: NumberField | undefined,
   ) {
     this.#arena = arena;
     this.#inputPath = inputPath;
+    this.#delimiterBytes = delimiterBytes;
     this.#field = field;
     const layout = new ArenaLayout();
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
@@ -96,14 +100,16 @@ class RecordCounter implements RecordTaker {
   #addUp({ name, path }: NumberField, count: number, offset: number): void {
     const { kernel } = this;
     kernel.bytes.set(path, this.#fieldPath);
-    this.sum += sumOfField(kernel, this.#fieldPath, this.table, count);
+    this.sum += sumOfField(kernel, this.#fieldPath, this.#delimiterBytes, this.table, count);
     const without = recordWithoutNumber(kernel);
     if (without === undefined) return;
     const { address, value } = without;
-    const lack = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
+    const has = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
+    const lack = `has ${has}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`;
+    const record = { kernel, table: this.table, address, delimiterBytes: this.#delimiterBytes };
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#inputPath)}: the record at byte ${address + offset} has ${lack}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`,
+      `${inputName(this.#inputPath)}: the record at byte ${address + offset} ${whyUnfit(record, 'field') ?? lack}`,
     );
   }
 }

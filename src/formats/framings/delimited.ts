@@ -9,6 +9,7 @@ export function delimited(delimiter: Uint8Array): Framing {
   const { byteLength } = delimiter;
   return {
     cut: hasBorder(delimiter) ? { kind: 'never' } : { kind: 'anywhere', lookBehindBytes: byteLength },
+    delimiterBytes: byteLength,
     recordEnd: byteLength === 1 ? { byte: delimiter[0] ?? 0, every: 1 } : undefined,
     countSample: (sample) => countOf(Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength), delimiter),
     openScanner: (kernel) => (byteLength === 1 ? byteScanner(kernel, delimiter) : sequenceScanner(kernel, delimiter)),

@@ -3,6 +3,7 @@
  * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
  */
 import { corruptInput, counted } from '../../errors.js';
+import { markBytesOf } from '../byte-order-mark.js';
 import { NOTHING } from '../framing.js';
 import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
 
@@ -15,21 +16,26 @@ export interface LinesHeader {
   readonly isQuoted: boolean;
 }
 
+/** Of records that end in NUL, nothing is known but their bytes. */
+const NUL = '00';
+
 export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
   const end = Buffer.from(lineEnd, 'hex');
   const linesOf = isQuoted ? quotedLines : (head: Buffer) => lines(head, end);
   return {
     measure: (head, isWhole, path) => {
+      const markBytes = lineEnd === NUL ? 0 : markBytesOf(head);
+      const text = head.subarray(markBytes);
       let found = 0;
       let foundEnd = 0;
-      for (foundEnd of linesOf(head)) {
+      for (foundEnd of linesOf(text)) {
         found += 1;
-        if (found === count) return headerOf(head.subarray(0, foundEnd), NOTHING);
+        if (found === count) return headerOf(text.subarray(0, foundEnd), NOTHING, markBytes);
       }
       if (!isWhole) return undefined;
       // The last line of an input may lack its end, as the last record may.
-      const isLastUnended = found === count - 1 && head.byteLength > foundEnd;
-      if (isLastUnended && !(isQuoted && endsInQuotes(head))) return headerOf(head, end);
+      const isLastUnended = found === count - 1 && text.byteLength > foundEnd;
+      if (isLastUnended && !(isQuoted && endsInQuotes(text))) return headerOf(text, end, markBytes);
       const expected = `expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`;
       throw corruptInput(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
     },
@@ -39,8 +45,12 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
   };
 }
 
-function headerOf(bytes: Buffer, added: Uint8Array): Header {
-  return { ...headerOfBytes(bytes), bytes: new Uint8Array(Buffer.concat([bytes, added])) };
+function headerOf(text: Buffer, added: Uint8Array, markBytes: number): Header {
+  return {
+    ...headerOfBytes(Buffer.concat([text, added])),
+    byteLength: markBytes + text.byteLength,
+    isMarked: markBytes > 0,
+  };
 }
 
 /** Ends of lines. */

@@ -3,7 +3,7 @@
 // the counter of the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
 import { ENTRY_BYTES } from './entry';
-import { BLOCK_RECORDS, keepEntries, keyBlock } from './keying';
+import { BLOCK_RECORDS, keepEntries, keyBlock, positionAt } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -57,7 +57,8 @@ export function recordsTogether(): u32 {
 }
 
 /**
- * Writes an entry for each copy that is kept, as `keyBlock` does for records. With more than 32 copies, one call makes
+ * Writes an entry for each copy that is kept, as `keyBlock` does for records; a record at address a lies at the place
+ * `basePlace` + (a - `base`). With more than 32 copies, one call makes
  * the entries of at most `COPIES_TOGETHER` of them, from `firstCopy` on.
  */
 export function keyRecords(
@@ -65,9 +66,10 @@ export function keyRecords(
   count: u32,
   firstCopy: u32,
   base: usize,
-  basePosition: u64,
+  basePlace: u64,
   inputKey: u64,
 ): u32 {
+  const basePosition = positionAt(basePlace);
   if (rounds == 1 && chance == 0) return keyBlock(table, count, base, basePosition, inputKey);
   const endCopy = min<u32>(rounds, firstCopy + COPIES_TOGETHER);
   const perRecord = (endCopy - firstCopy) as usize;

@@ -1,6 +1,7 @@
 // The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
+export { blankBytes, dropBlank, isBlank } from './blank-records';
 export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
 export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
@@ -36,6 +37,7 @@ export {
   endOfOtherValue,
   fieldHash,
   hasField,
+  isBroken,
   partsOfSum,
   recordWithoutNumber,
   seekField,
