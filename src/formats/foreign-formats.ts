@@ -26,7 +26,7 @@ const CONVERT = 'convert it to lines';
 const EXTRACT = 'extract it';
 const LEAVE_OUT = 'leave it out';
 /** @param program that reads standard input. */
-const decodeBy = (program: string) => `give ` + '`decompressProgram`' + ` '${program}'`;
+const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
 const formats: readonly FormatEntry[] = [
@@ -55,7 +55,7 @@ const formats: readonly FormatEntry[] = [
   { name: 'a model (.gguf)', remedy: LEAVE_OUT, matches: beginsAndHasNul('GGUF') },
   {
     name: 'the index of tokens of Megatron (.idx)',
-    remedy: "leave it out, and give its .bin file with `records: { by: 'size' }`",
+    remedy: 'leave it out, and give its .bin file with `records.recordBytes`',
     matches: begins('MMIDIDX\0', 'TNTIDX\0'),
   },
   { name: 'WARC records', remedy: CONVERT, matches: begins('WARC/0.', 'WARC/1.') },
@@ -83,9 +83,20 @@ const formats: readonly FormatEntry[] = [
   { name: 'a JPEG image', remedy: LEAVE_OUT, matches: begins('\xff\xd8\xff') },
   { name: 'a GIF image', remedy: LEAVE_OUT, matches: beginsAndHasNul('GIF87a', 'GIF89a') },
   { name: 'a TIFF image', remedy: LEAVE_OUT, matches: begins('II*\0', 'MM\0*') },
-  { name: 'a BMP image', remedy: LEAVE_OUT, matches: (head) => /^BM[^]{4}\0{4}/.test(head) },
+  {
+    name: 'a BMP image',
+    remedy: LEAVE_OUT,
+    matches: (head) => head.startsWith('BM') && head.startsWith('\0\0\0\0', 6),
+  },
   { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, matches: beginsAndHasNul('RIFF') },
-  { name: 'sound or video', remedy: LEAVE_OUT, matches: isSoundOrVideo },
+  // What stands before the frames of MP3, and such frames, also of AAC.
+  {
+    name: 'sound or video',
+    remedy: LEAVE_OUT,
+    matches: begins('ID3\x02', 'ID3\x03', 'ID3\x04', '\xff\xf1', '\xff\xf3', '\xff\xf9', '\xff\xfa', '\xff\xfb'),
+  },
+  { name: 'sound or video', remedy: LEAVE_OUT, matches: begins('OggS\0', 'fLaC\0', '\x1a\x45\xdf\xa3') },
+  { name: 'sound or video', remedy: LEAVE_OUT, matches: isMp4 },
   {
     name: 'a program',
     remedy: LEAVE_OUT,
@@ -177,9 +188,7 @@ function isSafetensors(head: string): boolean {
   return head.startsWith('\0\0\0', 5) && head.startsWith('{', 8);
 }
 
-function isSoundOrVideo(head: string): boolean {
-  // Frames of MP3 and AAC, and what stands before them.
-  if (/^(?:ID3[\x02-\x04]|\xff[\xf1-\xf3\xf9-\xfb])/.test(head)) return true;
-  // Ogg, FLAC, Matroska and WebM; MP4 has a length first.
-  return /^(?:OggS\0|fLaC\0|\x1a\x45\xdf\xa3)/.test(head) || (head.startsWith('\0\0') && head.startsWith('ftyp', 4));
+/** The length of a first box, and its type. */
+function isMp4(head: string): boolean {
+  return head.startsWith('\0\0') && head.startsWith('ftyp', 4);
 }

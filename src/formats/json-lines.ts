@@ -11,9 +11,9 @@ export const JSON_HEAD_BYTES = 64 * 1024;
 const PARSED_BYTES = 8 * 1024;
 
 /** A string, which may be cut off, or a bracket. */
-const STRING_OR_BRACKET = /"[^"\\]*(?:\\[^][^"\\]*)*"?|[[\]{}]/g;
+const STRING_OR_BRACKET = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|[[\]{}]/g;
 /** What Python writes and JSON does not have, and strings, in which it may stand. */
-const NUMBER_OF_PYTHON = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
+const NUMBER_OF_PYTHON = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them in no string, and some programs write them.
 const CONTROL = /[\0-\x1f]/g;
 

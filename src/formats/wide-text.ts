@@ -15,7 +15,7 @@ const MOST_STRANGE_SHARE = 0.01;
 /** Of text of one byte a character, more pairs are two printable ASCII characters. */
 const MOST_ASCII_PAIRS = 0.5;
 
-/** Fewer characters are no text without a blank or a newline. */
+/** Fewer characters are no text without a blank or a newline, nor with many bytes that look like newlines. */
 const FEW_CHARACTERS = 256;
 
 /**
@@ -54,10 +54,12 @@ function readAs(encoding: WideEncoding, bytes: Buffer): Reading | undefined {
     const unit = unitAt(i * unitBytes);
     if (unit === 0x20 || unit === 0x0a || unit === 0x0d) blanks += 1;
     const isLow = unit >= 0xdc00 && unit <= 0xdfff;
-    if (isInPair !== isLow || !isOfText(unit)) strange += 1;
+    const isOfNewlines = count < FEW_CHARACTERS && (unit >> 8 === 0x0a || unit >> 8 === 0x0d);
+    if (isInPair !== isLow || !isOfText(unit) || isOfNewlines) strange += 1;
     isInPair = unitBytes === 2 && unit >= 0xd800 && unit <= 0xdbff;
   }
-  return strange <= most && (blanks > 0 || count >= FEW_CHARACTERS) ? { encoding, blanks } : undefined;
+  const isEnough = count >= FEW_CHARACTERS || (blanks > 0 && blanks < count);
+  return strange <= most && isEnough ? { encoding, blanks } : undefined;
 }
 
 /** Control characters, characters for private use and what is none are in no text. */

@@ -42,7 +42,7 @@ export function refuseForeignFiles(
     const finding = isPeeked ? findingOf(path, codec, format) : input.finding;
     if (finding !== undefined) refuse(path, finding, format);
   }
-  doubtsOf(inputs).tell(onWarning);
+  doubtsOf(inputs).tell(inputs, onWarning);
 }
 
 function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): Finding | undefined {

@@ -1,7 +1,6 @@
 /**
  * The part of an input that a task must read, and its report of the bytes that it read.
  */
-import type { Doubt } from '../formats/first-look.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-list.js';
 import type { FileVersion } from '../io/files.js';
@@ -91,8 +90,6 @@ export interface Coverage {
   readonly markBytes?: number | undefined;
   /** The blank records, which were read and left out. Absent: the job keeps such records. */
   readonly blank?: LeftOut | undefined;
-  /** What the first bytes of a compressed input or a stream say. */
-  readonly doubt?: Doubt | undefined;
   /** In a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */

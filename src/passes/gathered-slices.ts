@@ -80,10 +80,21 @@ export class GatheredSlices {
 
   /** @throws InputError if the header of a stream differs from the others. */
   add(slice: number, result: ReadResult & { readonly pileSet?: PileSet }): void {
-    const { pileSet, coverage, totals, longestRecordBytes, keys = [], leftOut, streamHeader, decoders } = result;
+    const {
+      pileSet,
+      coverage,
+      totals,
+      longestRecordBytes,
+      keys = [],
+      leftOut,
+      streamHeader,
+      decoders,
+      doubts,
+    } = result;
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
+    for (const raised of doubts) this.beginnings.doubts.add(raised);
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     if (pileSet !== undefined) {
       const { name, index, diskBytes } = pileSet;
@@ -95,7 +106,7 @@ export class GatheredSlices {
       this.blank.records += part.blank?.records ?? 0;
       this.blank.bytes += part.blank?.bytes ?? 0;
       const input = this.#inputs[part.inputOrdinal];
-      if (input !== undefined) this.beginnings.add(input.path, part, this.#coverage.headerOf(input, part.inputOrdinal));
+      if (input !== undefined) this.beginnings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
     this.#keys.addAll(keys);

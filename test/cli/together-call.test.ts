@@ -142,6 +142,7 @@ describe('the words of aligned files', () => {
     'profile',
     'dry-run',
     'report',
+    'skip-blank',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 

@@ -30,7 +30,7 @@ const MOST_UNIT_BYTES = 3;
 
 /** The room that the rule takes in a kernel. */
 export function selectorByteLength({ selector, missing }: Pick<ValueRule, 'selector' | 'missing'>): number {
-  return HEAD_BYTES + bodyByteLength(bodyOf(selector, undefined)) + missingValue(missing).byteLength;
+  return HEAD_BYTES + bodyByteLength(bodyOf(selector, false)) + missingValue(missing).byteLength;
 }
 
 /** Puts a selector at `address`, where there is room for `selectorByteLength` bytes and 16 more. */
@@ -38,8 +38,9 @@ export function placeSelector(kernel: Kernel, address: number, { selector, missi
   const { wasm, bytes, view } = kernel;
   const room = address + HEAD_BYTES;
   bytes.fill(0, address, room);
-  view.setUint32(address, KINDS[selector.kind], true);
-  const body = bodyOf(selector, framing);
+  view.setUint16(address, KINDS[selector.kind], true);
+  if (framing !== undefined) view.setUint16(address + 2, framingOf(framing).delimiterBytes ?? 0, true);
+  const body = bodyOf(selector, framing?.kind === 'csv');
   bytes.set(body, room);
   const missingAt = room + bodyByteLength(body);
   const value = missingValue(missing);
@@ -87,16 +88,13 @@ function bodyByteLength(body: Uint8Array): number {
   return Math.max(body.byteLength, ROOM_BYTES);
 }
 
-function bodyOf(selector: Selector, framing: FramingSpec | undefined): Uint8Array {
-  if (selector.kind === 'field') {
-    const delimiterBytes = framing === undefined ? 0 : (framingOf(framing).delimiterBytes ?? 0);
-    return Buffer.concat([new Uint8Array(Uint32Array.of(delimiterBytes).buffer), encodeFieldPath(selector.path)]);
-  }
+function bodyOf(selector: Selector, takesQuotes: boolean): Uint8Array {
+  if (selector.kind === 'field') return encodeFieldPath(selector.path);
   if (selector.kind !== 'column') return new Uint8Array();
   const { column, separator } = selector;
   // The header of a stream tells the number that belongs to a name.
   const index = typeof column === 'number' ? column - 1 : 0;
-  return new Uint8Array(Uint32Array.of(index, separator, framing?.kind === 'csv' ? 1 : 0).buffer);
+  return new Uint8Array(Uint32Array.of(index, separator, takesQuotes ? 1 : 0).buffer);
 }
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

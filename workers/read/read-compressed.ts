@@ -47,7 +47,7 @@ export async function readCompressed(
   reader: RecordReader,
   { control, decoderMemory }: ReadState,
   job: ReadSettings,
-): Promise<Pick<PartReport, 'coverage' | 'decoder'>> {
+): Promise<Omit<PartReport, 'header'>> {
   const codec = codecNamed(part.codec, job.decompressProgram);
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   let decoder: string | undefined;
@@ -81,11 +81,11 @@ export async function readCompressed(
     reader.begin(part.headerBytes, false);
     const take = taking((piece) => reader.takeCopy(piece, control));
     for await (const piece of behind(part.headerBytes, decodePart(0, Number.POSITIVE_INFINITY))) take(piece);
-    return { coverage: { ...reader.endOfInput(), doubt }, decoder };
+    return { coverage: reader.endOfInput(), decoder, doubt };
   }
   const decodeBehind = (start: number) => decode(open(start, Number.POSITIVE_INFINITY, () => {}));
   const coverage = await readMembers(part, framing, reader, control, { decodePart, decodeBehind, taking });
-  return { coverage: { ...coverage, doubt }, decoder };
+  return { coverage, decoder, doubt };
 }
 
 /** The pieces without their first `byteLength` bytes. */

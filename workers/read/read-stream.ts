@@ -90,7 +90,7 @@ export async function readStream(
       };
       take(rest);
       for await (const piece of { [Symbol.asyncIterator]: () => pieces }) take(piece);
-      return { coverage: { ...reader.endOfInput(), doubt }, header, decoder };
+      return { coverage: reader.endOfInput(), header, decoder, doubt };
     };
     return thenAlwaysAsync(readPieces, async () => {
       await pieces.return?.();

@@ -6,6 +6,7 @@
 import { InputError } from '../../src/errors.js';
 import { markBytesOf, mayBeMark } from '../../src/formats/byte-order-mark.js';
 import { withColumnNumber } from '../../src/formats/column-names.js';
+import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
@@ -36,6 +37,8 @@ export interface PartReport {
   readonly header: Header | undefined;
   /** The library or program that decoded it; undefined for plain bytes. */
   readonly decoder: string | undefined;
+  /** What the first bytes of a compressed input or a stream say. */
+  readonly doubt?: Doubt | undefined;
 }
 
 /** Takes the records of parts: provides the memory that they are read into, and receives them. */
@@ -451,7 +454,7 @@ export class RecordReader implements FramingKernel {
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} ${whyUnfit(record, selector.kind) ?? lack}`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} ${whyUnfit(record, selector.kind === 'field') ?? lack}`,
     );
   }
 

@@ -1,5 +1,4 @@
 /** The words for a record that can have no value, whatever selector looks for one. */
-import type { Selector } from '../../src/formats/selector.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** The record of the boundary table that begins at `address`, in which the kernel has found no value. */
@@ -11,16 +10,19 @@ interface RecordOfTable {
   readonly delimiterBytes: number;
 }
 
-/** @returns what completes "the record at byte N"; undefined: it lacks the value alone. */
+/**
+ * @param isOfJson whether the record should be a JSON object.
+ * @returns what completes "the record at byte N"; undefined: it lacks the value alone.
+ */
 export function whyUnfit(
   { kernel: { wasm, view }, table, address, delimiterBytes }: RecordOfTable,
-  kind: Selector['kind'],
+  isOfJson: boolean,
 ): string | undefined {
   let mark = table;
   while (view.getUint32(mark, true) !== address) mark += 8;
   const end = view.getUint32(mark + 4, true);
   if (wasm.isBlank(address, end, delimiterBytes) !== 0) return 'is blank; give `skipBlank` to leave such records out';
-  if (kind === 'field' && wasm.isBroken(address, end) !== 0)
+  if (isOfJson && wasm.isBroken(address, end) !== 0)
     return 'begins as a JSON object and does not end as one; mend it, or leave it out';
   return undefined;
 }

@@ -5,6 +5,7 @@
  */
 import { InputError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
+import { isJson } from '../../src/formats/json-lines.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import { JobControl } from '../../src/job-control.js';
@@ -106,10 +107,11 @@ class RecordCounter implements RecordTaker {
     const { address, value } = without;
     const has = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
     const lack = `has ${has}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`;
+    const isNumber = value !== undefined && isJson(value);
     const record = { kernel, table: this.table, address, delimiterBytes: this.#delimiterBytes };
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#inputPath)}: the record at byte ${address + offset} ${whyUnfit(record, 'field') ?? lack}`,
+      `${inputName(this.#inputPath)}: the record at byte ${address + offset} ${whyUnfit(record, isNumber) ?? lack}`,
     );
   }
 }

@@ -117,8 +117,8 @@ export function fieldHash(start: usize, end: usize): u64 {
  * address behind it, and `foundEscapes` tells whether it is a string with escapes. The record is known to be whole.
  */
 export function findField(start: usize, end: usize): usize {
-  const value = findValue(start, end);
-  if (value == 0) return 0;
+  const value = findInWhole(start, end);
+  if (value == 0 || !isWhole) return 0;
   const isText = load<u8>(value) == QUOTE;
   foundEnd = isText ? valueEnd - 1 : valueEnd;
   hasEscapes = isText && isEscaped;

@@ -2,16 +2,16 @@
 // characters, by which equal values are known. The hash of a string is the `recordHash` of a quote and its characters behind
 // it, whichever selector found it.
 //
-//   selector   0 kind u32 | 4 whether records may lack a value u32 | 8 hash of their value then u64
+//   selector   0 kind u16 | 2 bytes at the end of a record that only end it u16 | 4 whether records may lack a value u32 | 8 hash of their value then u64
 //              16 the first record without a value u32, or 0
 //              20 where their value then begins u32 | 24 where it ends u32: a quote and its characters | 28 by kind:
-//              FIELD: bytes that only end a record u32 | path, as json-field.ts has it
+//              FIELD: path, as json-field.ts has it
 //              COLUMN: index from 0 u32 | separator u32 | whether quotes enclose values u32
 //              HOST: room for a value that the host finds
 
 import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, seekColumn } from './csv-column';
 import { areSame, compareBytes } from './duplicates';
-import { endOfFound, fieldHash, findField, foundEscapes, hasField, isBroken, seekField } from './json-field';
+import { endOfFound, fieldHash, findField, foundEscapes, hasField, seekField } from './json-field';
 import { compareDecoded } from './json-text';
 import { hashInCache, hashOfPieces } from './record-hash';
 
@@ -38,18 +38,18 @@ declare function compareFound(selector: usize, a: usize, endA: usize, b: usize, 
 
 /** Finds values for the selector from now on: call it before the first of some records. Other selectors may follow. */
 export function seekValues(selector: usize): void {
-  const kind = load<u32>(selector);
-  if (kind == FIELD) seekField(selector + BODY + 4, load<u32>(selector, BODY));
+  const kind: u32 = load<u16>(selector);
+  if (kind == FIELD) seekField(selector + BODY, load<u16>(selector, 2));
   else if (kind == COLUMN) seekColumn(load<u32>(selector, 28), load<u32>(selector, 32) as u8, load<u32>(selector, 36) != 0);
 }
 
 /**
  * The hash of the value of the record [start, end), by the selector that `seekValues` was called with last. Reads up to 15
- * bytes past the end. A record without a value counts as one of the value that the selector says, if it does; else, and if
- * it begins as a JSON object and is none, `missingRecordOf` tells where the first one is.
+ * bytes past the end. A record without a value counts as one of the value that the selector says, if it does; else
+ * `missingRecordOf` tells where the first one is.
  */
 export function valueHash(selector: usize, start: usize, end: usize): u64 {
-  const kind = load<u32>(selector);
+  const kind: u32 = load<u16>(selector);
   if (kind == FIELD) {
     const hash = fieldHash(start, end);
     if (hasField()) return hash;
@@ -61,8 +61,7 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
     if (byteLength == IN_PIECES) return hashOfPieces(LANE);
     if (byteLength != 0) return hashInCache(selector + BODY, byteLength);
   }
-  const isRefused = load<u32>(selector, 4) == 0 || (kind == FIELD && isBroken(start, end));
-  if (isRefused && load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
+  if (load<u32>(selector, 4) == 0 && load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
   return load<u64>(selector, 8);
 }
 
@@ -84,7 +83,7 @@ let isCoded: bool = false;
 
 /** A record without a value counts as one of the value that the selector says. */
 function find(selector: usize, start: usize, end: usize): void {
-  const isField = load<u32>(selector) == FIELD;
+  const isField = load<u16>(selector) == FIELD;
   foundAt = isField ? findField(start, end) : findCell(start, end);
   if (foundAt != 0) {
     foundEnd = isField ? endOfFound() : endOfCell();
@@ -102,7 +101,7 @@ function find(selector: usize, start: usize, end: usize): void {
  * byte in UTF-8, a prefix first. Below 0, above 0, or 0 if they are equal. Reads up to 15 bytes past the ends.
  */
 export function compareValues(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32 {
-  const kind = load<u32>(selector);
+  const kind: u32 = load<u16>(selector);
   if (kind != FIELD && kind != COLUMN) {
     // Equal records have equal values: the host need not look.
     if (endA - a == endB - b && areSame(a, b, (endA - a) as u32)) return 0;
