@@ -81,6 +81,31 @@ describe('what is no text', () => {
   ]);
 });
 
+describe('junk behind gzip data', () => {
+  const way = 'if what follows is junk, `gzip -dc FILE | gzip` writes the data without it';
+  const packed = gzipSync('one\n');
+  testDoor([
+    {
+      name: 'of any bytes',
+      files: { 'a.gz': Buffer.concat([packed, Buffer.from('junk')]) },
+      argv: ['a.gz'],
+      exitCode: 3,
+      lines: [
+        `a.gz: the gzip data is corrupt between byte 0 and byte ${packed.length + 4} (compressed): incorrect header check behind a whole member; ${way}; check it with \`gzip -t\``,
+      ],
+    },
+    {
+      name: 'behind zeros',
+      files: { 'a.gz': Buffer.concat([packed, Buffer.from('\0junk')]) },
+      argv: ['a.gz'],
+      exitCode: 3,
+      lines: [
+        `a.gz: byte ${packed.length + 1} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${way}`,
+      ],
+    },
+  ]);
+});
+
 describe('a name of JSON lines', () => {
   const refused = (line: string, filter = '`jq -c .` makes a line of each value') => ({
     exitCode: 3,
