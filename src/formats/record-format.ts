@@ -6,11 +6,12 @@
 import { type FramingSpec, nameOfFraming } from './framing-table.js';
 import type { HeaderRule } from './header.js';
 import { globalPax } from './headers/global-pax.js';
-import { bytesHeader, type LinesHeader, linesHeader } from './headers/leading-header.js';
+import { bytesHeader, type LinesHeader, linesHeader, type PrefixHeader, prefixHeader } from './headers/leading-header.js';
 import { npyHeader } from './headers/npy-header.js';
 
 const headers = {
   lines: (lines: LinesHeader) => linesHeader(lines),
+  prefix: (lines: PrefixHeader) => prefixHeader(lines),
   /** Value: bytes of the header. */
   bytes: (byteLength: number) => bytesHeader(byteLength),
   npy: (_: null) => npyHeader,
@@ -70,6 +71,8 @@ function nameOfHeader(header: HeaderSpec | undefined): string | undefined {
     // The framing says how lines end.
     case 'lines':
       return `header lines ${header.value.count}`;
+    case 'prefix':
+      return `header prefix ${header.value.prefix}`;
     case 'bytes':
       return `header bytes ${header.value}`;
     default:

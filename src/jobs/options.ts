@@ -13,7 +13,7 @@ import type { ReportFacts } from './report/report-facts.js';
 
 /**
  * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
- * record of an input lacks its delimiter, pileshuf adds it.
+ * record of an input lacks its delimiter, pileshuf adds it; to a line, the end of the record before it.
  */
 export type RecordKind =
   /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
@@ -24,6 +24,10 @@ export type RecordKind =
   | { readonly by: 'paragraphs' }
   /** A record is a row of CSV (RFC 4180): a line, where newlines inside double quotes do not end it. */
   | { readonly by: 'csv' }
+  /** A record is a sequence of FASTA: a line that begins with `>`, and all lines up to the next one. */
+  | { readonly by: 'fasta' }
+  /** A record is a read of FASTQ, which has four lines. Blank lines at the end of an input are left out. */
+  | { readonly by: 'fastq' }
   /** A record has this many bytes, 1 to 1 GiB. */
   | { readonly by: 'size'; readonly recordBytes: number }
   /** A record is a length, then that many bytes. `varint` is LEB128, as in protocol buffers. */
@@ -42,6 +46,8 @@ export type RecordKind =
 export type HeaderKind =
   /** This many lines, 1 to 1,048,576, with the delimiter of the records. With CSV: this many rows. */
   | { readonly lines: number }
+  /** The leading lines that begin with this text of 1 to 1024 bytes: `#` for VCF, `@` for SAM. */
+  | { readonly prefix: string }
   /** This many bytes, 1 to 16 MiB. */
   | { readonly bytes: number };
 

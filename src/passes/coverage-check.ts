@@ -108,7 +108,9 @@ function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefi
       ? input.list.bytes.byteLength
       : undefined;
   const inputBytes = knownBytes ?? last?.inputBytes;
-  return inputBytes === undefined ? undefined : inputBytes - (last?.trailerBytes ?? 0);
+  // Several parts may lie in the trailer.
+  const trailerBytes = parts.reduce((most, part) => Math.max(most, part.trailerBytes), 0);
+  return inputBytes === undefined ? undefined : inputBytes - trailerBytes;
 }
 
 function requireTiled(input: Input, header: InputHeader, parts: readonly Coverage[]): void {

@@ -172,8 +172,11 @@ function endingOf(framing: FramingSpec | undefined): Uint8Array {
   switch (framing?.kind) {
     case 'delimited':
       return Buffer.from(framing.value, 'hex');
+    case 'newline':
     case 'lines':
     case 'csv':
+    case 'fastq':
+    case 'begins-with':
     case 'paragraphs':
       return Buffer.from('\n');
     default:

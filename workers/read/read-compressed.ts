@@ -11,7 +11,7 @@ import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
 import { IGZIP } from '../../src/formats/codecs/igzip.js';
 import { type Doubt, lookedAt } from '../../src/formats/first-look.js';
-import { type Framing, readerStart } from '../../src/formats/framing.js';
+import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
 import { isHeldToText } from '../../src/formats/record-format.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import type { RegularInput } from '../../src/io/input-source.js';
@@ -115,8 +115,10 @@ async function readMembers(
 ): Promise<Coverage> {
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
   // The first bytes may be the end of a record of the previous part.
-  const begin = readerStart(framing, start, headerBytes);
-  reader.begin(begin, begin < start);
+  const scanStart = readerStart(framing, start, headerBytes);
+  const contextBytes = contextBytesAt(framing, scanStart, headerBytes);
+  reader.begin(scanStart, scanStart < start, 0, contextBytes);
+  const begin = scanStart - contextBytes;
   let position = decodedStart;
   const take = (piece: Uint8Array) => {
     reader.takeCopy(piece.subarray(Math.max(0, begin - position)), control, end);

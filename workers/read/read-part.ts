@@ -12,7 +12,7 @@
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
-import { type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
+import { contextBytesAt, type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -69,8 +69,10 @@ function readRange(
   control: JobControl,
 ): Coverage {
   const { end } = part;
-  let position = readerStart(framing, part.start, part.headerBytes);
-  reader.begin(position, position < part.start, part.countBefore);
+  const scanStart = readerStart(framing, part.start, part.headerBytes);
+  const contextBytes = contextBytesAt(framing, scanStart, part.headerBytes);
+  reader.begin(scanStart, scanStart < part.start, part.countBefore, contextBytes);
+  let position = scanStart - contextBytes;
   while (reader.wantsMore(end)) {
     control.throwIfAborted();
     const room = reader.makeRoom();

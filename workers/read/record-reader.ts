@@ -105,7 +105,7 @@ export class RecordReader implements FramingKernel {
     this.#framing = framing;
     this.#taker = taker;
     this.#followTaker();
-    this.#scanner = framing.openScanner(this, job, 0, onKey);
+    this.#scanner = framing.openScanner(this, job, 'beginning', onKey);
   }
 
   get window(): RecordWindow {
@@ -140,11 +140,14 @@ export class RecordReader implements FramingKernel {
   /**
    * @param skipping whether `position` lies before the part, in bytes of another part.
    * @param countBefore the number of the bytes that the framing counts before `position`.
+   * @param contextBytes bytes before `position` that come first and are not scanned.
    */
-  begin(position: number, skipping: boolean, countBefore = 0): void {
+  begin(position: number, skipping: boolean, countBefore = 0, contextBytes = 0): void {
     this.window.clear();
-    this.#scanner = this.#framing.openScanner(this, this.#job, countBefore, this.#onKey);
-    this.#filledPosition = position;
+    this.window.scannedEnd += contextBytes;
+    const at = skipping ? countBefore : 'beginning';
+    this.#scanner = this.#framing.openScanner(this, this.#job, at, this.#onKey);
+    this.#filledPosition = position - contextBytes;
     this.#mayBeMarked = this.#job.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
     this.#skipping = skipping;
     this.#firstStart = undefined;
@@ -328,9 +331,10 @@ export class RecordReader implements FramingKernel {
       this.#skipping = false;
       return true;
     }
-    // The kept bytes may hold the first part of a terminator.
+    // The kept bytes may hold the first part of a terminator, and what the scanner must see before that.
     const { cut } = this.#framing;
-    const keptBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes : 0;
+    const lookBehindBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes + (cut.contextBytes ?? 0) : 0;
+    const keptBytes = lookBehindBytes + (this.#scanner.lookAheadBytes ?? 0);
     window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
     window.scannedEnd = window.filledEnd;
     return false;

@@ -1,6 +1,5 @@
 /**
- * Records that end in a delimiter of one or several bytes, which belongs to them: lines, NUL-terminated records,
- * and whatever is named.
+ * Records that end in a delimiter of one or several bytes, which belongs to them: NUL, and whatever is named.
  */
 import type { Framing, FramingKernel, RecordScanner } from '../framing.js';
 
@@ -53,7 +52,7 @@ function sequenceScanner(kernel: FramingKernel, delimiter: Uint8Array): RecordSc
       // A part of it may have been there before.
       const begin = Math.max(recordStart, from - byteLength + 1);
       kernel.bytes.set(delimiter, kernel.wasm.sequenceAddress());
-      return kernel.wasm.scanSequence(begin, to, recordStart, byteLength, table, maxCount);
+      return kernel.wasm.scanSequence(begin, to, recordStart, byteLength, byteLength, table, maxCount);
     },
     complete: () => delimiter,
   };

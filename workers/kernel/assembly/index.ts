@@ -81,15 +81,15 @@ export {
   linesPending,
   paragraphLineStart,
   paragraphSeen,
-  quotePending,
   scanDelimiter,
   scanFixed,
   scanLineGroups,
   scanParagraphs,
-  scanQuoted,
   scanSequence,
   sequenceAddress,
 } from './scan';
+export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
+export { badRead, readLineEnd, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { keepPlaces } from './stored-record';
 export { beginInput, dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
