@@ -24,8 +24,8 @@ const TOGETHER: ReadonlySet<string> = new Set([
     'seed',
     'random-source',
   ],
-  ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'record-size'],
-  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'skip-bytes', 'max-record'],
+  ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'fasta', 'fastq', 'record-size'],
+  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes', 'max-record'],
   ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
   ...['resume', 'progress', 'quiet'],
 ]);

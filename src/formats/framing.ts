@@ -28,6 +28,8 @@ export interface FramingFunctions {
   /** Lines of the read that `scanReads` left incomplete, and where the last of them end. */
   readLines(): number;
   readLineEnd(back: number): number;
+  /** Of `count` marked reads, the first of which has the ordinal `first`. */
+  sumOfNames(table: number, count: number, first: bigint): bigint;
   /** Whether `scanReads` stopped at a read that is none: 0 or 1. */
   badRead(): number;
   scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;

@@ -125,7 +125,7 @@ function readHeaderOf(
   );
 }
 
-async function* decodedPieces(
+export async function* decodedPieces(
   file: OpenFile,
   codec: Codec | undefined,
   memory: DecoderMemory,

@@ -93,7 +93,14 @@ export interface Coverage {
   /** In a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */
-  readonly ordinals?: { readonly start: number; readonly end: number } | undefined;
+  readonly ordinals?:
+    | {
+        readonly start: number;
+        readonly end: number;
+        /** 16 hex digits: the sum of their names, if they have names. */
+        readonly names?: string | undefined;
+      }
+    | undefined;
 }
 
 /** What a task counted of records that have a weight. */

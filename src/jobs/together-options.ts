@@ -33,7 +33,6 @@ export interface TogetherRequest {
 }
 
 const FASTQ = /\.(?:fastq|fq)$/i;
-const LINES_OF_FASTQ = 4;
 /** Files of these names hold no text, so options for text do not mean them. */
 const BINARY_KINDS: readonly [name: RegExp, records: NonNullable<ShuffleOptions['records']>][] = [
   [/\.npy$/i, { by: 'npy' }],
@@ -102,7 +101,7 @@ function recordsOf(
   const byName = BINARY_KINDS.find(([pattern]) => pattern.test(name))?.[1];
   if (byName !== undefined) return { records: byName };
   if (records === undefined && zeroTerminated !== true && FASTQ.test(name))
-    return { records: { by: 'lines', linesPerRecord: LINES_OF_FASTQ }, header };
+    return { records: { by: 'fastq' }, header };
   return { records, zeroTerminated, header };
 }
 

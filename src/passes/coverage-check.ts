@@ -9,6 +9,13 @@ import { type Input, type InputHeader, NO_HEADER } from '../inputs/list-inputs.j
 import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../plan/weights.js';
 
+/** Of each input, where the keys come from ordinals; else 0. */
+export interface InputCounts {
+  readonly records: Float64Array;
+  /** Modulo 2^64; 0 where records have no names. */
+  readonly nameSums: BigUint64Array;
+}
+
 /** Collects the reports of the tasks, and checks them. */
 export class CoverageCheck {
   readonly #inputs: readonly Input[];
@@ -19,15 +26,14 @@ export class CoverageCheck {
   readonly #weights: readonly Weight[] | undefined;
   /** With all copies. */
   #recordBytes = 0;
-  /** Of each input, where the keys come from ordinals; else 0. */
-  readonly recordCounts: Float64Array;
+  readonly counts: InputCounts;
 
   /** @param weights of each input; absent: each record comes once. */
   constructor(inputs: readonly Input[], weights?: readonly Weight[]) {
     this.#inputs = inputs;
     this.#weights = weights;
     this.#isCovered = new Uint8Array(inputs.length);
-    this.recordCounts = new Float64Array(inputs.length);
+    this.counts = { records: new Float64Array(inputs.length), nameSums: new BigUint64Array(inputs.length) };
   }
 
   /** Sets the header of a stream. Call it before `add` with a part of that stream. */
@@ -47,7 +53,7 @@ export class CoverageCheck {
       if (end === start) return;
       throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
     }
-    this.recordCounts[inputOrdinal] = (this.recordCounts[inputOrdinal] ?? 0) + countOf(part);
+    this.#count(part);
     const header = this.headerOf(input, inputOrdinal);
     if (part.inputBytes !== undefined) requireRecordBytes(header, part.inputBytes, inputName(input.path));
     const isFromFirst = (part.ordinals?.start ?? 0) === 0;
@@ -63,6 +69,13 @@ export class CoverageCheck {
     const parts = this.#partsOfInput.get(inputOrdinal);
     if (parts === undefined) this.#partsOfInput.set(inputOrdinal, [part]);
     else parts.push(part);
+  }
+
+  #count({ inputOrdinal, ordinals }: Coverage): void {
+    if (ordinals === undefined) return;
+    const { records, nameSums } = this.counts;
+    records[inputOrdinal] = (records[inputOrdinal] ?? 0) + ordinals.end - ordinals.start;
+    nameSums[inputOrdinal] = (nameSums[inputOrdinal] ?? 0n) + BigInt(`0x${ordinals.names ?? '0'}`);
   }
 
   headerOf(input: Input, inputOrdinal: number): InputHeader {
@@ -85,10 +98,6 @@ export class CoverageCheck {
     if (takenBytes === this.#recordBytes) return;
     throw bytesMissing(takenBytes, this.#recordBytes);
   }
-}
-
-function countOf({ ordinals }: Coverage): number {
-  return ordinals === undefined ? 0 : ordinals.end - ordinals.start;
 }
 
 /** The error for piles, or an index, that did not get the bytes that were read. */

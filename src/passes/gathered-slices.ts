@@ -9,7 +9,7 @@ import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
-import { CoverageCheck } from './coverage-check.js';
+import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 
@@ -65,9 +65,8 @@ export class GatheredSlices {
     return this.#groups?.amounts;
   }
 
-  /** Of each input, where the keys come from ordinals; else 0. */
-  get recordCounts(): Float64Array {
-    return this.#coverage.recordCounts;
+  get counts(): InputCounts {
+    return this.#coverage.counts;
   }
 
   get header(): Header | undefined {

@@ -139,9 +139,9 @@ function hasRoomForPass2(
 }
 
 function outcomeOf(
-  { header, recordEnds, recordCounts, decoders, leftOut, blank, beginnings, groups }: GatheredSlices,
+  { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups }: GatheredSlices,
   piles: ReturnType<GatheredSlices['piles']>,
 ) {
-  const found = { header, recordEnds, recordCounts, decoders, leftOut, blank, beginnings, groups };
+  const found = { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups };
   return { ...piles, ...found, resumedCount: 0 };
 }

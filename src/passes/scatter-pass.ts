@@ -29,7 +29,7 @@ import { sumTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
-import { bytesMissing } from './coverage-check.js';
+import { bytesMissing, type InputCounts } from './coverage-check.js';
 import { GatheredSlices } from './gathered-slices.js';
 import type { GroupAmount } from './group-amounts.js';
 import { committing, GroupCommit } from './group-commit.js';
@@ -57,8 +57,7 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly header: Header | undefined;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
-  /** The number of records of each input, where the keys come from ordinals; else 0. */
-  readonly recordCounts: Float64Array;
+  readonly counts: InputCounts;
   readonly leftOut: LeftOut;
   /** The blank records that were left out. */
   readonly blank: LeftOut;
@@ -97,8 +96,8 @@ export async function scatterInputs(
     return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds, recordCounts, decoders, leftOut, blank, beginnings, groups } = gathered;
-  const found = { header, recordEnds, recordCounts, decoders, leftOut, blank, beginnings, groups };
+  const { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups } = gathered;
+  const found = { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups };
   return { ...gathered.piles(), ...found, resumedCount };
 }
 

@@ -15,12 +15,13 @@ import { InputError } from '../../src/errors.js';
 import { contextBytesAt, type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
-import type { JobControl } from '../../src/job-control.js';
+import { type JobControl, UncountedControl } from '../../src/job-control.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
 import { readList } from './read-list.js';
 import { readStream } from './read-stream.js';
+import { RecordDropper } from './record-dropper.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
 /** Bytes read at a time behind a range, to complete its last record. */
@@ -47,10 +48,25 @@ export async function readPart(
   const read = async (): Promise<PartReport> => {
     const report =
       part.kind === 'range'
-        ? { coverage: readRange(part, input, framing, reader, thread.control), decoder: undefined }
+        ? { coverage: readRangeOfInput(part), decoder: undefined }
         : await readCompressed(part, input, framing, reader, thread, job).catch(readAgain);
     input.requireUnchanged();
     return { ...report, header: undefined };
+  };
+  const readRangeOfInput = (range: InputPart & { kind: 'range' }): Coverage => {
+    try {
+      return readRange(range, input, framing, reader, thread.control);
+    } catch (error) {
+      const isMistake = error instanceof InputError && error.code === 'ERR_INPUT_CORRUPT';
+      if (!isMistake || framing.findsMistakes !== true || range.start <= range.headerBytes) throw error;
+      // What is wrong here may follow from a mistake before.
+      const control = new UncountedControl(job.control);
+      const whole = { ...range, start: range.headerBytes, countBefore: 0 };
+      const settings = { ...job, splitBy: undefined, uniqueBy: undefined, isSampled: false };
+      const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings, undefined);
+      readRange(whole, input, framing, dropping, control);
+      throw error;
+    }
   };
   /** A damaged file gives the error that it gives without igzip. */
   const readAgain = async (error: unknown) => {

@@ -21,6 +21,7 @@ import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
+import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -93,6 +94,8 @@ export class RecordReader implements FramingKernel {
   #dropped: DroppedRecord | undefined;
   /** Records taken. */
   #taken = 0;
+  /** Of the records taken, if they have names and ordinals. */
+  #names = 0n;
   /** The number of the column that the selector names, where only the header of the stream tells it. */
   #column: number | undefined;
 
@@ -153,6 +156,7 @@ export class RecordReader implements FramingKernel {
     this.#firstStart = undefined;
     this.#finished = false;
     this.#taken = 0;
+    this.#names = 0n;
   }
 
   /** Whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the input's end. */
@@ -302,7 +306,8 @@ export class RecordReader implements FramingKernel {
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed };
-    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken };
+    const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
+    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken, names };
     const markBytes = this.#markBytes || undefined;
     const blank = this.#job.skipsBlank === true ? { ...this.#blank } : undefined;
     const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, markBytes, blank, weighed, ordinals };
@@ -470,6 +475,8 @@ export class RecordReader implements FramingKernel {
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
     else wasm.keyByOrdinal(BigInt(ordinal));
+    if (ordinal !== undefined && this.#framing.hasNames === true)
+      this.#names += wasm.sumOfNames(this.#table, count, BigInt(ordinal));
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);

@@ -8,7 +8,7 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import { isJson } from '../../src/formats/json-lines.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
-import { JobControl } from '../../src/job-control.js';
+import { UncountedControl } from '../../src/job-control.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -52,10 +52,6 @@ export async function countRecords({ job, parts, field, isPreparation }: CountRe
     records += counter.records;
   }
   return { records, coverage, sums };
-}
-
-class UncountedControl extends JobControl {
-  override count(): void {}
 }
 
 class RecordCounter implements RecordTaker {

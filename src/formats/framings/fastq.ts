@@ -58,7 +58,7 @@ class ReadScanner implements RecordScanner {
     if (!this.#isPart && start < to && isBlank(this.#kernel.bytes[start])) {
       this.isInTrailer = true;
       this.#requireBlank(start, to);
-    } else if (wasm.badRead()) this.#requireRead(start, to);
+    } else if (wasm.badRead() !== 0) this.#requireRead(start, to);
     this.#lines = wasm.readLines() >>> 0;
     this.#ends = [2, 1, 0].map((back) => (wasm.readLineEnd(back) >>> 0) - start) as [number, number, number];
     return count;
