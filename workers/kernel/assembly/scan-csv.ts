@@ -27,20 +27,20 @@ export function strayQuote(): usize {
   return strayAt;
 }
 
-/** One bit for each byte that separates fields: a comma, a semicolon, a tab or a bar. */
+/** One bit for each byte that may separate fields: a comma, a semicolon, a tab or a bar. */
+function separators(p: usize, to: usize): u64 {
+  return (
+    matches(p, to, i8x16.splat(0x2c)) |
+    matches(p, to, i8x16.splat(0x3b)) |
+    matches(p, to, i8x16.splat(0x09)) |
+    matches(p, to, i8x16.splat(0x7c))
+  );
+}
+
 // @ts-ignore: decorator
 @inline
-function separators(p: usize, to: usize): u64 {
-  let hits: u64 = 0;
-  for (let i: usize = 0; i < 64; i += 16) {
-    const bytes = v128.load(p + i);
-    const found = v128.or(
-      v128.or(i8x16.eq(bytes, i8x16.splat(0x2c)), i8x16.eq(bytes, i8x16.splat(0x3b))),
-      v128.or(i8x16.eq(bytes, i8x16.splat(0x09)), i8x16.eq(bytes, i8x16.splat(0x7c))),
-    );
-    hits |= (i8x16.bitmask(found) as u32 as u64) << (i as u64);
-  }
-  return to - p < 64 ? hits & (((1 as u64) << ((to - p) as u64)) - 1) : hits;
+function isSeparator(byte: u8): bool {
+  return byte == 0x2c || byte == 0x3b || byte == 0x09 || byte == 0x7c;
 }
 
 /** Lines whose ends lie outside double quotes. `quotes`: see `quotesPending`. */
@@ -54,6 +54,7 @@ export function scanQuoted(
 ): u32 {
   const newline = i8x16.splat(0x0a);
   const quote = i8x16.splat(0x22);
+  const comma = i8x16.splat(0x2c);
   const carriageReturn = i8x16.splat(0x0d);
   let count: u32 = 0;
   let start = recordStart;
@@ -78,27 +79,31 @@ export function scanQuoted(
       quoted ^= quoted << 16;
       quoted ^= quoted << 32;
       quoted ^= inside;
-      const ends = found | newlines | separators(p, to);
-      const returns = matches(p, to, carriageReturn);
+      const opening = found & quoted;
       const closing = found & ~quoted;
       const behindClosing = (closing << 1) | closed;
-      const returnsBehind = behindClosing & returns;
-      const stray =
-        (found & quoted & ~((ends << 1) | mayOpen)) |
-        (behindClosing & ~(ends | returns)) |
-        (((returnsBehind << 1) | closedCr) & ~newlines);
-      // Bytes from `to` on belong to the next scan.
-      const inBlock = stray & ((u64.MAX_VALUE >> (63 - last)));
-      if (inBlock != 0) {
-        strayAt = p + (ctz<u64>(inBlock) as usize);
-        return count;
+      // Most often all separators are commas, and no carriage return stands behind a quote.
+      let ends = found | newlines | matches(p, to, comma);
+      let returns: u64 = 0;
+      let stray = (opening & ~((ends << 1) | mayOpen)) | (behindClosing & ~ends) | (closedCr & ~newlines);
+      if (stray != 0) {
+        ends |= separators(p, to);
+        returns = behindClosing & matches(p, to, carriageReturn);
+        stray =
+          (opening & ~((ends << 1) | mayOpen)) |
+          (behindClosing & ~(ends | returns)) |
+          (((returns << 1) | closedCr) & ~newlines);
+        // Bytes from `to` on belong to the next scan.
+        stray &= u64.MAX_VALUE >> (63 - last);
+        if (stray != 0) {
+          strayAt = p + (ctz<u64>(stray) as usize);
+          return count;
+        }
       }
       closed = (closing >> last) & 1;
-      closedCr = (returnsBehind >> last) & 1;
-      mayOpen = (ends >> last) & 1;
-    } else {
-      mayOpen = ((newlines >> last) & 1) | (isSeparator(load<u8>(p + (last as usize))) ? 1 : 0);
+      closedCr = (returns >> last) & 1;
     }
+    mayOpen = (((found | newlines) >> last) & 1) | (isSeparator(load<u8>(p + (last as usize))) ? 1 : 0);
     let hits = newlines & ~quoted;
     while (hits != 0) {
       const end = p + (ctz<u64>(hits) as usize) + 1;
@@ -119,10 +124,4 @@ export function scanQuoted(
     (closed != 0 ? CLOSED : 0) |
     (closedCr != 0 ? CLOSED_CR : 0);
   return count;
-}
-
-// @ts-ignore: decorator
-@inline
-function isSeparator(byte: u8): bool {
-  return byte == 0x2c || byte == 0x3b || byte == 0x09 || byte == 0x7c;
 }
