@@ -7,7 +7,7 @@ import { InputError } from '../errors.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { type RecordFormat, headerRuleOf } from '../formats/record-format.js';
 import { readHeader } from '../formats/header.js';
-import { decodedPieces } from '../inputs/headers.js';
+import { decodedPieces, sourceOf } from '../inputs/headers.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { hearSignals } from '../pause.js';
@@ -62,7 +62,7 @@ function keyOf(name: string): string {
 async function* namesOf({ input, format }: NamedReads, signal: AbortSignal | undefined): AsyncGenerator<ReadName, undefined> {
   const file = openForRead(input.path, 'input');
   const memory = { reserve: () => true, budgetFor: String };
-  const pieces = decodedPieces(file, input.codec, memory, () => {});
+  const pieces = decodedPieces(sourceOf(file, () => {}), input.codec, memory);
   try {
     let position = 0;
     let rest: Uint8Array = new Uint8Array();

@@ -64,6 +64,8 @@ export interface PreparingSteps {
   readonly countInputs: typeof countInputs;
   /** Whether tasks of several machines do the job. Absent: this process does. */
   readonly isInTasks?: boolean;
+  /** Whether streams are left to the job. Absent: this is the job. */
+  readonly leavesStreams?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
@@ -128,7 +130,11 @@ export async function prepareShuffle(
       expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning),
       byteLength,
     );
-  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, withoutKeyCheck(asked), budgetFor);
+  const { inputs, first: firstHeader } = await readInputHeaders(
+    listed.inputs,
+    { ...withoutKeyCheck(asked), readsStreams: asked.headCount === 0 && steps.leavesStreams !== true },
+    budgetFor,
+  );
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
