@@ -14,6 +14,7 @@ import {
   JSON_HEAD_BYTES,
   type NoJsonValue,
 } from './json-lines.js';
+import { namedFormatOf } from './named-formats.js';
 import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
 import { WIDE_HEAD_BYTES } from './wide-text.js';
 
@@ -51,6 +52,8 @@ export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: Recor
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const foreign = foreignFormatOf(head);
   if (foreign !== undefined) return { kind: 'foreign', ...foreign };
+  const named = format.linesAssumed ? namedFormatOf(path, head.subarray(markBytesOf(head)), format.header) : undefined;
+  if (named !== undefined) return { kind: 'foreign', ...named };
   const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(head, isWhole, format) : undefined;
   if (json?.kind === 'no JSON value') return json;
   const nul = head.indexOf(0);

@@ -42,6 +42,11 @@ export type FramingSpec = {
 export const LINES = { kind: 'delimited', value: NEWLINE } as const satisfies FramingSpec;
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', value: '00' };
 
+/** Whether records are made of lines, and not just one each. */
+export function isOfLines({ kind }: FramingSpec): boolean {
+  return kind === 'lines' || kind === 'paragraphs' || kind === 'csv' || kind === 'fastq' || kind === 'begins-with';
+}
+
 /** The bytes behind each record, in hex; undefined: more decides where a record ends. */
 export function delimiterOf({ kind, value }: FramingSpec): string | undefined {
   return kind === 'newline' ? NEWLINE : kind === 'delimited' ? value : undefined;

@@ -3,10 +3,16 @@
  * data, a name and one value. To add a rule of headers: a file that exports a `HeaderRule`, or a function that makes one,
  * and its line in the table.
  */
-import { type FramingSpec, nameOfFraming } from './framing-table.js';
+import { type FramingSpec, isOfLines, nameOfFraming } from './framing-table.js';
 import type { HeaderRule } from './header.js';
 import { globalPax } from './headers/global-pax.js';
-import { bytesHeader, type LinesHeader, linesHeader, type PrefixHeader, prefixHeader } from './headers/leading-header.js';
+import {
+  bytesHeader,
+  type LinesHeader,
+  linesHeader,
+  type PrefixHeader,
+  prefixHeader,
+} from './headers/leading-header.js';
 import { npyHeader } from './headers/npy-header.js';
 
 const headers = {
@@ -51,7 +57,7 @@ export function formatOf({ framing, header, linesAssumed, isText, skipsBlank }: 
 
 /** Whether an input that is clearly not text is refused. Records by single lines, if they are asked for, may be of anything. */
 export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
-  return linesAssumed || framing?.kind === 'lines' || framing?.kind === 'paragraphs' || framing?.kind === 'csv';
+  return linesAssumed || (framing !== undefined && isOfLines(framing));
 }
 
 /** One line, different for each format: `delimited 0a, header lines 1`. */

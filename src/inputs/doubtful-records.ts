@@ -6,6 +6,8 @@ import { basename } from 'node:path';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Finding, headBytesOf, lookAt, refuse } from '../formats/first-look.js';
+import { LINES_OF_READ } from '../formats/framings/fastq.js';
+import { NAME_OF_FASTQ } from '../formats/named-formats.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
@@ -15,8 +17,6 @@ import type { Input } from './list-inputs.js';
 const PEEKED_FILES = 16;
 /** Enough for the first block of most zstd files. */
 const PEEKED_BYTES = 64 * 1024;
-const LINES_OF_FASTQ = 4;
-const FASTQ = /\.(?:fastq|fq)$/i;
 const CSV = /\.csv$/i;
 const TSV = /\.tsv$/i;
 /** As sequencers and archives name them: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
@@ -66,7 +66,6 @@ export function warnOfNamesOfRecords(
   const headers = keepsHeaders ? 'give `header.lines` 1' : 'take the header off';
   const ifHeader = header === undefined ? [`${headers} if it begins with one`] : [];
   const kinds: [format: string, name: RegExp, advice: readonly string[]][] = [
-    ['FASTQ', FASTQ, [`give \`records.linesPerRecord\` ${LINES_OF_FASTQ}`]],
     ['CSV', CSV, ["give `records: { by: 'csv' }` if a field may hold a newline", ...ifHeader]],
     ['TSV', TSV, ifHeader],
   ];
@@ -91,18 +90,18 @@ export function warnOfMates(
   onWarning: (line: string) => void,
 ): void {
   const names = new Set(inputs.map(({ path }) => withoutCodecSuffix(basename(path))));
-  const hasFourLines = framing?.kind === 'lines' && framing.value === LINES_OF_FASTQ;
+  const hasFourLines = framing?.kind === 'fastq' || (framing?.kind === 'lines' && framing.value === LINES_OF_READ);
   const named = namesOf(
     inputs.filter(({ path }) => {
       const name = withoutCodecSuffix(basename(path));
       if (!MATE.test(name)) return false;
-      return FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
+      return NAME_OF_FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
     }),
   );
   if (named === undefined) return;
   const advice = canAlign
     ? 'give R1 and R2 to `together` (docs/ALIGNED.md)'
-    : `interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_FASTQ} (docs/FORMATS.md)`;
+    : `interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_READ} (docs/FORMATS.md)`;
   onWarning(
     `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${named}; ${advice}`,
   );

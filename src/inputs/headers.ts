@@ -152,11 +152,7 @@ function readHeaderOfStream(
   const read = async (): Promise<ReadHeader> => {
     const { codec, next } = await detectCodecOfStream(begin, nextOfStream, decompressProgram);
     const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted }, codec, memory);
-    return readHeaderIn(
-      isHeldToText(request) ? lookedAt(pieces, path, request, () => {}) : pieces,
-      rule,
-      stream.path,
-    );
+    return readHeaderIn(isHeldToText(request) ? lookedAt(pieces, path, request, () => {}) : pieces, rule, stream.path);
   };
   return thenAlwaysAsync(read, () => {
     signal?.removeEventListener('abort', stream.close);

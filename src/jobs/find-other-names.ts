@@ -5,8 +5,8 @@
 import { thenAlwaysAsync } from '../cleanup.js';
 import { InputError } from '../errors.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
-import { type RecordFormat, headerRuleOf } from '../formats/record-format.js';
 import { readHeader } from '../formats/header.js';
+import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { decodedPieces, sourceOf } from '../inputs/headers.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import { closeFile, openForRead } from '../io/files.js';
@@ -34,7 +34,10 @@ export async function findOtherNames(
     for (let ordinal = 1; ; ordinal++) {
       const [{ value: first }, { value: second }] = [await names.next(), await others.next()];
       if (!first || !second)
-        return new InputError('ERR_INPUT_CHANGED', `${one.input.path} or ${other.input.path}: the input changed during the job; start again when nothing writes to it`);
+        return new InputError(
+          'ERR_INPUT_CHANGED',
+          `${one.input.path} or ${other.input.path}: the input changed during the job; start again when nothing writes to it`,
+        );
       if (keyOf(first.name) !== keyOf(second.name)) return otherNames(ordinal, [one, first], [other, second]);
     }
   };
@@ -46,7 +49,8 @@ export async function findOtherNames(
 
 function otherNames(ordinal: number, ...pair: [NamedReads, ReadName][]): InputError {
   const reads = pair.map(
-    ([{ input }, { name, position }]) => `read ${ordinal} of ${input.path} (byte ${position}) is ${JSON.stringify(name)}`,
+    ([{ input }, { name, position }]) =>
+      `read ${ordinal} of ${input.path} (byte ${position}) is ${JSON.stringify(name)}`,
   );
   return new InputError(
     'ERR_NAMES_DIFFER',
@@ -59,10 +63,17 @@ function keyOf(name: string): string {
   return name.replace(/^([SED]RR\d+\.\d+)\.[12]$|\/[12]$/, '$1');
 }
 
-async function* namesOf({ input, format }: NamedReads, signal: AbortSignal | undefined): AsyncGenerator<ReadName, undefined> {
+async function* namesOf(
+  { input, format }: NamedReads,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ReadName, undefined> {
   const file = openForRead(input.path, 'input');
   const memory = { reserve: () => true, budgetFor: String };
-  const pieces = decodedPieces(sourceOf(file, () => {}), input.codec, memory);
+  const pieces = decodedPieces(
+    sourceOf(file, () => {}),
+    input.codec,
+    memory,
+  );
   try {
     let position = 0;
     let rest: Uint8Array = new Uint8Array();
@@ -74,8 +85,7 @@ async function* namesOf({ input, format }: NamedReads, signal: AbortSignal | und
     for (let line = 0; ; ) {
       let start = 0;
       for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a, start)) {
-        if (line % LINES_OF_READ === 0)
-          yield { name: nameIn(rest.subarray(start, end)), position: position + start };
+        if (line % LINES_OF_READ === 0) yield { name: nameIn(rest.subarray(start, end)), position: position + start };
         line += 1;
         start = end + 1;
       }

@@ -2,7 +2,7 @@
  * Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records for the workers.
  */
 import { requireWhole, UsageError } from '../errors.js';
-import { delimiterOf, type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
+import { delimiterOf, type FramingSpec, isOfLines, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
@@ -60,16 +60,16 @@ export function recordFormatOf({
     return records.by === 'npy' ? NPY : WEBDATASET;
   }
   const framing = framingSpecOf(records);
-  const isOfText = isText(framing, records.by);
-  if (skipBlank && !isOfText && framing.kind !== 'delimited') throw notText(records.by);
+  const isOfText = isText(framing);
+  if (skipBlank && !isOfText && delimiterOf(framing) === undefined) throw notText(records.by);
   const rest = { linesAssumed: false, isText: isOfText, skipsBlank: skipBlank };
   return { framing, header: headerSpecOf(header, framing), ...rest };
 }
 
 /** `zeroTerminated` takes all bytes as they are, and so does a newline that is given as a delimiter, for shuf. */
-function isText({ kind, value }: FramingSpec, by?: RecordKind['by']): boolean {
-  if (kind === 'delimited') return value !== NUL_TERMINATED.value && !(by === 'delimiter' && value === LINES.value);
-  return kind === 'lines' || kind === 'paragraphs' || kind === 'csv';
+function isText(framing: FramingSpec): boolean {
+  if (framing.kind === 'delimited') return framing.value !== NUL_TERMINATED.value;
+  return isOfLines(framing);
 }
 
 function notText(by: RecordKind['by']): UsageError {
@@ -124,7 +124,10 @@ function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): H
   }
   if ('prefix' in header) {
     const prefix = textBytes('`header.prefix`', header.prefix);
-    return { kind: 'prefix', value: { prefix: prefix.toString('hex'), lineEnd: lineEndOf(framing, '`header.prefix`') } };
+    return {
+      kind: 'prefix',
+      value: { prefix: prefix.toString('hex'), lineEnd: lineEndOf(framing, '`header.prefix`') },
+    };
   }
   requireWhole('`header.lines`', header.lines, 1, MOST_LINES);
   const lineEnd = lineEndOf(framing, '`header.lines`');
@@ -133,21 +136,11 @@ function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): H
 
 /** In hex: header lines end as text records do. */
 function lineEndOf(framing: FramingSpec, option: string): string {
-  switch (framing.kind) {
-    case 'lines':
-    case 'paragraphs':
-    case 'csv':
-    case 'fastq':
-    case 'begins-with':
-      return LINES.value;
-    default: {
-      const delimiter = delimiterOf(framing);
-      if (delimiter !== undefined) return delimiter;
-      throw new UsageError(
-        `${option} takes lines, and these records are not text; give \`header.bytes\`, or leave ${option} out`,
-      );
-    }
-  }
+  const lineEnd = isOfLines(framing) ? LINES.value : delimiterOf(framing);
+  if (lineEnd !== undefined) return lineEnd;
+  throw new UsageError(
+    `${option} takes lines, and these records are not text; give \`header.bytes\`, or leave ${option} out`,
+  );
 }
 
 /** @throws UsageError */

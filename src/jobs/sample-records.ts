@@ -188,7 +188,11 @@ class PieceScanner {
     // The bytes of an earlier piece must not look like a part of this one.
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);
     if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
-    const scanner = this.#framing.openScanner(kernel, { maxRecordBytes: 2 ** 31 - 1 }, atStart ? 'beginning' : 'sample');
+    const scanner = this.#framing.openScanner(
+      kernel,
+      { maxRecordBytes: 2 ** 31 - 1 },
+      atStart ? 'beginning' : 'sample',
+    );
     let [records, firstStart, recordStart, at] = [0, from, from, from];
     let skips = !atStart;
     for (;;) {

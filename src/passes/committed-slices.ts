@@ -8,7 +8,16 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { nameSome, type SystemError, VerificationError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
-import { checksumText, list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import {
+  checksumText,
+  list,
+  object,
+  optional,
+  readShape,
+  type Shape,
+  text,
+  wholeNumber,
+} from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import type { JobControl } from '../job-control.js';

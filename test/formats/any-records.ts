@@ -23,8 +23,22 @@ const any = (spec: FramingSpec, alphabet: readonly number[]) =>
   bytes(alphabet).map((input): FramedInput => ({ spec, input }));
 
 const delimited = fc
-  .constantFrom('0a', '0a', '00', '0d0a', '6162', '1e', '0a0a', '0d0a0d0a', '616261', '61616161', '2d2d2d2d2d2d2d2d2d2d2d0a')
-  .chain((value) => any({ kind: 'delimited', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0x0d, 0xff])]));
+  .constantFrom(
+    '0a',
+    '0a',
+    '00',
+    '0d0a',
+    '6162',
+    '1e',
+    '0a0a',
+    '0d0a0d0a',
+    '616261',
+    '61616161',
+    '2d2d2d2d2d2d2d2d2d2d2d0a',
+  )
+  .chain((value) =>
+    any({ kind: 'delimited', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0x0d, 0xff])]),
+  );
 const lines = fc.integer({ min: 2, max: 5 }).chain((value) =>
   fc.tuple(fc.array(bytes([0x61, 0x0d, 0xff], 80), { maxLength: 40 }), fc.boolean()).map(([texts, isEnded]) => {
     const whole = texts
@@ -65,14 +79,12 @@ const fastq = fc
     const input = rest !== 'cut' ? text + rest : /[^\r\n]\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text;
     return { spec: { kind: 'fastq', value: null }, input: Buffer.from(input) };
   });
-const fasta = fc
-  .array(fc.constantFrom('>', '\n', '\n', '\r\n', '\n>', 'ACGT', 'A'.repeat(70)), { maxLength: 40 })
-  .map(
-    (parts): FramedInput => ({
-      spec: { kind: 'begins-with', value: '3e' },
-      input: Buffer.from(parts.length === 0 ? '' : `>${parts.join('')}`),
-    }),
-  );
+const fasta = fc.array(fc.constantFrom('>', '\n', '\n', '\r\n', '\n>', 'ACGT', 'A'.repeat(70)), { maxLength: 40 }).map(
+  (parts): FramedInput => ({
+    spec: { kind: 'begins-with', value: '3e' },
+    input: Buffer.from(parts.length === 0 ? '' : `>${parts.join('')}`),
+  }),
+);
 const fixed = fc.integer({ min: 1, max: 70 }).chain((value) =>
   fc.nat({ max: 90 }).map((count) => ({
     spec: { kind: 'fixed', value } as const,

@@ -16,9 +16,7 @@ export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
     case 'lines':
       return completed(groups(linesOf(input), spec.value));
     case 'fastq':
-      return completed(
-        groups(linesOf(input), 4).filter((read) => read[0] === 0x40),
-      );
+      return completed(groups(linesOf(input), 4).filter((read) => read[0] === 0x40));
     case 'begins-with':
       return completed(splitBefore(linesOf(input), Buffer.from(spec.value, 'hex')));
     case 'csv':
@@ -42,7 +40,12 @@ const NEWLINE = Buffer.from('\n');
 
 /** The last one as it is. */
 function linesOf(input: Buffer): Buffer[] {
-  return input.toString('latin1').match(/[^\n]*\n|[^\n]+$/g)?.map((line) => Buffer.from(line, 'latin1')) ?? [];
+  return (
+    input
+      .toString('latin1')
+      .match(/[^\n]*\n|[^\n]+$/g)
+      ?.map((line) => Buffer.from(line, 'latin1')) ?? []
+  );
 }
 
 /** The last record with the line end of the one before it, or of the line before it in the only record. */

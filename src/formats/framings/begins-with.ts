@@ -26,9 +26,7 @@ export function beginsWith(text: Uint8Array): Framing {
           // A part of the sequence may have been there before.
           const begin = Math.max(recordStart, from - text.byteLength);
           kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());
-          const count = kernel.wasm.scanSequence(
-            ...[begin, to, recordStart, sequence.byteLength, 1, table, maxCount],
-          );
+          const count = kernel.wasm.scanSequence(...[begin, to, recordStart, sequence.byteLength, 1, table, maxCount]);
           return lineEnds.note(table, count);
         },
         complete: (recordStart, to) => {

@@ -2,12 +2,7 @@
  * FASTQ: reads of four lines. The quality may begin with any character, also with `@`, so only counting tells where a read
  * begins. Blank lines at the end of an input belong to no read.
  */
-import {
-  BadRecord,
-  type Framing,
-  type FramingKernel,
-  type RecordScanner,
-} from '../framing.js';
+import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
 import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
 import { lineGroups, problemOfLines } from './lines.js';
 
@@ -50,7 +45,16 @@ class ReadScanner implements RecordScanner {
     }
     const [end1, end2, end3] = this.#ends.map((end) => recordStart + end);
     const count = wasm.scanReads(
-      from, to, recordStart, this.#lines, end1 ?? 0, end2 ?? 0, end3 ?? 0, this.#isPart, table, maxCount,
+      from,
+      to,
+      recordStart,
+      this.#lines,
+      end1 ?? 0,
+      end2 ?? 0,
+      end3 ?? 0,
+      this.#isPart,
+      table,
+      maxCount,
     );
     if (count > 0) this.#isPart = false;
     const start = count === 0 ? recordStart : view.getUint32(table + 8 * (count - 1) + 4, true);

@@ -6,6 +6,7 @@ import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
 export const lines: Framing = {
   cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   recordEnd: { byte: 0x0a, every: 1 },
+  delimiterBytes: 1,
   countSample: countNewlines,
   openScanner: (kernel) => {
     const lineEnds = new LineEnds(kernel);
