@@ -26,7 +26,7 @@ export interface DoorCase {
   readonly records?: readonly string[];
 }
 
-const SUMMARY = /^pileshuf: [\d,]+ records?, /;
+const SUMMARY = /^pileshuf: [\d,]+ records?(?:,| in) /;
 /** That the temp files of these tests lie in memory. */
 const OF_TESTS = /^pileshuf: warning: the temp directory \S+ lies in memory/;
 

@@ -337,8 +337,8 @@ describe('blank records', () => {
       name: 'are left out and counted',
       files: { a: 'x\n\n \t\r\ny', 'b.gz': gzipSync('\n\n z\n \n') },
       argv: ['--skip-blank', 'a', 'b.gz'],
-      summary: / 3 records, 5 blank records left out, 7 bytes /,
-      records: ['x\n', 'y\n', ' z\n'],
+      summary: / 3 records, 5 blank records left out, 8 bytes /,
+      records: ['x\n', 'y\r\n', ' z\n'],
     },
     {
       name: 'are nothing but what ends them',

@@ -12,6 +12,7 @@ export function beginsWith(text: Uint8Array): Framing {
     openScanner: (kernel, _limits, at) => {
       const lineEnds = new LineEnds(kernel);
       let isChecked = at !== 'beginning';
+      let scannedBytes = 0;
       const requireText = (recordStart: number, to: number) => {
         const begin = kernel.bytes.subarray(recordStart, Math.min(to, recordStart + text.byteLength));
         if (begin.some((byte, i) => byte !== text[i]))
@@ -24,7 +25,8 @@ export function beginsWith(text: Uint8Array): Framing {
         scan: (from, to, recordStart, table, maxCount) => {
           if (!isChecked) requireText(recordStart, to);
           // A part of the sequence may have been there before.
-          const begin = Math.max(recordStart, from - text.byteLength);
+          const begin = Math.max(recordStart, from - Math.min(text.byteLength, scannedBytes));
+          scannedBytes += to - from;
           kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());
           const count = kernel.wasm.scanSequence(...[begin, to, recordStart, sequence.byteLength, 1, table, maxCount]);
           return lineEnds.note(table, count);
