@@ -75,6 +75,8 @@ export class RecordReader implements FramingKernel {
   readonly #onKey: OnKey | undefined;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
+  /** Of the next bytes, so many are not scanned. */
+  #contextBytes = 0;
   /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
   #skipping = false;
   #firstStart: number | undefined;
@@ -147,7 +149,7 @@ export class RecordReader implements FramingKernel {
    */
   begin(position: number, skipping: boolean, countBefore = 0, contextBytes = 0): void {
     this.window.clear();
-    this.window.scannedEnd += contextBytes;
+    this.#contextBytes = contextBytes;
     const at = skipping ? countBefore : 'beginning';
     this.#scanner = this.#framing.openScanner(this, this.#job, at, this.#onKey);
     this.#filledPosition = position - contextBytes;
@@ -238,6 +240,8 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     window.filledEnd += count;
     this.#filledPosition += count;
+    window.scannedEnd += this.#contextBytes;
+    this.#contextBytes = 0;
     if (this.#mayBeMarked && !this.#passMark()) return;
     if (this.#dropped !== undefined) this.#lookForEnd(this.#dropped);
     else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
