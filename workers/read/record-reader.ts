@@ -382,6 +382,11 @@ export class RecordReader implements FramingKernel {
 
   #takeComplete(end: number): void {
     const { window } = this;
+    if (this.#trailerBytes > 0) {
+      this.#scan(1);
+      this.#leaveTrailerOut();
+      return;
+    }
     const base = window.recordStart;
     const basePosition = this.#position(base);
     while (!this.#finished) {
@@ -422,6 +427,7 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     this.#trailerBytes += window.pendingBytes;
     window.recordStart = window.filledEnd;
+    window.scannedEnd = window.filledEnd;
   }
 
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
