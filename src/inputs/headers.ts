@@ -145,9 +145,11 @@ function readHeaderOfStream(
   // Closing the stream wakes a reader that waits for it.
   signal?.addEventListener('abort', stream.close);
   const nextOfStream = async () => {
-    const bytes = await stream.next();
-    throwIfAborted();
-    return bytes;
+    try {
+      return await stream.next();
+    } finally {
+      throwIfAborted();
+    }
   };
   const read = async (): Promise<ReadHeader> => {
     const { codec, next } = await detectCodecOfStream(begin, nextOfStream, decompressProgram);

@@ -1,6 +1,7 @@
 /**
  * Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records for the workers.
  */
+import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import { delimiterOf, type FramingSpec, isOfLines, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
@@ -143,8 +144,9 @@ function lineEndOf(framing: FramingSpec, option: string): string {
   );
 }
 
-/** @throws UsageError */
+/** Callers without types may pass anything. @throws UsageError */
 function textBytes(option: string, text: string | Uint8Array): Buffer {
+  if (typeof text !== 'string' && !types.isUint8Array(text)) throw new UsageError(`${option}: expected a string`);
   const bytes = Buffer.from(text as Uint8Array);
   if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_TEXT_BYTES) return bytes;
   throw new UsageError(`${option} has ${bytes.byteLength} bytes; expected 1 to ${MOST_TEXT_BYTES}`);

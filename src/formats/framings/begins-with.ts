@@ -28,7 +28,8 @@ export function beginsWith(text: Uint8Array): Framing {
           const begin = Math.max(recordStart, from - Math.min(text.byteLength, scannedBytes));
           scannedBytes += to - from;
           kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());
-          const count = kernel.wasm.scanSequence(...[begin, to, recordStart, sequence.byteLength, 1, table, maxCount]);
+          const { wasm } = kernel;
+          const count = wasm.scanSequence(begin, to, recordStart, sequence.byteLength, 1, table, maxCount);
           return lineEnds.note(table, count);
         },
         complete: (recordStart, to) => {

@@ -3,7 +3,7 @@
  * begins. Blank lines at the end of an input belong to no read.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
-import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
+import { LineEnds } from './line-ends.js';
 import { lineGroups, problemOfLines } from './lines.js';
 
 export const LINES_OF_READ = 4;
@@ -11,7 +11,6 @@ const UNCHECKED = lineGroups(LINES_OF_READ);
 
 export const fastq: Framing = {
   ...UNCHECKED,
-  cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   findsMistakes: true,
   hasNames: true,
   openScanner: (kernel, limits, at) =>
