@@ -31,7 +31,11 @@ def record_hash(record: bytes) -> int:
 
 total = 0
 for path in sys.argv[1:]:
+    before = b'\n'
     with open(path, 'rb') as lines:
         for line in lines:
-            total += record_hash(line if line.endswith(b'\n') else line + b'\n')
+            if not line.endswith(b'\n'):
+                line += b'\r\n' if before.endswith(b'\r\n') and not line.endswith(b'\r') else b'\n'
+            total += record_hash(line)
+            before = line
 print(f'{total & MASK:016x}')

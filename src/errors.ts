@@ -66,6 +66,8 @@ type InputCode =
   | 'ERR_INPUT_CHANGED'
   /** Aligned files have different numbers of records. */
   | 'ERR_COUNTS_DIFFER'
+  /** Aligned files have reads of other names. */
+  | 'ERR_NAMES_DIFFER'
   /** Two samples of tar files have the same key. */
   | 'ERR_SAMPLE_KEY_REPEATED'
   /** A record is longer than `maxRecordBytes`, or than the memory allows. */

@@ -248,6 +248,11 @@ export class JobControl {
   }
 }
 
+/** Counts nothing: for what is read once more. */
+export class UncountedControl extends JobControl {
+  override count(): void {}
+}
+
 /** The word of its free permits. */
 function wordOfGate(gate: GateNumber): number {
   return GATES_WORD + WORDS_OF_GATE * gate;

@@ -105,7 +105,7 @@ describe('an option that a function does not have', () => {
     ],
     [{ compress: { codec: 'gzip', levl: 3 } }, '`compress` has no option `levl`; did you mean `level`?'],
     [{ tempCompress: { codec: 'zstd', levels: 3 } }, '`tempCompress` has no option `levels`; did you mean `level`?'],
-    [{ header: { lines: 1, names: 2 } }, '`header`: expected an object with one of `lines` and `bytes`'],
+    [{ header: { lines: 1, names: 2 } }, '`header`: expected an object with one of `lines`, `prefix` and `bytes`'],
     [{ inputs: [{ path: 'a', id: 'b' }] }, 'an object of `inputs` has no option `id`; expected one of path'],
   ])('is refused inside of an option: %o', async (options, message) => {
     const refusal = await refusalOf(() => CALLS['shuffle']?.(options));

@@ -422,7 +422,7 @@ export const optionTable = [
   {
     name: 'lines-per-record', value: 'N', sets: 'records.linesPerRecord', choice: 'records',
     parse: (text: string, flag: string) => kind({ by: 'lines', linesPerRecord: parseCount(text, flag) }),
-    help: 'a record is N lines: 4 for FASTQ',
+    help: 'a record is N lines',
     group: 'Records', commands: FRAMERS,
   },
   {
@@ -433,6 +433,16 @@ export const optionTable = [
   {
     name: 'csv', sets: 'records', choice: 'records', constant: kind({ by: 'csv' }),
     help: 'a record is a CSV row; quoted newlines belong to it',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'fasta', sets: 'records', choice: 'records', constant: kind({ by: 'fasta' }),
+    help: 'a record is a FASTA sequence: a line with > and those up to the next one',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'fastq', sets: 'records', choice: 'records', constant: kind({ by: 'fastq' }),
+    help: 'a record is a FASTQ read of four lines, which are checked',
     group: 'Records', commands: FRAMERS,
   },
   {
@@ -464,9 +474,20 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
   {
+    name: 'skip-blank', sets: 'skipBlank',
+    help: 'leave out records that are empty or white space, and count them',
+    group: 'Records', commands: [...SHUFFLERS, ...STORE_WRITERS, 'verify'],
+  },
+  {
     name: 'header', value: 'N', sets: 'header.lines', choice: 'header',
     parse: (text: string, flag: string): HeaderKind => ({ lines: parseCount(text, flag) }),
     help: 'the first N lines of each input are its header',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'header-prefix', value: 'TEXT', sets: 'header.prefix', choice: 'header',
+    parse: (prefix: string): HeaderKind => ({ prefix }),
+    help: "the leading lines that begin with TEXT are the header of each input: '#' for VCF, '@' for SAM",
     group: 'Records', commands: FRAMERS,
   },
   {

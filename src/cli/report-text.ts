@@ -12,14 +12,15 @@ import { describeEmptyShards } from './shard-words.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, splits, duplicates, groups = [] } = report;
+  const { records, resumed, splits, blank, duplicates, groups = [] } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
   const splitWords = splits === undefined ? [] : [describeSplits(splits)];
   const duplicateWords = duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
+  const blankWords = blank === undefined ? [] : [`${formatPlural(blank.records, 'blank record')} left out`];
   const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
   const others = groups.length - shown.length;
   const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
-  const output = [...duplicateWords, ...describeOutput(report)];
+  const output = [...blankWords, ...duplicateWords, ...describeOutput(report)];
   const emptyWords = describeEmptyShards(report);
   const parts = [
     formatPlural(records, 'record'),

@@ -24,14 +24,25 @@ const TOGETHER: ReadonlySet<string> = new Set([
     'seed',
     'random-source',
   ],
-  ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'record-size'],
-  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'skip-bytes', 'max-record'],
+  ...[
+    'zero-terminated',
+    'delimiter',
+    'lines',
+    'lines-per-record',
+    'paragraphs',
+    'csv',
+    'fasta',
+    'fastq',
+    'record-size',
+  ],
+  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes', 'max-record'],
   ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
   ...['resume', 'progress', 'quiet', 'dry-run', 'json', 'no-probe'],
 ]);
 
 /** Why others do not, by their names. */
 const REASONS: Readonly<Record<string, string>> = {
+  'skip-blank': 'a line that is blank in one member may not be so in the others',
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   unique: 'a record that comes twice in one member may belong to two records of another',
   duplicates: 'no record of aligned files is dropped',

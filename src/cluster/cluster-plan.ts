@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import type { Compression } from '../formats/encoder-table.js';
 import type { FoundHeader } from '../formats/header.js';
+import type { RecordFormat } from '../formats/record-format.js';
 import type { InputIds } from '../inputs/ids.js';
 import type { InputHeader } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
@@ -46,9 +47,7 @@ import { fromJsonValue, toJsonValue } from './plain-values.js';
 export interface ClusterRequest
   extends Pick<
       ShuffleRequest,
-      | 'framing'
-      | 'header'
-      | 'linesAssumed'
+      | keyof RecordFormat
       | 'decompressProgram'
       | 'igzip'
       | 'maxRecordBytes'

@@ -45,7 +45,8 @@ export async function commitAppend(
   const claim = await CommitClaim.take(directory, patience, stop);
   if (claim === undefined) return undefined;
   scope.releases.push(() => claim.release());
-  const { piles } = await gatherScattered(job);
+  const { piles, found } = await gatherScattered(job);
+  found.beginnings.tell(job.inputs, 'store', job.onWarning);
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
   const state = await addToStore(job, piles, checksum, scope);

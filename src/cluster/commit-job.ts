@@ -101,7 +101,8 @@ async function prepareMoves(
   const { plan, control } = job;
   const records = readShuffleRecords(job);
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
-  const { work, layout, splits, listed, duplicates, threads } = decided;
+  const { work, layout, splits, found, listed, duplicates, threads } = decided;
+  found?.beginnings.tell(job.inputs, 'output', job.onWarning);
   const { piles } = work;
   await requireNoJoins(records, work);
   await requireUndamaged(job, records, readBackBy(plan) === 'commit' ? threads : undefined, log);

@@ -9,8 +9,8 @@ import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
 import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
 import { gatherStoredPiles } from '../jobs/gather-stored-piles.js';
 import type { JobScope } from '../jobs/job.js';
-import type { OutputLayout } from '../output/output-layout.js';
-import { foundHeaders, planOutput } from '../passes/between-passes.js';
+import { NO_ENDS, type OutputLayout } from '../output/output-layout.js';
+import { foundEnds, planOutput } from '../passes/between-passes.js';
 import { cutOutput } from '../passes/cut-output.js';
 import { type FoundSplit, findSplits } from '../passes/find-splits.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
@@ -33,6 +33,8 @@ export interface DecidedOutput {
   readonly layout: OutputLayout;
   /** Undefined: the output is not split. */
   readonly splits: readonly FoundSplit[] | undefined;
+  /** What the tasks found of the inputs; undefined: the piles are those of a store. */
+  readonly found: Scattered['found'] | undefined;
   /** What is dropped because an equal record is kept. Undefined: equal records stay. */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   /** The list of dropped records; undefined: there is none. */
@@ -71,11 +73,11 @@ export async function decideOutput(
   const work = { ...toCut, piles: head, samples };
   const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
   const splits = await findSplits(request, work, threads, keptSplits);
-  const outputPlan = planOutput(request, head, found && foundHeaders(request, found), splits);
+  const outputPlan = planOutput(request, head, found === undefined ? NO_ENDS : foundEnds(request, found), splits);
   const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
   const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
   const { ends, recordBytes, compression } = outputPlan;
-  return { work, layout: { ends, recordBytes, compression, cuts }, splits, duplicates, listed, threads };
+  return { work, layout: { ends, recordBytes, compression, cuts }, splits, found, duplicates, listed, threads };
 }
 
 /** The output as the shuffle tasks write it. */

@@ -23,6 +23,7 @@
  */
 import { isAbsolute, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
+import { formatOf } from '../formats/record-format.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobControl } from '../job-control.js';
@@ -202,9 +203,9 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { compression, shards, splits, ...asked } = prepared.request;
-  const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes } = asked;
+  const { decompressProgram, igzip, maxRecordBytes } = asked;
   const { keys, seed, splitBy, uniqueBy, ioLimits, tempZstdLevel } = asked;
-  const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
+  const read = { ...formatOf(asked), decompressProgram, igzip, maxRecordBytes };
   const made: OutputPlan = {
     request: {
       ...{ ...read, keys, seed, splitBy, unique, uniqueBy, repeat, ioLimits, tempZstdLevel },

@@ -193,7 +193,7 @@ function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
     // The device has another number on each machine: a task that reads the input finds its own.
     version: { identity: '', byteLength, modifiedNanoseconds },
     codec: codec === undefined ? undefined : codecNamed(codec, request.decompressProgram),
-    foreign: undefined,
+    finding: undefined,
     header,
   }));
 }

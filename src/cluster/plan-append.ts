@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
-import { nameOfFormat } from '../formats/record-format.js';
+import { formatOf, nameOfFormat } from '../formats/record-format.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { addNameInStore, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
@@ -109,8 +109,8 @@ async function makePlan(options: ClusterAppendOptions, tuning: Tuning, scope: Jo
   );
   const before = await lookBefore(prepared, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
-  const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, ioLimits } = request;
-  const read = { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes };
+  const { decompressProgram, igzip, maxRecordBytes, ioLimits } = request;
+  const read = { ...formatOf(request), decompressProgram, igzip, maxRecordBytes };
   const allRecords = { splitBy: undefined, unique: false, uniqueBy: undefined, repeat: false, keepsPlaces: false };
   const noOutput = { headCount: undefined, shards: undefined, splits: undefined, compression: undefined };
   const made: AppendPlan = {

@@ -2,7 +2,7 @@
  * All codecs that inputs can have, recognised by magic bytes and never by name. To add one: a file that exports a
  * `Codec`, and its line in `codecs`.
  */
-import type { Codec } from './codec.js';
+import type { Codec, CompressedSource } from './codec.js';
 import { bgzf, gzip } from './codecs/gzip.js';
 import { bzip2, lz4, namedProgram, xz } from './codecs/programs.js';
 import { zstd } from './codecs/zstd.js';
@@ -26,6 +26,35 @@ export type DecompressProgram = readonly string[] | undefined;
 export function detectCodec(head: Uint8Array, program?: DecompressProgram): Codec | undefined {
   if (program === undefined) return codecs.find((codec) => codec.matches(head));
   return program.length === 0 ? undefined : namedProgram(program);
+}
+
+/**
+ * Reads the first bytes of a stream, which tell its codec. A slow pipe may deliver them one by one.
+ * @param begin what was read of it already. @param next gives more; empty at the end.
+ * @returns `next`: the same that gives these bytes first.
+ */
+export async function detectCodecOfStream(
+  begin: Uint8Array,
+  next: () => Promise<Uint8Array>,
+  program?: DecompressProgram,
+): Promise<{ readonly codec: Codec | undefined; readonly next: CompressedSource['next'] }> {
+  let first = begin;
+  while (first.byteLength < CODEC_HEAD_BYTES) {
+    const piece = await next();
+    if (piece.byteLength === 0) break;
+    // `Buffer.concat` may use a shared pool.
+    const joined = new Uint8Array(first.byteLength + piece.byteLength);
+    joined.set(first);
+    joined.set(piece, first.byteLength);
+    first = joined;
+  }
+  let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
+  const nextOfAll = () => {
+    const bytes = held;
+    held = undefined;
+    return bytes ?? next();
+  };
+  return { codec: detectCodec(first, program), next: nextOfAll };
 }
 
 /** `name` without the ending of a codec. */

@@ -1,14 +1,13 @@
 /**
- * Formats of files that are not lines. Read as lines, such a file is cut at every byte that looks like a newline, and
+ * Formats of files that are not text. Read as lines, such a file is cut at every byte that looks like a newline, and
  * nothing puts it together again. The first decoded bytes tell the format; a name never does. To add a format: a line in
  * the table. A format whose magic bytes may begin a text also needs a NUL near them, because text has none.
  */
-import { InputError } from '../errors.js';
-import { inputName } from '../io/input-source.js';
 import { detectCodec } from './codec-table.js';
 import { BLOCK_BYTES, parseTarHeader } from './tar-header.js';
+import { wideEncodingOf } from './wide-text.js';
 
-/** So many bytes at the beginning of an input show its format: those of a tar header. */
+/** The magic bytes of all formats lie within so many bytes: those of a tar header. */
 export const FORMAT_HEAD_BYTES = BLOCK_BYTES;
 
 export interface ForeignFormat {
@@ -25,6 +24,10 @@ interface FormatEntry extends ForeignFormat {
 
 const CONVERT = 'convert it to lines';
 const EXTRACT = 'extract it';
+const LEAVE_OUT = 'leave it out';
+/** @param program that reads standard input. */
+const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
+const compressedBy = (program: string) => `data that ${program} has compressed`;
 
 const formats: readonly FormatEntry[] = [
   { name: 'a NumPy array (.npy)', remedy: "give `records: { by: 'npy' }`", matches: begins('\x93NUMPY') },
@@ -40,10 +43,22 @@ const formats: readonly FormatEntry[] = [
   { name: 'Arrow data', remedy: CONVERT, matches: isArrowStream },
   { name: 'ORC data', remedy: CONVERT, matches: beginsAndHasNul('ORC') },
   { name: 'Avro data', remedy: CONVERT, matches: begins('Obj\x01') },
+  { name: 'a Hadoop sequence file', remedy: CONVERT, matches: begins('SEQ\x04', 'SEQ\x05', 'SEQ\x06') },
   { name: 'HDF5 data', remedy: CONVERT, matches: begins('\x89HDF\r\n\x1a\n') },
-  { name: 'a Python pickle', remedy: CONVERT, matches: begins('\x80\x04\x95', '\x80\x05\x95') },
+  { name: 'MATLAB data', remedy: CONVERT, matches: beginsAndHasNul('MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file') },
+  { name: 'R data', remedy: CONVERT, matches: begins('X\n\0\0', 'RDX2\nX\n', 'RDX3\nX\n') },
+  { name: 'a Python pickle', remedy: CONVERT, matches: begins('\x80\x02', '\x80\x03', '\x80\x04', '\x80\x05') },
   { name: 'an SQLite database', remedy: CONVERT, matches: begins('SQLite format 3\0') },
-  { name: 'WARC records', remedy: CONVERT, matches: begins('WARC/1.') },
+  { name: 'a DuckDB database', remedy: CONVERT, matches: (head) => head.startsWith('DUCK', 8) && head.includes('\0') },
+  { name: 'an LMDB database', remedy: CONVERT, matches: (head) => head.startsWith('\xde\xc0\xef\xbe', 16) },
+  { name: 'tensors (.safetensors)', remedy: LEAVE_OUT, matches: isSafetensors },
+  { name: 'a model (.gguf)', remedy: LEAVE_OUT, matches: beginsAndHasNul('GGUF') },
+  {
+    name: 'the index of tokens of Megatron (.idx)',
+    remedy: 'leave it out, and give its .bin file with `records.recordBytes`',
+    matches: begins('MMIDIDX\0', 'TNTIDX\0'),
+  },
+  { name: 'WARC records', remedy: CONVERT, matches: begins('WARC/0.', 'WARC/1.') },
   { name: 'BAM alignments', remedy: CONVERT, matches: begins('BAM\x01') },
   { name: 'CRAM alignments', remedy: CONVERT, matches: begins('CRAM\x02', 'CRAM\x03') },
   { name: 'BCF variants', remedy: CONVERT, matches: begins('BCF\x02') },
@@ -53,64 +68,73 @@ const formats: readonly FormatEntry[] = [
     matches: begins('PK\x03\x04', 'PK\x05\x06'),
   },
   { name: 'a 7z archive', remedy: EXTRACT, matches: begins('7z\xbc\xaf\x27\x1c') },
-  { name: 'UTF-16 text', remedy: 'convert it to UTF-8', matches: beginsAndHasNul('\xff\xfe', '\xfe\xff') },
+  { name: 'a RAR archive', remedy: EXTRACT, matches: begins('Rar!\x1a\x07') },
+  { name: compressedBy('compress'), remedy: decodeBy('gzip -dc'), matches: begins('\x1f\x9d') },
+  { name: compressedBy('lzma'), remedy: decodeBy('xz -dc'), matches: begins('\x5d\0\0') },
+  { name: compressedBy('lzip'), remedy: decodeBy('lzip -dc'), matches: begins('LZIP\0', 'LZIP\x01') },
+  { name: compressedBy('lzop'), remedy: decodeBy('lzop -dc'), matches: begins('\x89LZO\0\r\n\x1a\n') },
+  { name: compressedBy('snappy'), remedy: 'decompress it', matches: begins('\xff\x06\0\0sNaPpY') },
+  { name: compressedBy('zlib'), remedy: decodeBy('pigz -dc'), matches: begins('x\x01', 'x\x9c') },
+  { name: 'UTF-32 text', remedy: 'convert it to UTF-8', matches: begins('\xff\xfe\0\0', '\0\0\xfe\xff') },
+  { name: 'UTF-16 text', remedy: 'convert it to UTF-8', matches: begins('\xff\xfe', '\xfe\xff') },
   { name: 'a PDF document', remedy: CONVERT, matches: begins('%PDF-') },
-  { name: 'a PNG image', remedy: 'leave it out', matches: begins('\x89PNG\r\n\x1a\n') },
-  { name: 'a JPEG image', remedy: 'leave it out', matches: begins('\xff\xd8\xff') },
+  { name: 'an old Office document', remedy: CONVERT, matches: begins('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') },
+  { name: 'a PNG image', remedy: LEAVE_OUT, matches: begins('\x89PNG\r\n\x1a\n') },
+  { name: 'a JPEG image', remedy: LEAVE_OUT, matches: begins('\xff\xd8\xff') },
+  { name: 'a GIF image', remedy: LEAVE_OUT, matches: beginsAndHasNul('GIF87a', 'GIF89a') },
+  { name: 'a TIFF image', remedy: LEAVE_OUT, matches: begins('II*\0', 'MM\0*') },
+  {
+    name: 'a BMP image',
+    remedy: LEAVE_OUT,
+    matches: (head) => head.startsWith('BM') && head.startsWith('\0\0\0\0', 6),
+  },
+  { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, matches: beginsAndHasNul('RIFF') },
+  // What stands before the frames of MP3, and such frames, also of AAC.
+  {
+    name: 'sound or video',
+    remedy: LEAVE_OUT,
+    matches: begins('ID3\x02', 'ID3\x03', 'ID3\x04', '\xff\xf1', '\xff\xf3', '\xff\xf9', '\xff\xfa', '\xff\xfb'),
+  },
+  { name: 'sound or video', remedy: LEAVE_OUT, matches: begins('OggS\0', 'fLaC\0', '\x1a\x45\xdf\xa3') },
+  { name: 'sound or video', remedy: LEAVE_OUT, matches: isMp4 },
+  {
+    name: 'a program',
+    remedy: LEAVE_OUT,
+    matches: begins('\x7fELF', '\0asm', '\xca\xfe\xba\xbe', '\xfe\xed\xfa', '\xce\xfa\xed\xfe', '\xcf\xfa\xed\xfe'),
+  },
+  { name: 'a program', remedy: LEAVE_OUT, matches: beginsAndHasNul('MZ') },
+  {
+    name: 'notes that macOS keeps beside files',
+    remedy: LEAVE_OUT,
+    matches: begins('\0\x05\x16\x07', '\0\0\0\x01Bud1'),
+  },
 ];
 
-/** @param head the first `FORMAT_HEAD_BYTES` decoded bytes of an input, or more, or all of it. */
+/**
+ * @param head the first bytes of an input, at least `FORMAT_HEAD_BYTES` or all of it. The more there are, up to 8 KiB, the
+ *   surer is what has no magic bytes.
+ */
 export function foreignFormatOf(head: Uint8Array): ForeignFormat | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, FORMAT_HEAD_BYTES));
   const text = bytes.toString('latin1');
-  return formats.find(({ matches }) => matches(text)) ?? compressedFormatOf(head);
-}
-
-/** @param path as the caller names the input. */
-export function foreignInput(path: string, { name, remedy }: ForeignFormat): InputError {
-  return new InputError(
-    'ERR_INPUT_FORMAT',
-    `${inputName(path)} holds ${name}, not lines; ${remedy}, or give \`records: { by: 'lines' }\` to shuffle it as lines all the same`,
-  );
-}
-
-/**
- * The decoded pieces of an input, which must be lines.
- * @param path as the caller names the input.
- * @throws InputError ERR_INPUT_FORMAT before the first piece.
- */
-export async function* requireLines(pieces: AsyncIterable<Uint8Array>, path: string): AsyncGenerator<Uint8Array, void> {
-  let held: Uint8Array | undefined = new Uint8Array();
-  for await (const piece of pieces) {
-    if (held === undefined) {
-      yield piece;
-      continue;
-    }
-    // The next piece may take the place of this one.
-    const head: Uint8Array = held.byteLength === 0 && isLongEnough(piece) ? piece : Buffer.concat([held, piece]);
-    held = isLongEnough(head) ? undefined : head;
-    if (held !== undefined) continue;
-    refuseForeign(head, path);
-    yield head;
-  }
-  if (held === undefined || held.byteLength === 0) return;
-  refuseForeign(held, path);
-  yield held;
-}
-
-function isLongEnough({ byteLength }: Uint8Array): boolean {
-  return byteLength >= FORMAT_HEAD_BYTES;
-}
-
-function refuseForeign(head: Uint8Array, path: string): void {
-  const format = foreignFormatOf(head);
-  if (format !== undefined) throw foreignInput(path, format);
+  return formats.find(({ matches }) => matches(text)) ?? compressedFormatOf(head) ?? wideFormatOf(head);
 }
 
 /** Decoded bytes that are compressed again. */
 function compressedFormatOf(head: Uint8Array): ForeignFormat | undefined {
   const codec = detectCodec(head);
   return codec && { name: `${codec.name} data that are compressed once more`, remedy: 'decompress it once' };
+}
+
+/** Text of two or four bytes a character, without a mark. */
+function wideFormatOf(head: Uint8Array): ForeignFormat | undefined {
+  const encoding = wideEncodingOf(head);
+  return (
+    encoding && {
+      name: `what looks like ${encoding} text`,
+      remedy: `convert it to UTF-8 (iconv -f ${encoding} -t UTF-8)`,
+    }
+  );
 }
 
 function begins(...magics: readonly string[]): FormatEntry['matches'] {
@@ -157,4 +181,14 @@ function crc32c(bytes: Uint8Array): number {
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
   }
   return ~crc >>> 0;
+}
+
+/** The bytes of its description, and the description, which is a JSON object. */
+function isSafetensors(head: string): boolean {
+  return head.startsWith('\0\0\0', 5) && head.startsWith('{', 8);
+}
+
+/** The length of a first box, and its type. */
+function isMp4(head: string): boolean {
+  return head.startsWith('\0\0') && head.startsWith('ftyp', 4);
 }

@@ -3,18 +3,28 @@
  * exports a `Framing`, or a function that makes one, and its line in the table.
  */
 import type { Framing } from './framing.js';
+import { beginsWith } from './framings/begins-with.js';
+import { csv } from './framings/csv.js';
 import { delimited } from './framings/delimited.js';
+import { fastq } from './framings/fastq.js';
 import { fixedSize, type LengthPrefix, lengthPrefixed, tfrecord } from './framings/lengths.js';
-import { csv, lineGroups, paragraphs } from './framings/lines.js';
+import { lineGroups, lines, paragraphs } from './framings/lines.js';
 import { webdataset } from './framings/webdataset.js';
 
+const NEWLINE = '0a';
+
 const framings = {
-  /** Value: the delimiter's bytes, in hex. */
-  delimited: (hex: string) => delimited(Buffer.from(hex, 'hex')),
+  /** Value: the delimiter's bytes, in hex; those of a newline are lines, which may end in CRLF. */
+  delimited: (hex: string) => (hex === NEWLINE ? lines : delimited(Buffer.from(hex, 'hex'))),
+  /** Lines whose last one gets a newline if it has none, however the others end. */
+  newline: (_: null) => delimited(Buffer.from(NEWLINE, 'hex')),
   /** Value: lines a record. */
   lines: (linesPerRecord: number) => lineGroups(linesPerRecord),
   paragraphs: (_: null) => paragraphs,
   csv: (_: null) => csv,
+  fastq: (_: null) => fastq,
+  /** Value: the text's bytes, in hex. */
+  'begins-with': (hex: string) => beginsWith(Buffer.from(hex, 'hex')),
   /** Value: bytes a record. */
   fixed: (recordBytes: number) => fixedSize(recordBytes),
   'length-prefixed': (prefix: LengthPrefix) => lengthPrefixed(prefix),
@@ -29,8 +39,18 @@ export type FramingSpec = {
   readonly [Kind in keyof Framings]: { readonly kind: Kind; readonly value: Parameters<Framings[Kind]>[0] };
 }[keyof Framings];
 
-export const LINES: FramingSpec = { kind: 'delimited', value: '0a' };
+export const LINES = { kind: 'delimited', value: NEWLINE } as const satisfies FramingSpec;
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', value: '00' };
+
+/** Whether records are made of lines, and not just one each. */
+export function isOfLines({ kind }: FramingSpec): boolean {
+  return kind === 'lines' || kind === 'paragraphs' || kind === 'csv' || kind === 'fastq' || kind === 'begins-with';
+}
+
+/** The bytes behind each record, in hex; undefined: more decides where a record ends. */
+export function delimiterOf({ kind, value }: FramingSpec): string | undefined {
+  return kind === 'newline' ? NEWLINE : kind === 'delimited' ? value : undefined;
+}
 
 /** One line, different for each framing: `delimited 0a`. */
 export function nameOfFraming({ kind, value }: FramingSpec): string {

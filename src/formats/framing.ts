@@ -13,13 +13,25 @@ export interface FramingFunctions {
   scanDelimiter(...call: [...Region, delimiter: number, ...Table]): number;
   /** Address of 1 KiB for the bytes that `scanSequence` looks for. */
   sequenceAddress(): number;
-  scanSequence(...call: [...Region, sequenceBytes: number, ...Table]): number;
+  scanSequence(...call: [...Region, sequenceBytes: number, endBytes: number, ...Table]): number;
   scanLineGroups(...call: [...Region, linesPerRecord: number, linesBefore: number, ...Table]): number;
   /** Lines of the record that `scanLineGroups` left incomplete. */
   linesPending(): number;
-  scanQuoted(...call: [...Region, isQuoted: number, ...Table]): number;
-  /** Whether the place where `scanQuoted` stopped is inside quotes: 0 or 1. */
-  quotePending(): number;
+  scanQuoted(...call: [...Region, quotes: number, ...Table]): number;
+  /** What the bytes before the place where `scanQuoted` stopped say of it; odd: it is inside quotes. */
+  quotesPending(): number;
+  /** The address of the byte because of which `scanQuoted` stopped; 0: there is none. */
+  strayQuote(): number;
+  scanReads(
+    ...call: [...Region, linesBefore: number, end1: number, end2: number, end3: number, isPart: boolean, ...Table]
+  ): number;
+  /** Lines of the read that `scanReads` left incomplete, and where the last of them end. */
+  readLines(): number;
+  readLineEnd(back: number): number;
+  /** Of `count` marked reads, the first of which has the ordinal `first`. */
+  sumOfNames(table: number, count: number, first: bigint): bigint;
+  /** Whether `scanReads` stopped at a read that is none: 0 or 1. */
+  badRead(): number;
   scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;
   /** Where the line begins in which `scanParagraphs` stopped, and what it had seen of the record. */
   paragraphLineStart(): number;
@@ -58,15 +70,21 @@ export class BadRecord extends Error {
 }
 
 /**
- * Where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins, so that it
- * sees whether a record begins with the range.
+ * Where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins to scan, so that it
+ * sees whether a record begins with the range. `contextBytes`: so many bytes before these a scanner may look at; none if
+ * absent.
  */
 export type Cut =
   | { readonly kind: 'never' }
   /** The first boundary behind any byte is the end of a record. */
-  | { readonly kind: 'anywhere'; readonly lookBehindBytes: number }
-  /** It is, if the reader knows how often a byte occurs before the place where it begins. */
-  | { readonly kind: 'after-counting'; readonly byte: number; readonly lookBehindBytes: number }
+  | { readonly kind: 'anywhere'; readonly lookBehindBytes: number; readonly contextBytes?: number }
+  /** It is, if the reader knows how often a byte occurs before the place where it begins to scan. */
+  | {
+      readonly kind: 'after-counting';
+      readonly byte: number;
+      readonly lookBehindBytes: number;
+      readonly contextBytes?: number;
+    }
   /** Records begin at multiples of this. */
   | { readonly kind: 'every'; readonly byteLength: number };
 
@@ -85,18 +103,27 @@ export interface Framing {
   readonly cut: Cut;
   /** A record ends behind each `every`-th of a byte, counted from the first record; absent: more decides. */
   readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
+  /** Bytes at the end of a record that only end it; absent: 0. */
+  readonly delimiterBytes?: number;
+  /** Whether it finds mistakes behind which all that is counted is wrong, and records seem wrong that are not. Absent: no. */
+  readonly findsMistakes?: boolean;
+  /** Whether records have names, which those of aligned files have in common: `sumOfNames`. Absent: no. */
+  readonly hasNames?: boolean;
   /** Absent: readers keep all records apart. */
   readonly sampleKeys?: SampleKeys;
   /**
    * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: unknown.
    */
   countSample(sample: Uint8Array): number | undefined;
-  /**
-   * @param countBefore see `Cut`; 0 at the beginning of an input.
-   * @param onKey called with the key of each marked sample, by a framing that has `sampleKeys`.
-   */
-  openScanner(kernel: FramingKernel, limits: RecordLimits, countBefore: number, onKey?: OnKey): RecordScanner;
+  /** @param onKey called with the key of each marked sample, by a framing that has `sampleKeys`. */
+  openScanner(kernel: FramingKernel, limits: RecordLimits, at: ScanStart, onKey?: OnKey): RecordScanner;
 }
+
+/**
+ * Where a scanner begins: at the first record of an input; in the middle, where the byte of the `Cut` occurs so often
+ * before; or at a sample from anywhere, which cannot be checked.
+ */
+export type ScanStart = 'beginning' | number | 'sample';
 
 export type OnKey = (key: string) => void;
 
@@ -132,11 +159,20 @@ export interface RecordScanner {
 export const NOTHING = new Uint8Array();
 
 /**
- * Where the reader of the range that begins at `start` begins; never in the header, which may hold bytes that look like
- * the end of a record.
+ * Where the reader of the range that begins at `start` begins to scan; never in the header, which may hold bytes that look
+ * like the end of a record.
  */
 export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
   return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
+}
+
+/** How many bytes before the place where it begins to scan a reader reads, too. */
+export function contextBytesAt({ cut }: Framing, scanStart: number, headerBytes: number): number {
+  return Math.min(contextBytesOf(cut), scanStart - headerBytes);
+}
+
+function contextBytesOf(cut: Cut): number {
+  return 'contextBytes' in cut ? (cut.contextBytes ?? 0) : 0;
 }
 
 /**
@@ -145,7 +181,7 @@ export function readerStart({ cut }: Framing, start: number, headerBytes: number
  * @param position not in the header.
  */
 export function rangeStart({ cut }: Framing, position: number, headerBytes: number): number | undefined {
-  if (cut.kind === 'anywhere') return position + cut.lookBehindBytes;
+  if (cut.kind === 'anywhere') return position + contextBytesOf(cut) + cut.lookBehindBytes;
   if (cut.kind === 'every') {
     return headerBytes + Math.ceil((position - headerBytes) / cut.byteLength) * cut.byteLength;
   }

@@ -11,8 +11,10 @@ export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 
 /** The header of one input; plain data, which crosses threads. */
 export interface Header {
-  /** Bytes of the input that it takes. */
+  /** Bytes of the input that it takes, with a UTF-8 mark before it. */
   readonly byteLength: number;
+  /** Whether the input begins with a UTF-8 mark. Absent: it does not, or its mark belongs to the header. */
+  readonly isMarked?: boolean | undefined;
   /** As it is compared, and written unless the rule makes another: with a line end that the input lacks. */
   readonly bytes: Uint8Array;
   /** Bytes of all records behind it, if it declares them. */

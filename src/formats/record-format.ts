@@ -3,14 +3,21 @@
  * data, a name and one value. To add a rule of headers: a file that exports a `HeaderRule`, or a function that makes one,
  * and its line in the table.
  */
-import { type FramingSpec, nameOfFraming } from './framing-table.js';
+import { type FramingSpec, isOfLines, nameOfFraming } from './framing-table.js';
 import type { HeaderRule } from './header.js';
 import { globalPax } from './headers/global-pax.js';
-import { bytesHeader, type LinesHeader, linesHeader } from './headers/leading-header.js';
+import {
+  bytesHeader,
+  type LinesHeader,
+  linesHeader,
+  type PrefixHeader,
+  prefixHeader,
+} from './headers/leading-header.js';
 import { npyHeader } from './headers/npy-header.js';
 
 const headers = {
   lines: (lines: LinesHeader) => linesHeader(lines),
+  prefix: (lines: PrefixHeader) => prefixHeader(lines),
   /** Value: bytes of the header. */
   bytes: (byteLength: number) => bytesHeader(byteLength),
   npy: (_: null) => npyHeader,
@@ -37,13 +44,32 @@ export interface RecordFormat {
   readonly header: HeaderSpec | undefined;
   /** Whether records are lines only because the caller named no kind of records. */
   readonly linesAssumed: boolean;
+  /** Whether an input may begin with a UTF-8 mark, which belongs to no record. Absent: no. */
+  readonly isText?: boolean | undefined;
+  /** Whether records that are empty or white space are left out. Absent: no. */
+  readonly skipsBlank?: boolean | undefined;
+}
+
+/** The format alone, of what has more. */
+export function formatOf({ framing, header, linesAssumed, isText, skipsBlank }: RecordFormat): RecordFormat {
+  return { framing, header, linesAssumed, isText, skipsBlank };
+}
+
+/** Whether an input that is clearly not text is refused. Records by single lines, if they are asked for, may be of anything. */
+export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
+  return linesAssumed || (framing !== undefined && isOfLines(framing));
 }
 
 /** One line, different for each format: `delimited 0a, header lines 1`. */
-export function nameOfFormat({ framing, header }: Pick<RecordFormat, 'framing' | 'header'>): string {
+export function nameOfFormat({
+  framing,
+  header,
+  skipsBlank,
+}: Pick<RecordFormat, 'framing' | 'header' | 'skipsBlank'>): string {
   // The framing that the headers of these inputs declare may be known by now; the user did not ask for it.
   const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
-  return [records, nameOfHeader(header)].filter((name) => name !== undefined).join(', ');
+  const blank = skipsBlank === true ? 'without blank ones' : undefined;
+  return [records, nameOfHeader(header), blank].filter((name) => name !== undefined).join(', ');
 }
 
 function nameOfHeader(header: HeaderSpec | undefined): string | undefined {
@@ -51,6 +77,8 @@ function nameOfHeader(header: HeaderSpec | undefined): string | undefined {
     // The framing says how lines end.
     case 'lines':
       return `header lines ${header.value.count}`;
+    case 'prefix':
+      return `header prefix ${header.value.prefix}`;
     case 'bytes':
       return `header bytes ${header.value}`;
     default:

@@ -1,21 +1,22 @@
 /**
  * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and warns
- * of those whose names say so.
+ * of those whose first bytes or names let one doubt it.
  */
 import { basename } from 'node:path';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { type ForeignFormat, foreignFormatOf, foreignInput } from '../formats/foreign-formats.js';
-import type { RecordFormat } from '../formats/record-format.js';
+import { type Finding, headBytesOf, lookAt, refuse } from '../formats/first-look.js';
+import { LINES_OF_READ } from '../formats/framings/fastq.js';
+import { NAME_OF_FASTQ } from '../formats/named-formats.js';
+import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
+import { doubtsOf } from './beginnings.js';
 import type { Input } from './list-inputs.js';
 
 /** So many compressed files are looked at before the job; usually all inputs of a job are of one format. */
 const PEEKED_FILES = 16;
 /** Enough for the first block of most zstd files. */
 const PEEKED_BYTES = 64 * 1024;
-const LINES_OF_FASTQ = 4;
-const FASTQ = /\.(?:fastq|fq)$/i;
 const CSV = /\.csv$/i;
 const TSV = /\.tsv$/i;
 /** As sequencers and archives name them: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
@@ -26,23 +27,29 @@ const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
  * it reads the beginning.
  * @throws InputError ERR_INPUT_FORMAT
  */
-export function refuseForeignFiles(inputs: readonly Input[], { linesAssumed }: RecordFormat): void {
-  if (!linesAssumed) return;
+export function refuseForeignFiles(
+  inputs: readonly Input[],
+  format: RecordFormat,
+  onWarning: (line: string) => void,
+): void {
+  if (!isHeldToText(format)) return;
   let leftToPeek = PEEKED_FILES;
   for (const input of inputs) {
     if (input.kind !== 'file') continue;
-    const { path, codec, foreign } = input;
+    const { path, codec } = input;
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
-    const format = isPeeked ? decodedFormatOf(path, codec) : foreign;
-    if (format !== undefined) throw foreignInput(path, format);
+    const finding = isPeeked ? findingOf(path, codec, format) : input.finding;
+    if (finding !== undefined) refuse(path, finding, format);
   }
+  doubtsOf(inputs).tell(inputs, onWarning);
 }
 
-function decodedFormatOf(path: string, { decodeHead }: Codec): ForeignFormat | undefined {
+function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): Finding | undefined {
   const bytes = new Uint8Array(PEEKED_BYTES);
   const count = withFile(openForRead(path, 'input'), (file) => readAt(file, bytes, 0, bytes.byteLength, 0));
-  return foreignFormatOf(decodeHead(bytes.subarray(0, count), PEEKED_BYTES).kept);
+  const { kept } = decodeHead(bytes.subarray(0, count), headBytesOf(path, format));
+  return lookAt({ head: kept, isWhole: false, path }, format);
 }
 
 /**
@@ -59,7 +66,6 @@ export function warnOfNamesOfRecords(
   const headers = keepsHeaders ? 'give `header.lines` 1' : 'take the header off';
   const ifHeader = header === undefined ? [`${headers} if it begins with one`] : [];
   const kinds: [format: string, name: RegExp, advice: readonly string[]][] = [
-    ['FASTQ', FASTQ, [`give \`records.linesPerRecord\` ${LINES_OF_FASTQ}`]],
     ['CSV', CSV, ["give `records: { by: 'csv' }` if a field may hold a newline", ...ifHeader]],
     ['TSV', TSV, ifHeader],
   ];
@@ -84,18 +90,18 @@ export function warnOfMates(
   onWarning: (line: string) => void,
 ): void {
   const names = new Set(inputs.map(({ path }) => withoutCodecSuffix(basename(path))));
-  const hasFourLines = framing?.kind === 'lines' && framing.value === LINES_OF_FASTQ;
+  const hasFourLines = framing?.kind === 'fastq' || (framing?.kind === 'lines' && framing.value === LINES_OF_READ);
   const named = namesOf(
     inputs.filter(({ path }) => {
       const name = withoutCodecSuffix(basename(path));
       if (!MATE.test(name)) return false;
-      return FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
+      return NAME_OF_FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
     }),
   );
   if (named === undefined) return;
   const advice = canAlign
     ? 'give R1 and R2 to `together` (docs/ALIGNED.md)'
-    : `interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_FASTQ} (docs/FORMATS.md)`;
+    : `interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_READ} (docs/FORMATS.md)`;
   onWarning(
     `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${named}; ${advice}`,
   );

@@ -1,11 +1,15 @@
 /**
  * Reads the header of every file, compares the headers, and checks the file sizes against them, before the job writes
  * anything. Where samples have keys, compares those of the first samples, too: most tar files whose keys are the same
- * number their samples from 0. A stream cannot be read twice, so the task that reads it also measures its header.
+ * number their samples from 0. A stream cannot be read twice, so the task that reads it also measures its header; a stream
+ * that no task reads is read here.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
+import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
+import { lookedAt } from '../formats/first-look.js';
+import { NOTHING } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
 import {
@@ -16,8 +20,9 @@ import {
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
+import { headerRuleOf, isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
+import { inputName, openStreamInput } from '../io/input-source.js';
 import { hearSignalsAt } from '../pause.js';
 import type { FileInput, Input } from './list-inputs.js';
 import { repeatedKey, type SamplePlace } from './repeated-keys.js';
@@ -27,6 +32,9 @@ const HEAD_BYTES = 4096;
 const PIECE_BYTES = 256 * 1024;
 
 export interface HeaderRequest extends RecordFormat {
+  readonly decompressProgram?: DecompressProgram;
+  /** Whether no task reads streams. Absent: tasks do. */
+  readonly readsStreams?: boolean;
   readonly memoryBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -34,7 +42,7 @@ export interface HeaderRequest extends RecordFormat {
 export interface InputHeaders {
   /** The inputs, with the sizes of their headers. */
   readonly inputs: readonly Input[];
-  /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
+  /** The header of the first input that was read, which all inputs share; undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;
 }
 
@@ -45,9 +53,10 @@ export interface InputHeaders {
  */
 export async function readInputHeaders(
   inputs: readonly Input[],
-  { framing, header: spec, memoryBytes, signal }: HeaderRequest,
+  request: HeaderRequest,
   budgetFor: DecoderMemory['budgetFor'],
 ): Promise<InputHeaders> {
+  const { framing, header: spec, memoryBytes, signal, readsStreams = false } = request;
   if (spec === undefined) return { inputs, first: undefined };
   const rule = headerRuleOf(spec);
   // Pass 1 reserves the memory, and this does not. A decoder fills its window from the beginning, so in this thread
@@ -62,16 +71,20 @@ export async function readInputHeaders(
   let first: FoundHeader | undefined;
   for (const [inputOrdinal, input] of inputs.entries()) {
     await hearSignalsAt(withHeaders.length, signal);
-    if (input.kind !== 'file') {
+    if (input.kind === 'list' || (input.kind === 'stream' && !readsStreams)) {
       withHeaders.push(input);
       continue;
     }
-    const { path } = input;
-    const { header, rest } = await readHeaderOf(input, rule, memory, throwIfAborted);
+    const path = inputName(input.path);
+    const { header, rest } =
+      input.kind === 'file'
+        ? await readHeaderOf(input, rule, memory, throwIfAborted)
+        : await readHeaderOfStream(input, rule, memory, throwIfAborted, request);
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
-    const { byteLength, recordBytes } = header;
-    withHeaders.push({ ...input, header: { byteLength, recordBytes } });
+    const { byteLength, recordBytes, isMarked } = header;
+    const kept = { byteLength, recordBytes, isMarked };
+    withHeaders.push(input.kind === 'file' ? { ...input, header: kept } : input);
     const key = sampleKeys?.keyOf(rest);
     if (key === undefined) continue;
     const [place, earlier] = [{ inputOrdinal, path }, placeOfKey.get(key)];
@@ -114,35 +127,74 @@ function readHeaderOf(
         const header = rule.measure(decoded, false, path);
         if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
       }
-      const pieces = decodedPieces(file, codec, memory, throwIfAborted);
-      try {
-        return await readHeader(pieces, rule, path);
-      } finally {
-        await pieces.return();
-      }
+      return readHeaderIn(decodedPieces(sourceOf(file, throwIfAborted), codec, memory), rule, path);
     },
     () => closeFile(file),
   );
 }
 
-async function* decodedPieces(
-  file: OpenFile,
-  codec: Codec | undefined,
+function readHeaderOfStream(
+  { path, begin = NOTHING }: Input & { kind: 'stream' },
+  rule: HeaderRule,
   memory: DecoderMemory,
   throwIfAborted: () => void,
-): AsyncGenerator<Uint8Array, void> {
+  request: HeaderRequest,
+): Promise<ReadHeader> {
+  const { decompressProgram, signal } = request;
+  const stream = openStreamInput(path);
+  // Closing the stream wakes a reader that waits for it.
+  signal?.addEventListener('abort', stream.close);
+  const nextOfStream = async () => {
+    try {
+      return await stream.next();
+    } finally {
+      throwIfAborted();
+    }
+  };
+  const read = async (): Promise<ReadHeader> => {
+    const { codec, next } = await detectCodecOfStream(begin, nextOfStream, decompressProgram);
+    const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted }, codec, memory);
+    return readHeaderIn(isHeldToText(request) ? lookedAt(pieces, path, request, () => {}) : pieces, rule, stream.path);
+  };
+  return thenAlwaysAsync(read, () => {
+    signal?.removeEventListener('abort', stream.close);
+    stream.close();
+  });
+}
+
+async function readHeaderIn(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  rule: HeaderRule,
+  path: string,
+): Promise<ReadHeader> {
+  try {
+    return await readHeader(pieces, rule, path);
+  } finally {
+    await pieces.return();
+  }
+}
+
+/** The stored bytes of a file. */
+export function sourceOf(file: OpenFile, throwIfAborted: () => void): CompressedSource {
   let position = 0;
   const next = (): Uint8Array => {
     const bytes = readPiece(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
     position += bytes.byteLength;
     return bytes;
   };
+  return { path: file.path, start: 0, next, throwIfAborted };
+}
+
+export async function* decodedPieces(
+  source: CompressedSource,
+  codec: Codec | undefined,
+  memory: DecoderMemory,
+): AsyncGenerator<Uint8Array, void> {
   if (codec !== undefined) {
-    const source: CompressedSource = { path: file.path, start: 0, next, throwIfAborted };
     yield* codec.decode(source, memory);
     return;
   }
-  for (let piece = next(); piece.byteLength > 0; piece = next()) yield piece;
+  for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
 }
 
 function readPiece(file: OpenFile, position: number, byteLength: number): Uint8Array {

@@ -86,10 +86,21 @@ export interface Coverage {
   readonly addedBytes: number;
   /** Bytes at the end of the input that belong to no record. */
   readonly trailerBytes: number;
+  /** Bytes of a UTF-8 mark before the first record, if this part has read it. Absent: 0. */
+  readonly markBytes?: number | undefined;
+  /** The blank records, which were read and left out. Absent: the job keeps such records. */
+  readonly blank?: LeftOut | undefined;
   /** In a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */
-  readonly ordinals?: { readonly start: number; readonly end: number } | undefined;
+  readonly ordinals?:
+    | {
+        readonly start: number;
+        readonly end: number;
+        /** 16 hex digits: the sum of their names, if they have names. */
+        readonly names?: string | undefined;
+      }
+    | undefined;
 }
 
 /** What a task counted of records that have a weight. */
@@ -119,9 +130,9 @@ export interface LeftOut {
   readonly bytes: number;
 }
 
-/** The bytes of records that were read. */
-export function readBytesOf({ start, end, addedBytes }: Coverage): number {
-  return end - start + addedBytes;
+/** The bytes of records that were read, less those of blank ones that were left out. */
+export function readBytesOf({ start, end, addedBytes, blank }: Coverage): number {
+  return end - start + addedBytes - (blank?.bytes ?? 0);
 }
 
 /** The bytes that the records of a part take on piles, with all copies. */

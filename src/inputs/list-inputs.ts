@@ -1,15 +1,16 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec, or its format if that is plain and not lines.
+ * recognises its codec, or looks at its first bytes if they are plain.
  */
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { holdsNothing } from '../formats/empty-files.js';
-import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
+import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
+import { JSON_HEAD_BYTES } from '../formats/json-lines.js';
 import { type Pointer, pointerIn } from '../formats/pointer-files.js';
-import type { HeaderSpec } from '../formats/record-format.js';
+import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -31,8 +32,8 @@ export type Input =
       readonly version: FileVersion;
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
-      /** Defined: plain bytes that are clearly no lines. */
-      readonly foreign: ForeignFormat | undefined;
+      /** What its first bytes say, if they are plain. */
+      readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
     }
@@ -49,7 +50,7 @@ export type Input =
 export type FileInput = Input & { readonly kind: 'file' };
 
 /** The part of the header of each input that a job keeps. */
-export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes'>;
+export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
@@ -83,13 +84,15 @@ export interface ListingRequest {
   readonly fileChoice?: FileChoice;
   /** Of the inputs. Files without content are none where the caller asks for one. */
   readonly header?: HeaderSpec | undefined;
+  /** What the first bytes of plain files are held to. Absent: nothing. */
+  readonly format?: RecordFormat;
 }
 
 /** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
-  { decompressProgram, signal, fileChoice = USUAL_FILES, header }: ListingRequest = {},
+  { decompressProgram, signal, fileChoice = USUAL_FILES, header, format }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const named = await expandNames(names, fileChoice, signal);
@@ -128,7 +131,7 @@ export async function listInputs(
   };
   const open = async (path: string, begin?: Uint8Array) => {
     await hearSignalsAt(inputs.length, signal);
-    return openInput(path, decompressProgram, begin);
+    return openInput(path, format, decompressProgram, begin);
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
     const before = inputs.length + empty.length;
@@ -261,7 +264,8 @@ async function warnOfMissingEnds(
   onWarning(`${first}; it may be cut off${more}`);
 }
 
-function moreInputs(count: number): string {
+/** The rest of the inputs of which a message names the first. */
+export function moreInputs(count: number): string {
   return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
 }
 
@@ -277,8 +281,10 @@ export function andOthers({ length }: readonly string[]): string {
   return length <= 1 ? '' : length === 2 ? ' (and 1 other)' : ` (and ${length - 1} others)`;
 }
 
-/** Reused for the first bytes of each file, enough for most BGZF; there may be many thousands of files. */
-const head = Buffer.alloc(Math.max(CODEC_HEAD_BYTES, FORMAT_HEAD_BYTES, OWN_HEAD_BYTES));
+/** Reused for the first bytes of each file; there may be many thousands of files. */
+const head = Buffer.alloc(JSON_HEAD_BYTES);
+/** Enough for most BGZF. */
+const LEAST_HEAD_BYTES = Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES);
 
 interface OpenedInput {
   readonly input: Input;
@@ -297,7 +303,12 @@ function inputInMemory(list: RecordList, ordinal: number): Input {
 }
 
 /** @param begin what was read of a stream: nothing else has that. */
-function openInput(path: string, decompressProgram: DecompressProgram, begin?: Uint8Array): OpenedInput {
+function openInput(
+  path: string,
+  format: RecordFormat | undefined,
+  decompressProgram: DecompressProgram,
+  begin?: Uint8Array,
+): OpenedInput {
   const streamOf = (identity: string) => ({
     input: { kind: 'stream', path, identity, begin } as const,
     ownKind: undefined,
@@ -323,14 +334,22 @@ function openInput(path: string, decompressProgram: DecompressProgram, begin?: U
   if (begin !== undefined) throw new UsageError(`the input ${path} is no stream; leave out \`begin\``);
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
-    const count = readAt(file, head, 0, head.byteLength, 0);
+    const count = readAt(
+      file,
+      head,
+      0,
+      Math.max(LEAST_HEAD_BYTES, format === undefined ? 0 : headBytesOf(path, format)),
+      0,
+    );
     // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return streamOf(version.identity);
     const begin = head.subarray(0, count);
     const codec = detectCodec(begin, decompressProgram);
-    const foreign = codec === undefined ? foreignFormatOf(begin) : undefined;
+    const isWhole = count >= version.byteLength;
+    const isLookedAt = codec === undefined && format !== undefined;
+    const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {
-      input: { kind: 'file', path, version, codec, foreign, header: NO_HEADER },
+      input: { kind: 'file', path, version, codec, finding, header: NO_HEADER },
       ownKind: ownFileAt(path, begin),
       isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
       pointer: decompressProgram === undefined ? pointerIn(begin) : undefined,

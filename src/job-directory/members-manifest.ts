@@ -54,6 +54,8 @@ const noteShape = object({
   files: list(object({ staged: text, name: fileName, byteLength: wholeNumber() })),
   /** The number of records of each of its files. */
   recordCounts: list(wholeNumber()),
+  /** The sum of the names in each of its files. Absent: its records have no names. */
+  nameSums: optional(list(checksumText)),
   /** Of the output. */
   records: wholeNumber(),
   bytes: wholeNumber(),

@@ -58,7 +58,8 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
-  const { records, bytes, longestRecordBytes, pileSets } = pass1.value;
+  const { records, bytes, longestRecordBytes, pileSets, beginnings } = pass1.value;
+  beginnings.tell(prepared.inputs, 'store', request.onWarning);
   const checksum = checksumTextOf(pass1.value.checksum);
   const commit = await progress.during('commit', undefined, () =>
     commitToStore(

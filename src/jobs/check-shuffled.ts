@@ -30,7 +30,7 @@ import { drawHashKeys, type OpenedSet, openSets, passOver, type ReadRequest } fr
 import { completeInputs, completeMachine, completeTalk } from './request.js';
 import { READ_OPTIONS, type VerifyOptions } from './verify-permutation.js';
 
-export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs'> {
+export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
   readonly inputs: readonly NamedInput[];
   /** A field of JSON records whose values should not drift, such as `.source`. Default: none. */

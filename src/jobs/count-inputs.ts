@@ -5,6 +5,7 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
 import { framingOf } from '../formats/framing-table.js';
+import { formatOf } from '../formats/record-format.js';
 import { describeForSlices } from '../inputs/cuts.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
@@ -39,7 +40,7 @@ export async function countInputs(
   warn: JobScope['warn'],
 ): Promise<readonly CountedGroup[]> {
   const { inputs } = readable;
-  const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, signal } = request;
+  const { framing, decompressProgram, igzip, maxRecordBytes, signal } = request;
   const { recordBytes, meanRecordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, recordBytes, tuning);
   const { sliceBytes, arenaBytes, readBytes, inline } = plan;
@@ -56,7 +57,7 @@ export async function countInputs(
     const settings: ReadSettings = {
       ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes },
       memoryNeed: { ...memoryNeed, reads: 'first' },
-      ...{ framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes },
+      ...{ ...formatOf(request), decompressProgram, igzip, maxRecordBytes },
     };
     const read = { bytes: recordBytes, records: recordBytes / meanRecordBytes };
     const phases = expectCounted({ ...readable, request }, inputs, request.workers, storedBytes, read);

@@ -30,6 +30,7 @@ export async function finishMoves(
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,
     leftOut: undefined,
+    blank: undefined,
     groups: undefined,
     duplicates: undefined,
     workers: plan.memory.workers,

@@ -12,7 +12,7 @@ import type { ReadSettings } from '../../workers/settings.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
 import { counted, InputError, UsageError, VerificationError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { nameOfFormat } from '../formats/record-format.js';
+import { formatOf, nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
@@ -100,10 +100,10 @@ async function makeIndex(
   const size = { threadCount, startCount: threadCount };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const { readBytes, arenaBytes } = plan;
-  const { maxRecordBytes, header, linesAssumed } = request;
+  const { maxRecordBytes } = request;
   const settings: ReadSettings = {
     ...{ jobName: threads.jobName, control: control.buffer, arenaBytes },
-    ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, framing, header, linesAssumed },
+    ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, ...formatOf(request), framing },
   };
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
@@ -159,8 +159,8 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
       `${file} is a directory; expected one file, since each file has its own index`,
     );
   }
-  const { inputs } = await listInputs(request.inputs, request.onWarning, { signal: request.signal });
-  refuseForeignFiles(inputs, request);
+  const { inputs } = await listInputs(request.inputs, request.onWarning, { signal: request.signal, format: request });
+  refuseForeignFiles(inputs, request, request.onWarning);
   warnOfNamesOfRecords(inputs, request, true, request.onWarning);
   const [listed] = inputs;
   const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);

@@ -307,6 +307,7 @@ const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
   'ERR_TOO_FEW_RECORDS',
   'ERR_FIELD_MISSING',
   'ERR_COUNTS_DIFFER',
+  'ERR_NAMES_DIFFER',
 ]);
 
 /**

@@ -14,7 +14,7 @@ import type { ReportFacts } from './report/report-facts.js';
 
 /**
  * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
- * record of an input lacks its delimiter, pileshuf adds it.
+ * record of an input lacks its delimiter, pileshuf adds it; to a line, the end of the record before it.
  */
 export type RecordKind =
   /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
@@ -25,6 +25,10 @@ export type RecordKind =
   | { readonly by: 'paragraphs' }
   /** A record is a row of CSV (RFC 4180): a line, where newlines inside double quotes do not end it. */
   | { readonly by: 'csv' }
+  /** A record is a sequence of FASTA: a line that begins with `>`, and all lines up to the next one. */
+  | { readonly by: 'fasta' }
+  /** A record is a read of FASTQ, which has four lines. Blank lines at the end of an input are left out. */
+  | { readonly by: 'fastq' }
   /** A record has this many bytes, 1 to 1 GiB. */
   | { readonly by: 'size'; readonly recordBytes: number }
   /** A record is a length, then that many bytes. `varint` is LEB128, as in protocol buffers. */
@@ -43,6 +47,8 @@ export type RecordKind =
 export type HeaderKind =
   /** This many lines, 1 to 1,048,576, with the delimiter of the records. With CSV: this many rows. */
   | { readonly lines: number }
+  /** The leading lines that begin with this text of 1 to 1024 bytes: `#` for VCF, `@` for SAM. */
+  | { readonly prefix: string }
   /** This many bytes, 1 to 16 MiB. */
   | { readonly bytes: number };
 
@@ -308,6 +314,8 @@ export interface ShuffleOptions {
   readonly records?: RecordKind | undefined;
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   readonly zeroTerminated?: boolean | undefined;
+  /** Leaves out records that are empty or white space (ASCII). The report counts them. Default false. */
+  readonly skipBlank?: boolean | undefined;
   /**
    * What stands before the records of each input. Default: inputs have no header, except `records` of `npy` and
    * `webdataset`, which have their own.
@@ -401,6 +409,11 @@ export interface ShuffleReport {
    * an earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
+  /**
+   * The records that `skipBlank` left out. Undefined without it, and if an earlier attempt had written all of the
+   * output.
+   */
+  readonly blank: { readonly records: number; readonly bytes: number } | undefined;
   /**
    * What was read and written of each weight or group, and of the inputs without a weight or group. Undefined without
    * `weights` and `mix`, and if an earlier attempt had written all of the output.
@@ -573,6 +586,7 @@ export interface AppendOptions
     | 'exclude'
     | 'records'
     | 'zeroTerminated'
+    | 'skipBlank'
     | 'decompressProgram'
     | 'igzip'
     | 'maxRecordBytes'

@@ -99,6 +99,7 @@ export async function runPass1({
   };
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
   const { value: all, seconds } = await progress.during('scatter', plan.inputBytes, watched);
+  all.beginnings.tell(prepared.inputs, 'output', request.onWarning);
   const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds: all.recordEnds });
   return { all, seconds, threads, memory: opened, storage, samples };
 }

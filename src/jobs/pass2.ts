@@ -5,7 +5,8 @@
  * of the output follow the splits (../passes/find-splits.ts).
  */
 import type { ShuffleSettings } from '../../workers/settings.js';
-import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { NO_ENDS } from '../output/output-layout.js';
+import { foundEnds, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { type FoundSplit, findSplits } from '../passes/find-splits.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
@@ -140,7 +141,7 @@ async function writePiles(
   const { piles } = work;
   const keptSplits = site.kind === 'files' ? site.keptSplits : undefined;
   const splits = await findSplits(request, work, threads, keptSplits);
-  const planned = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined, splits);
+  const planned = planOutput(request, piles, isFirst ? foundEnds(request, all) : NO_ENDS, splits);
   const outputPlan = piles.hasDuplicates === true ? { ...planned, ...inTurns(outlivesJob(site)) } : planned;
   const deletesStripes = !(outlivesJob(site) && request.keepTemp);
   profile.pass2Begins();

@@ -82,9 +82,9 @@ export async function prepareAppend(
   const talk = completeTalk(options);
   const request = { ...completeInputs(options), ...completeMachine(options), ...talk, generation, replace };
   refuseHeaders(request);
-  const listed = await listInputs(request.inputs, talk.onWarning, request);
+  const listed = await listInputs(request.inputs, talk.onWarning, { ...request, format: request });
   requireDirectory(request.fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, request);
+  refuseForeignFiles(listed.inputs, request, talk.onWarning);
   warnOfNamesOfRecords(listed.inputs, request, false, talk.onWarning);
   warnOfMates(listed.inputs, request, false, talk.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);

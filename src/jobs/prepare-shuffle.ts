@@ -66,6 +66,8 @@ export interface PreparingSteps {
   readonly countInputs: typeof countInputs;
   /** Whether tasks of several machines do the job. Absent: this process does. */
   readonly isInTasks?: boolean;
+  /** Whether streams are left to the job. Absent: this is the job. */
+  readonly leavesStreams?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
@@ -85,9 +87,9 @@ export async function prepareShuffle(
   const { onWarning, signal } = asked;
   // Files with keys from ordinals must keep their places.
   const header = asked.keys === 'ordinal' ? undefined : asked.header;
-  const listed = await listInputs(asked.inputs, onWarning, { ...asked, header });
+  const listed = await listInputs(asked.inputs, onWarning, { ...asked, header, format: asked });
   requireDirectory(asked.fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, asked);
+  refuseForeignFiles(listed.inputs, asked, onWarning);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
   if (asked.keys === 'position') warnOfMates(listed.inputs, asked, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
@@ -134,7 +136,11 @@ export async function prepareShuffle(
       recordBytes: 0,
       decoderBytes: byteLength,
     });
-  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, withoutKeyCheck(asked), budgetFor);
+  const { inputs, first: firstHeader } = await readInputHeaders(
+    listed.inputs,
+    { ...withoutKeyCheck(asked), readsStreams: asked.headCount === 0 && steps.leavesStreams !== true },
+    budgetFor,
+  );
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);

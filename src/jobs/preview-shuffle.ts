@@ -52,7 +52,7 @@ export async function previewShuffle(
     options.onWarning?.(line);
   };
   const { value } = await runJob({ ...options, onWarning }, async (scope) => {
-    const steps = { findStart: lookForStart, countInputs: expectCounts };
+    const steps = { findStart: lookForStart, countInputs: expectCounts, leavesStreams: true };
     const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, steps);
     return preview(prepared, probe, tuning, scope);
   });

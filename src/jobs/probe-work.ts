@@ -57,7 +57,7 @@ export async function probeKernel(
   wasm.prepareScatter(PILES, tallies, buffers, BUFFER_BYTES, strideBytes, 1n);
   kernel.flush = () => {};
   const scatter = (): number => {
-    const scanner = framingOf(framingSpec).openScanner(kernel, { maxRecordBytes: 2 ** 31 - 1 }, 0);
+    const scanner = framingOf(framingSpec).openScanner(kernel, { maxRecordBytes: 2 ** 31 - 1 }, 'sample');
     let [at, scattered] = [from, 0];
     for (;;) {
       const count = scanner.scan(at, to, at, table, BOUNDARY_COUNT);

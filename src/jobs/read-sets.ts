@@ -7,6 +7,7 @@ import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
+import { formatOf } from '../formats/record-format.js';
 import { describeForSlices } from '../inputs/cuts.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
@@ -71,14 +72,14 @@ export async function openSets(
 ): Promise<OpenedSets> {
   const { signal, onWarning, framing } = request;
   const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
-  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, request));
+  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, { ...request, format: request }));
   requireDirectory(
     request.fileChoice,
     listed.flatMap(({ directories }) => directories),
   );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
-  refuseForeignFiles(all, request);
+  refuseForeignFiles(all, request, onWarning);
   warnOfNamesOfRecords(all, request, true, onWarning);
   const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
   const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
@@ -138,7 +139,7 @@ export async function passOver<T>(
   { releases }: JobScope,
   pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,
 ): Promise<T> {
-  const { header, linesAssumed, decompressProgram, igzip, maxRecordBytes, signal } = request;
+  const { decompressProgram, igzip, maxRecordBytes, signal } = request;
   const { inline, readBytes } = plan;
   const control = createReadControl(inline, plan.spareBytes, deviceGates);
   const stop = new JobStop(control, signal);
@@ -149,7 +150,7 @@ export async function passOver<T>(
   const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
   const settings = {
     ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
-    ...{ header, linesAssumed, decompressProgram, igzip, maxRecordBytes, drawnKeys },
+    ...{ ...formatOf(request), decompressProgram, igzip, maxRecordBytes, drawnKeys },
   };
   const readable = sets.map(
     (set): RecordSet => ({

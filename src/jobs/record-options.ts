@@ -1,16 +1,16 @@
 /**
- * Turns the options `records`, `zeroTerminated` and `header` into the framing and the header rule for the workers.
+ * Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records for the workers.
  */
+import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
-import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
+import { delimiterOf, type FramingSpec, isOfLines, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
-import type { LinesHeader } from '../formats/headers/leading-header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
 import type { RecordKind, ShuffleOptions } from './options.js';
 
-const MOST_DELIMITER_BYTES = 1024;
+const MOST_TEXT_BYTES = 1024;
 const MOST_LINES = 2 ** 20;
 
 const RECORD_KINDS: OptionNamesBy<RecordKind> = {
@@ -18,6 +18,8 @@ const RECORD_KINDS: OptionNamesBy<RecordKind> = {
   lines: { by: true, linesPerRecord: true },
   paragraphs: { by: true },
   csv: { by: true },
+  fasta: { by: true },
+  fastq: { by: true },
   size: { by: true, recordBytes: true },
   'length-prefix': { by: true, prefix: true },
   tfrecord: { by: true },
@@ -40,10 +42,13 @@ export function recordFormatOf({
   records,
   zeroTerminated = false,
   header,
-}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
+  skipBlank = false,
+}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header' | 'skipBlank'>): RecordFormat {
+  if (typeof skipBlank !== 'boolean') throw new UsageError('`skipBlank`: expected true or false');
   if (records === undefined) {
     const framing = zeroTerminated ? NUL_TERMINATED : LINES;
-    return { framing, header: headerSpecOf(header, framing), linesAssumed: !zeroTerminated };
+    const rest = { linesAssumed: !zeroTerminated, isText: isText(framing), skipsBlank: skipBlank };
+    return { framing, header: headerSpecOf(header, framing), ...rest };
   }
   if (zeroTerminated) throw new UsageError('`zeroTerminated` and `records` contradict each other; give one of them');
   // Callers without types may pass anything.
@@ -52,22 +57,36 @@ export function recordFormatOf({
   requireKnownOptions(`\`records\` by ${records.by}`, records, RECORD_KINDS[records.by]);
   if (records.by === 'npy' || records.by === 'webdataset') {
     refuseHeader(header, records.by);
+    if (skipBlank) throw notText(records.by);
     return records.by === 'npy' ? NPY : WEBDATASET;
   }
   const framing = framingSpecOf(records);
-  return { framing, header: headerSpecOf(header, framing), linesAssumed: false };
+  const isOfText = isText(framing);
+  if (skipBlank && !isOfText && delimiterOf(framing) === undefined) throw notText(records.by);
+  const rest = { linesAssumed: false, isText: isOfText, skipsBlank: skipBlank };
+  return { framing, header: headerSpecOf(header, framing), ...rest };
+}
+
+/** `zeroTerminated` takes all bytes as they are, and so does a newline that is given as a delimiter, for shuf. */
+function isText(framing: FramingSpec): boolean {
+  if (framing.kind === 'delimited') return framing.value !== NUL_TERMINATED.value;
+  return isOfLines(framing);
+}
+
+function notText(by: RecordKind['by']): UsageError {
+  return new UsageError(`records of ${by} are not text, so none is blank; leave out \`skipBlank\``);
 }
 
 function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
   if (header === undefined) return;
-  const option = 'bytes' in header ? '`header.bytes`' : '`header.lines`';
+  const option = `\`header.${Object.keys(header)[0]}\``;
   throw new UsageError(`records of ${by} have a header of their own; leave out ${option}`);
 }
 
 function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): FramingSpec {
   switch (records.by) {
     case 'delimiter':
-      return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };
+      return delimitedBy(textBytes('`records.delimiter`', records.delimiter).toString('hex'));
     case 'lines':
       return lineGroupsOf(records.linesPerRecord);
     case 'size':
@@ -78,11 +97,19 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
         throw new UsageError(`\`records.prefix\` ${records.prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
       }
       return { kind: 'length-prefixed', value: records.prefix };
+    case 'fasta':
+      return { kind: 'begins-with', value: '3e' };
     case 'paragraphs':
     case 'csv':
+    case 'fastq':
     case 'tfrecord':
       return { kind: records.by, value: null };
   }
+}
+
+/** Who names the newline wants no other line end. */
+function delimitedBy(hex: string): FramingSpec {
+  return hex === LINES.value ? { kind: 'newline', value: null } : { kind: 'delimited', value: hex };
 }
 
 function lineGroupsOf(linesPerRecord = 1): FramingSpec {
@@ -96,28 +123,31 @@ function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): H
     requireWhole('`header.bytes`', header.bytes, 1, MOST_HEADER_BYTES);
     return { kind: 'bytes', value: header.bytes };
   }
-  requireWhole('`header.lines`', header.lines, 1, MOST_LINES);
-  return { kind: 'lines', value: { count: header.lines, ...lineEndOf(framing) } };
-}
-
-/** Header lines end as text records do. */
-function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
-  switch (kind) {
-    case 'delimited':
-      return { lineEnd: value, isQuoted: false };
-    case 'lines':
-    case 'paragraphs':
-    case 'csv':
-      return { lineEnd: '0a', isQuoted: kind === 'csv' };
-    default:
-      throw new UsageError(
-        '`header.lines` counts lines, and these records are not text; give `header.bytes`, or leave `header.lines` out',
-      );
+  if ('prefix' in header) {
+    const prefix = textBytes('`header.prefix`', header.prefix);
+    return {
+      kind: 'prefix',
+      value: { prefix: prefix.toString('hex'), lineEnd: lineEndOf(framing, '`header.prefix`') },
+    };
   }
+  requireWhole('`header.lines`', header.lines, 1, MOST_LINES);
+  const lineEnd = lineEndOf(framing, '`header.lines`');
+  return { kind: 'lines', value: { count: header.lines, lineEnd, isQuoted: framing.kind === 'csv' } };
 }
 
-function delimiterBytes(delimiter: string | Uint8Array): Buffer {
-  const bytes = Buffer.from(delimiter as Uint8Array);
-  if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_DELIMITER_BYTES) return bytes;
-  throw new UsageError(`\`records.delimiter\` has ${bytes.byteLength} bytes; expected 1 to ${MOST_DELIMITER_BYTES}`);
+/** In hex: header lines end as text records do. */
+function lineEndOf(framing: FramingSpec, option: string): string {
+  const lineEnd = isOfLines(framing) ? LINES.value : delimiterOf(framing);
+  if (lineEnd !== undefined) return lineEnd;
+  throw new UsageError(
+    `${option} takes lines, and these records are not text; give \`header.bytes\`, or leave ${option} out`,
+  );
+}
+
+/** Callers without types may pass anything. @throws UsageError */
+function textBytes(option: string, text: string | Uint8Array): Buffer {
+  if (typeof text !== 'string' && !types.isUint8Array(text)) throw new UsageError(`${option}: expected a string`);
+  const bytes = Buffer.from(text as Uint8Array);
+  if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_TEXT_BYTES) return bytes;
+  throw new UsageError(`${option} has ${bytes.byteLength} bytes; expected 1 to ${MOST_TEXT_BYTES}`);
 }

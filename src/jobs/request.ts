@@ -7,6 +7,7 @@ import { requireWhole, UsageError } from '../errors.js';
 import type { DecompressProgram } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
+import { delimiterOf } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/output-names.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { joinRecords } from '../formats/record-list.js';
@@ -149,6 +150,10 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
   const splitBy = completeSplitValues(options, inputs, output);
   const mix = completeMix(options);
   requireNoCopies({ ...output, ...mix, splitBy });
+  if (keys === 'ordinal' && inputs.skipsBlank === true)
+    throw new UsageError(
+      '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
+    );
   if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
     throw new UsageError(
       `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
@@ -237,6 +242,7 @@ export function completeInputs(
     | 'records'
     | 'zeroTerminated'
     | 'header'
+    | 'skipBlank'
     | 'decompressProgram'
     | 'igzip'
     | 'maxRecordBytes'
@@ -252,7 +258,7 @@ export function completeInputs(
     );
   if (typeof igzip !== 'boolean') throw new UsageError('`igzip`: expected true or false');
   if (header !== undefined && !isHeader(header))
-    throw new UsageError('`header`: expected an object with one of `lines` and `bytes`');
+    throw new UsageError('`header`: expected an object with one of `lines`, `prefix` and `bytes`');
   const format = recordFormatOf(options);
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
@@ -430,15 +436,16 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'mem
 /** @throws UsageError if records have no delimiter that could stand behind each. */
 function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
   if (typeof input === 'string' || !('records' in input)) return input;
-  if (framing?.kind !== 'delimited')
+  const delimiter = framing && delimiterOf(framing);
+  if (delimiter === undefined)
     throw new UsageError(
       'records that are given as words must end in a delimiter: lines, NUL or `records.delimiter`; give others in files',
     );
   if (header !== undefined)
     throw new UsageError(
-      'records that are given as words have no header; leave out `header.lines` and `header.bytes`, or give files',
+      'records that are given as words have no header; leave out `header.lines`, `header.prefix` and `header.bytes`, or give files',
     );
-  return { list: joinRecords(input.records, Buffer.from(framing.value, 'hex')) };
+  return { list: joinRecords(input.records, Buffer.from(delimiter, 'hex')) };
 }
 
 function isTextOrBytes(value: unknown): boolean {
@@ -456,7 +463,7 @@ function isWellFormed(text: string): boolean {
 
 function isHeader(header: unknown): boolean {
   const names = typeof header === 'object' && header !== null ? Object.keys(header) : [];
-  return names.length === 1 && (names[0] === 'lines' || names[0] === 'bytes');
+  return names.length === 1 && ['lines', 'bytes', 'prefix'].includes(names[0] ?? '');
 }
 
 function isProgram(words: unknown): boolean {

@@ -328,6 +328,7 @@ class PieceScanner {
   /** Finds the whole records of a piece. */
   #scan({ bytes, atStart }: Piece) {
     const kernel = this.#kernel;
+    const endBytes = this.#framing.delimiterBytes ?? 0;
     const table = ARENA_START;
     const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
     const fieldAt = from + bytes.byteLength + BEHIND_BYTES;
@@ -337,7 +338,8 @@ class PieceScanner {
     // The bytes of an earlier piece must not look like a part of this one.
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);
     if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
-    const scanner = this.#framing.openScanner(kernel, { maxRecordBytes: 2 ** 31 - 1 }, 0);
+    const limits = { maxRecordBytes: 2 ** 31 - 1 };
+    const scanner = this.#framing.openScanner(kernel, limits, atStart ? 'beginning' : 'sample');
     let [records, firstStart, recordStart, sum] = [0, from, from, 0n];
     this.#keptBytes = 0;
     try {
@@ -353,7 +355,7 @@ class PieceScanner {
         // A sum ends before a record without a number, as the rest of a record is.
         const skipped = atStart || records > 0 ? 0 : 1;
         if (count > skipped && this.#field !== undefined)
-          sum += sumOfField(kernel, fieldAt, table + 8 * skipped, count - skipped);
+          sum += sumOfField(kernel, fieldAt, endBytes, table + 8 * skipped, count - skipped);
         records += count;
         if (count < BOUNDARY_COUNT) break;
       }

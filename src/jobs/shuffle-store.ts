@@ -11,6 +11,7 @@ import { randomBytes } from 'node:crypto';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
+import { NO_ENDS } from '../output/output-layout.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { findSplits } from '../passes/find-splits.js';
@@ -200,7 +201,7 @@ async function shuffleAt(
   const pilesWork = { piles: all, settings, attempt: randomBytes(4).toString('hex'), onWarning: request.onWarning };
   const piles = await takeHead(request, pilesWork, second.threads, undefined);
   const found = await findSplits(request, { ...pilesWork, piles }, second.threads, undefined);
-  const outputPlan = planOutput(request, piles, undefined, found);
+  const outputPlan = planOutput(request, piles, NO_ENDS, found);
   const work = { ...pilesWork, piles, deletesStripes: false, samples: undefined };
   profile.pass2Begins();
   const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
@@ -217,6 +218,7 @@ async function shuffleAt(
     seed: snapshot.settings.seed,
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
+    blank: undefined,
     leftOut: request.headCount === undefined ? undefined : leftOutOf(all, piles),
     groups: undefined,
     duplicates: undefined,

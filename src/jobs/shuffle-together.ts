@@ -3,10 +3,11 @@
  *
  *     plan      tuples -> members, names, one place for all outputs       prepareTogether
  *     shuffle   each member by itself, with all threads and all memory    shuffleMember: a whole shuffle, into staging
- *     check     as many records in the files of a tuple                   between the passes of the second member and on
+ *     check     as many records in the files of a tuple, the same names   between the passes of the second member and on
  *     commit    all outputs in one directory, which appears by one rename appear
  *
- * The keys come from ordinals, and record i of all files of a tuple has one key. So nothing but the counts must agree. A
+ * The keys come from ordinals, and record i of all files of a tuple has one key. So nothing but the counts must agree, and the names
+ * where records have names. A
  * member that is shuffled lies in the staging directory with a note of it, and a later attempt need not shuffle it again.
  */
 import { dirname, join } from 'node:path';
@@ -20,7 +21,9 @@ import {
   UsageError,
 } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
+import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { refuseForeignFiles } from '../inputs/doubtful-records.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { type Input, listInputs } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
@@ -48,8 +51,10 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { areOnOneMount } from '../machine/renames.js';
 import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../output/output-place.js';
 import { shardNames } from '../output/shard-names.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
+import { findOtherNames, type NamedReads } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
 import { describeSplits } from './job-description.js';
 import { canNeverResume } from './job-files.js';
@@ -71,7 +76,7 @@ const GATHERED_NAME = 'shards';
  *
  * @param tuning sizes for tests; they do not change the output.
  * @throws PileshufError as `shuffle`; InputError ERR_COUNTS_DIFFER if the files of a tuple have different numbers of
- *   records.
+ *   records; ERR_NAMES_DIFFER if their reads have other names.
  */
 export async function shuffleTogether(
   options: ShuffleTogetherOptions,
@@ -141,11 +146,15 @@ async function openFiles({ members, common }: TogetherRequest): Promise<readonly
   const named = members.flatMap(({ paths }) => paths.map((path) => ({ path })));
   const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
   if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder.path}; expected files`);
-  // The shuffle of each member warns.
-  const { inputs } = await listInputs(named, () => {}, {
-    decompressProgram: common.decompressProgram,
-    signal: common.signal,
-  });
+  const inputs: Input[] = [];
+  for (const { paths, format } of members) {
+    // The shuffle of each member warns.
+    const warn = () => {};
+    const asked = paths.map((path) => ({ path }));
+    const listed = await listInputs(asked, warn, { ...common, format });
+    refuseForeignFiles(listed.inputs, format, warn);
+    inputs.push(...listed.inputs);
+  }
   const stream = inputs.find(({ kind }) => kind !== 'file');
   if (stream === undefined) return inputs;
   throw new UsageError(
@@ -395,7 +404,7 @@ class TogetherJob {
     if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
     const name = join(directory, shards === undefined ? 'out' : 'shards');
     const output = join(this.#stagingDirectory, name);
-    let recordCounts: readonly number[] | undefined;
+    let counted: Pick<MemberNote, 'recordCounts' | 'nameSums'> | undefined;
     const report = await shuffleCounted(
       {
         ...optionsOfMember(this.#job, this.#options, ordinal),
@@ -403,12 +412,14 @@ class TogetherJob {
         ...(isResumable && { resume, jobDir: join(this.#stagingDirectory, directory, 'job') }),
       },
       this.#tuning,
-      (counts) => {
-        recordCounts = [...counts];
-        this.#requireSameCounts(member, recordCounts);
+      async ({ records, nameSums }) => {
+        const sums = hasNames(member) ? [...nameSums].map(checksumTextOf) : undefined;
+        counted = { recordCounts: [...records], nameSums: sums };
+        this.#requireSameCounts(member, counted.recordCounts);
+        await this.#requireSameNames(ordinal, sums);
       },
     );
-    if (recordCounts === undefined) return undefined;
+    if (counted === undefined) return undefined;
     const staged = shards === undefined ? [output] : report.shards;
     const splits = report.splits?.map(({ shards: paths, ...split }) => ({ ...split, shardCount: paths.length }));
     const names = shards === undefined ? [member.name] : this.#shardNames(member, splits, staged.length);
@@ -418,7 +429,7 @@ class TogetherJob {
       byteLength: byteLengthOf(path),
     }));
     const { records, bytes, checksum } = report;
-    return { files, recordCounts, records, bytes, checksum, splits };
+    return { files, ...counted, records, bytes, checksum, splits };
   }
 
   /** @param splits undefined: the order is not split. */
@@ -439,6 +450,21 @@ class TogetherJob {
       'ERR_COUNTS_DIFFER',
       `${one} has ${inRecords(first.recordCounts[tuple])} and ${other} has ${inRecords(recordCounts[tuple])}; expected as many in both, since record i of one belongs to record i of the other`,
     );
+  }
+
+  /** @param sums undefined: the records of the member have no names. @throws InputError ERR_NAMES_DIFFER */
+  async #requireSameNames(member: number, sums: MemberNote['nameSums']): Promise<void> {
+    const earlier = this.#notes.findIndex(({ nameSums }) => nameSums !== undefined);
+    const tuple = this.#notes[earlier]?.nameSums?.findIndex((sum, i) => sum !== sums?.[i]) ?? -1;
+    if (sums === undefined || tuple === -1) return;
+    const { request, inputs } = this.#job;
+    const readsOf = (each: number): NamedReads => {
+      const input = inputs[each * request.tuples.length + tuple];
+      const format = request.members[each]?.format;
+      if (input?.kind !== 'file' || format === undefined) throw new RangeError(`there is no file ${tuple} of ${each}`);
+      return { input, format };
+    };
+    throw await findOtherNames(readsOf(earlier), readsOf(member), request.common.signal);
   }
 
   /** Makes all outputs appear by one step. */
@@ -500,6 +526,10 @@ class TogetherJob {
     });
     return { records: this.#notes[0]?.records ?? 0, seed: request.common.seed, members };
   }
+}
+
+function hasNames({ format: { framing } }: Member): boolean {
+  return framing !== undefined && framingOf(framing).hasNames === true;
 }
 
 function inRecords(count = 0): string {

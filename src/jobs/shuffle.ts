@@ -16,6 +16,7 @@
  * member.
  */
 import { randomBytes } from 'node:crypto';
+import type { InputCounts } from '../passes/coverage-check.js';
 import { diskBytesOf } from '../passes/scattered-piles.js';
 import { JobStop } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -45,18 +46,20 @@ import { leftOutBy } from './unique-records.js';
  *   set, the same call with `resume` continues the job.
  */
 export function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
-  return shuffleCounted(options, tuning, () => {});
+  return shuffleCounted(options, tuning, async () => {});
 }
+
+type OnCounts = (counts: InputCounts) => Promise<void>;
 
 /**
  * The same for one of several jobs whose inputs belong together.
- * @param onCounts called between the passes with the number of records of each input, if the keys come from ordinals. If it
+ * @param onCounts called between the passes with what was counted of each input, if the keys come from ordinals. If it
  *   throws, the job fails. Not called if an earlier attempt had written all of the output.
  */
 export async function shuffleCounted(
   options: ShuffleOptions,
   tuning: Partial<Tuning>,
-  onCounts: (recordCounts: Float64Array) => void,
+  onCounts: OnCounts,
 ): Promise<ShuffleReport> {
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {
@@ -94,12 +97,12 @@ function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite>
   return openFiles({ ...parts, mayResume: true }, scope);
 }
 
-async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Array) => void): Promise<UntimedReport> {
+async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<UntimedReport> {
   const { site, prepared, progress } = job;
   const { request, plan, control } = prepared;
   const pass1 = await runPass1(job);
   const { all } = pass1;
-  onCounts(all.recordCounts);
+  await onCounts(all.counts);
   const pass2 = await runPass2(job, pass1);
   const { piles, distinct, output } = pass2;
 
@@ -118,6 +121,7 @@ async function runPasses(job: RunningShuffle, onCounts: (recordCounts: Float64Ar
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: prepared.inputs.length,
     groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups, request.shares?.unit),
+    blank: request.skipsBlank === true ? all.blank : undefined,
     ...leftOutBy(request, all, distinct, output.written),
     workers: plan.memory.workers,
     piles: piles.totals.records.length,

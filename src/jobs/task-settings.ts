@@ -9,6 +9,7 @@ import type {
   ShuffleSettings,
   SplitValues,
 } from '../../workers/settings.js';
+import { formatOf } from '../formats/record-format.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../pile-sets/ram-pool.js';
@@ -27,9 +28,6 @@ export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
   {
-    framing,
-    header,
-    linesAssumed,
     decompressProgram,
     igzip,
     maxRecordBytes,
@@ -38,6 +36,7 @@ export function scatterSettings(
     keepsPlaces,
     isSampled,
     weighedField,
+    ...asked
   }: Omit<InputRequest, 'inputs' | 'fileChoice'> &
     Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled' | 'weighedField'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
@@ -53,9 +52,7 @@ export function scatterSettings(
     isProfiled,
     isSampled,
     weighedField,
-    framing,
-    header,
-    linesAssumed,
+    ...formatOf(asked),
     decompressProgram,
     igzip,
     readBytes,

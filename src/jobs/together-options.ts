@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { counted, UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Compression, codecOfName, compressionOf, suffixOf } from '../formats/encoder-table.js';
+import { NAME_OF_FASTQ } from '../formats/named-formats.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireKnownOptions } from '../known-options.js';
@@ -32,8 +33,6 @@ export interface TogetherRequest {
   readonly common: ShuffleRequest;
 }
 
-const FASTQ = /\.(?:fastq|fq)$/i;
-const LINES_OF_FASTQ = 4;
 /** Files of these names hold no text, so options for text do not mean them. */
 const BINARY_KINDS: readonly [name: RegExp, records: NonNullable<ShuffleOptions['records']>][] = [
   [/\.npy$/i, { by: 'npy' }],
@@ -101,8 +100,8 @@ function recordsOf(
 ): Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'> {
   const byName = BINARY_KINDS.find(([pattern]) => pattern.test(name))?.[1];
   if (byName !== undefined) return { records: byName };
-  if (records === undefined && zeroTerminated !== true && FASTQ.test(name))
-    return { records: { by: 'lines', linesPerRecord: LINES_OF_FASTQ }, header };
+  if (records === undefined && zeroTerminated !== true && NAME_OF_FASTQ.test(name))
+    return { records: { by: 'fastq' }, header };
   return { records, zeroTerminated, header };
 }
 

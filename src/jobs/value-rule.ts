@@ -1,6 +1,7 @@
 /** Completes the options that say how the value of a record is found. */
 import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
+import { delimiterOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector } from '../formats/selector.js';
 
@@ -35,12 +36,12 @@ function requireFormat(
     );
   if (selector.kind !== 'column') return;
   const isTabs = text.startsWith('tsv:');
-  const isLine = framing?.kind === 'delimited' && framing.value === '0a';
+  const isLine = framing !== undefined && delimiterOf(framing) === '0a';
   if (framing?.kind !== 'csv' && !(isTabs && isLine))
     throw new UsageError(
       `${option} ${text}: only ${isTabs ? 'lines and rows of CSV' : 'rows of CSV'} have such columns; give \`records: { by: 'csv' }\``,
     );
-  if (typeof selector.column === 'string' && header?.kind !== 'lines')
+  if (typeof selector.column === 'string' && header?.kind !== 'lines' && header?.kind !== 'prefix')
     throw new UsageError(
       `${option} ${text}: a column has its name from the header; give \`header.lines\`, or the number of the column, as in csv:3`,
     );

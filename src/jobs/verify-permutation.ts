@@ -40,7 +40,9 @@ export type ReadOptions = Pick<
   | 'onWarning'
 >;
 
-export interface VerifyOptions extends ReadOptions, Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude'> {
+export interface VerifyOptions
+  extends ReadOptions,
+    Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude' | 'skipBlank'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
   readonly outputs: readonly NamedInput[];
   /** The files that they were made from, read in the same way. */
@@ -125,6 +127,7 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = {
 const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
   inputs: true,
   outputs: true,
+  skipBlank: true,
   ...CHOICE_OPTIONS,
   ...READ_OPTIONS,
 };

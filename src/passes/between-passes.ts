@@ -5,7 +5,7 @@
 import type { Release } from '../cleanup.js';
 import { counted, InputError } from '../errors.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
-import type { Header } from '../formats/header.js';
+import { NOTHING } from '../formats/framing.js';
 import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import type { JobControl } from '../job-control.js';
 import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
@@ -15,6 +15,7 @@ import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js'
 import { type CutsToFit, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import type { FoundSplit } from './find-splits.js';
 import type { JobMemory } from './job-memory.js';
+import type { ScatterOutcome } from './scatter-pass.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
@@ -32,19 +33,15 @@ export interface OutputForm {
   readonly compression: Compression | undefined;
 }
 
-/** The header of the inputs, and the rule that measured it. */
-export interface FoundHeaders {
-  readonly spec: HeaderSpec;
-  readonly header: Header;
-}
-
-/** @returns undefined where inputs have no headers. */
-export function foundHeaders(
-  request: { readonly header: HeaderSpec | undefined },
-  found: { readonly header: Header | undefined },
-): FoundHeaders | undefined {
-  const { header: spec } = request;
-  return spec === undefined || found.header === undefined ? undefined : { spec, header: found.header };
+/** The bytes around the records of each output, as pass 1 found them in the inputs. */
+export function foundEnds(
+  { header: spec }: { readonly header: HeaderSpec | undefined },
+  { header, beginnings: { markOfOutput } }: Pick<ScatterOutcome, 'header' | 'beginnings'>,
+): ShardEnds {
+  const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
+  const headerOf = (recordBytes: number) =>
+    Buffer.concat([markOfOutput, rule?.headerOf(rule.header, recordBytes) ?? NOTHING]);
+  return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule?.trailer ?? NOTHING };
 }
 
 /** The layout of an output, whose cuts may depend on the order of the records. */
@@ -60,17 +57,16 @@ export interface PartPlan extends Pick<FoundSplit, 'firstRank' | 'firstByte' | '
 }
 
 /**
- * @param headers undefined: the output gets no headers.
+ * @param ends of each output.
  * @param found the splits that the form asks for.
  * @throws UsageError or InputError if the output cannot be cut as requested.
  */
 export function planOutput(
   { shards, splits, compression }: OutputForm,
   piles: ScatteredPiles,
-  headers: FoundHeaders | undefined,
+  ends: ShardEnds,
   found: readonly FoundSplit[] = [],
 ): OutputPlan {
-  const ends = headers === undefined ? NO_ENDS : endsOf(headers);
   const { bytes: recordBytes, longestRecordBytes } = piles;
   const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: Omit<FoundSplit, 'name'>): PartPlan => {
     const totals = { records, bytes, longestRecordBytes, bytesAround: bytesAround(ends) };
@@ -92,12 +88,6 @@ export function layoutOfOne(
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   const cuts = { by: 'rank', shardCount: 1, totalRecords: records } as const;
   return { cuts, ends: storedEnds(NO_ENDS, encoder), recordBytes, compression };
-}
-
-function endsOf({ spec, header }: FoundHeaders): ShardEnds {
-  const rule = headerRuleOf(spec);
-  const headerOf = (recordBytes: number) => rule.headerOf(header, recordBytes);
-  return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule.trailer };
 }
 
 /** The memory of a job at the end of pass 1. */

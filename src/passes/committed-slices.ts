@@ -8,7 +8,7 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { nameSome, type SystemError, VerificationError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
-import { list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import { checksumText, list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import type { JobControl } from '../job-control.js';
@@ -44,6 +44,8 @@ const reportShape: Shape<SliceReport> = object({
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
+      markBytes: optional(wholeNumber()),
+      blank: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
       weighed: optional(
         object({
           records: wholeNumber(),
@@ -52,7 +54,7 @@ const reportShape: Shape<SliceReport> = object({
           undrawnSum: optional(text),
         }),
       ),
-      ordinals: optional(object({ start: wholeNumber(), end: wholeNumber() })),
+      ordinals: optional(object({ start: wholeNumber(), end: wholeNumber(), names: optional(checksumText) })),
     }),
   ),
   longestRecordBytes: wholeNumber(),
@@ -122,8 +124,8 @@ export function readCommitted(
   const ordinalsOfKeys = (read.keys ?? []).flatMap((sampled) => sampled.inputOrdinals);
   const isOfTheseInputs = [...inputOrdinals, ...ordinalsOfKeys].every((ordinal) => ordinal < inputCount);
   if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw ofOtherJob(path);
-  // An index does not say which decoders there were.
-  return { ...read, streamHeader: undefined, decoders: {}, pileSet, totals };
+  // An index does not say which decoders there were, nor what an earlier attempt has told.
+  return { ...read, streamHeader: undefined, decoders: {}, doubts: [], pileSet, totals };
 }
 
 /**

@@ -9,6 +9,13 @@ import { type Input, type InputHeader, NO_HEADER } from '../inputs/list-inputs.j
 import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../plan/weights.js';
 
+/** Of each input, where the keys come from ordinals; else 0. */
+export interface InputCounts {
+  readonly records: Float64Array;
+  /** Modulo 2^64; 0 where records have no names. */
+  readonly nameSums: BigUint64Array;
+}
+
 /** Collects the reports of the tasks, and checks them. */
 export class CoverageCheck {
   readonly #inputs: readonly Input[];
@@ -19,15 +26,14 @@ export class CoverageCheck {
   readonly #weights: readonly Weight[] | undefined;
   /** With all copies. */
   #recordBytes = 0;
-  /** Of each input, where the keys come from ordinals; else 0. */
-  readonly recordCounts: Float64Array;
+  readonly counts: InputCounts;
 
   /** @param weights of each input; absent: each record comes once. */
   constructor(inputs: readonly Input[], weights?: readonly Weight[]) {
     this.#inputs = inputs;
     this.#weights = weights;
     this.#isCovered = new Uint8Array(inputs.length);
-    this.recordCounts = new Float64Array(inputs.length);
+    this.counts = { records: new Float64Array(inputs.length), nameSums: new BigUint64Array(inputs.length) };
   }
 
   /** Sets the header of a stream. Call it before `add` with a part of that stream. */
@@ -39,7 +45,7 @@ export class CoverageCheck {
    * @throws VerificationError if a whole input is read again; InputError if the size of an input contradicts its header.
    */
   add(part: Coverage): void {
-    const { inputOrdinal, start, end } = part;
+    const { inputOrdinal, start, end, markBytes = 0 } = part;
     this.#recordBytes += bytesWithCopies(part, this.#weights?.[inputOrdinal]);
     const input = this.#inputs[inputOrdinal];
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
@@ -47,13 +53,13 @@ export class CoverageCheck {
       if (end === start) return;
       throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
     }
-    this.recordCounts[inputOrdinal] = (this.recordCounts[inputOrdinal] ?? 0) + countOf(part);
-    const header = this.#headerOf(input, inputOrdinal);
+    this.#count(part);
+    const header = this.headerOf(input, inputOrdinal);
     if (part.inputBytes !== undefined) requireRecordBytes(header, part.inputBytes, inputName(input.path));
     const isFromFirst = (part.ordinals?.start ?? 0) === 0;
     if (
       isFromFirst &&
-      start === header.byteLength &&
+      start === header.byteLength + markBytes &&
       end === endOfRecords(input, [part]) &&
       !this.#partsOfInput.has(inputOrdinal)
     ) {
@@ -65,7 +71,14 @@ export class CoverageCheck {
     else parts.push(part);
   }
 
-  #headerOf(input: Input, inputOrdinal: number): InputHeader {
+  #count({ inputOrdinal, ordinals }: Coverage): void {
+    if (ordinals === undefined) return;
+    const { records, nameSums } = this.counts;
+    records[inputOrdinal] = (records[inputOrdinal] ?? 0) + ordinals.end - ordinals.start;
+    nameSums[inputOrdinal] = (nameSums[inputOrdinal] ?? 0n) + BigInt(`0x${ordinals.names ?? '0'}`);
+  }
+
+  headerOf(input: Input, inputOrdinal: number): InputHeader {
     if (input.kind === 'file') return input.header;
     return this.#headersOfStreams.get(inputOrdinal) ?? NO_HEADER;
   }
@@ -80,15 +93,11 @@ export class CoverageCheck {
       if (this.#isCovered[ordinal] === 1) continue;
       const weight = this.#weights?.[ordinal];
       if (weight !== undefined && isNothing(weight)) continue;
-      requireTiled(input, this.#headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
+      requireTiled(input, this.headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
     }
     if (takenBytes === this.#recordBytes) return;
     throw bytesMissing(takenBytes, this.#recordBytes);
   }
-}
-
-function countOf({ ordinals }: Coverage): number {
-  return ordinals === undefined ? 0 : ordinals.end - ordinals.start;
 }
 
 /** The error for piles, or an index, that did not get the bytes that were read. */
@@ -108,13 +117,15 @@ function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefi
       ? input.list.bytes.byteLength
       : undefined;
   const inputBytes = knownBytes ?? last?.inputBytes;
-  return inputBytes === undefined ? undefined : inputBytes - (last?.trailerBytes ?? 0);
+  // Several parts may lie in the trailer.
+  const trailerBytes = parts.reduce((most, part) => Math.max(most, part.trailerBytes), 0);
+  return inputBytes === undefined ? undefined : inputBytes - trailerBytes;
 }
 
 function requireTiled(input: Input, header: InputHeader, parts: readonly Coverage[]): void {
   const recordsEnd = endOfRecords(input, parts);
   if (recordsEnd === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
-  let end = header.byteLength;
+  let end = header.byteLength + (parts.find(({ markBytes }) => markBytes !== undefined)?.markBytes ?? 0);
   let ordinal = 0;
   const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
   for (const part of inOrder) {

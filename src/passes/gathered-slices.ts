@@ -3,12 +3,13 @@ import type { HeldPiles, ReadSettings } from '../../workers/settings.js';
 import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import { Beginnings } from '../inputs/beginnings.js';
 import type { LeftOut, ReadableInputs } from '../inputs/input-part.js';
 import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
-import { CoverageCheck } from './coverage-check.js';
+import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 
@@ -27,6 +28,9 @@ export class GatheredSlices {
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
   readonly #keys = new KeySample();
+  readonly beginnings = new Beginnings();
+  /** The blank records that were read and left out. */
+  readonly blank = { records: 0, bytes: 0 };
   /** Whether only one sample of a key stays. */
   readonly #mayRepeatKeys: boolean;
   /** Where the records of each input end, in decoded bytes. */
@@ -61,9 +65,8 @@ export class GatheredSlices {
     return this.#groups?.amounts;
   }
 
-  /** Of each input, where the keys come from ordinals; else 0. */
-  get recordCounts(): Float64Array {
-    return this.#coverage.recordCounts;
+  get counts(): InputCounts {
+    return this.#coverage.counts;
   }
 
   get header(): Header | undefined {
@@ -76,10 +79,21 @@ export class GatheredSlices {
 
   /** @throws InputError if the header of a stream differs from the others. */
   add(slice: number, result: ReadResult & { readonly pileSet?: PileSet }): void {
-    const { pileSet, coverage, totals, longestRecordBytes, keys = [], leftOut, streamHeader, decoders } = result;
+    const {
+      pileSet,
+      coverage,
+      totals,
+      longestRecordBytes,
+      keys = [],
+      leftOut,
+      streamHeader,
+      decoders,
+      doubts,
+    } = result;
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
+    for (const raised of doubts) this.beginnings.doubts.add(raised);
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     if (pileSet !== undefined) {
       const { name, index, diskBytes } = pileSet;
@@ -88,6 +102,10 @@ export class GatheredSlices {
     for (const part of coverage) {
       this.#coverage.add(part);
       this.#groups?.add(part);
+      this.blank.records += part.blank?.records ?? 0;
+      this.blank.bytes += part.blank?.bytes ?? 0;
+      const input = this.#inputs[part.inputOrdinal];
+      if (input !== undefined) this.beginnings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
     this.#keys.addAll(keys);

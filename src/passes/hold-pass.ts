@@ -106,8 +106,9 @@ function hasRoomForPass2(
 }
 
 function outcomeOf(
-  { header, recordEnds, recordCounts, decoders, leftOut, groups }: GatheredSlices,
+  { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups }: GatheredSlices,
   piles: ReturnType<GatheredSlices['piles']>,
 ) {
-  return { ...piles, header, recordEnds, recordCounts, decoders, leftOut, groups, resumedCount: 0 };
+  const found = { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups };
+  return { ...piles, ...found, resumedCount: 0 };
 }

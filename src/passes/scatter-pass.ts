@@ -9,6 +9,7 @@ import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks
 import { afterFailure } from '../cleanup.js';
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
 import type { Header } from '../formats/header.js';
+import type { Beginnings } from '../inputs/beginnings.js';
 import {
   bytesWithCopies,
   inputPart,
@@ -30,7 +31,7 @@ import { takenBytes } from '../pile-sets/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
-import { bytesMissing } from './coverage-check.js';
+import { bytesMissing, type InputCounts } from './coverage-check.js';
 import { GatheredSlices } from './gathered-slices.js';
 import type { GroupAmount } from './group-amounts.js';
 import { committing, GroupCommit } from './group-commit.js';
@@ -58,9 +59,11 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly header: Header | undefined;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
-  /** The number of records of each input, where the keys come from ordinals; else 0. */
-  readonly recordCounts: Float64Array;
+  readonly counts: InputCounts;
   readonly leftOut: LeftOut;
+  /** The blank records that were left out. */
+  readonly blank: LeftOut;
+  readonly beginnings: Beginnings;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
   /** What decoded the parts of inputs that this attempt read, and how many parts each. */
@@ -91,8 +94,8 @@ export async function scatterInputs(
     commits?.add({ slice, pileSet: result.pileSet });
   };
   await committing(commits, () => scatterSlices(work, threads, left, before, take));
-  const { header, recordEnds, recordCounts, decoders, leftOut, groups } = gathered;
-  const found = { header, recordEnds, recordCounts, decoders, leftOut, groups };
+  const { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups } = gathered;
+  const found = { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups };
   return { ...gathered.piles(), ...found, resumedCount };
 }
 

@@ -27,7 +27,7 @@ describe('a wrong call', () => {
     ],
     [
       ['--tfrecord', '--header', '1'],
-      '--header counts lines, and these records are not text; give --skip-bytes, or leave --header out',
+      '--header takes lines, and these records are not text; give --skip-bytes, or leave --header out',
     ],
     [['--npy', '--header', '1'], 'records of npy have a header of their own; leave out --header'],
     [['--webdataset', '--skip-bytes', '1'], 'records of webdataset have a header of their own; leave out --skip-bytes'],

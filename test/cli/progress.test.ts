@@ -82,6 +82,7 @@ const report: ShuffleReport = {
   seconds: { total: 6.1, pass1: 3, pass2: 3, commit: 0.1 },
   inputCount: 8,
   leftOut: undefined,
+  blank: undefined,
   groups: undefined,
   duplicates: undefined,
   workers: 2,

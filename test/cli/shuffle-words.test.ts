@@ -179,7 +179,10 @@ describe('the words of the main command', () => {
   });
 
   it.each([
-    [['--head', '4'], "unknown option '--head' (Did you mean one of --head-count, --header?); see pileshuf --help"],
+    [
+      ['--head', '4'],
+      "unknown option '--head' (Did you mean one of --head-count, --header, --header-prefix?); see pileshuf --help",
+    ],
     [
       ['--shard-size=4M'],
       "unknown option '--shard-size=4M' (Did you mean one of --shard-records, --shard-bytes?); see pileshuf --help",

@@ -98,6 +98,7 @@ describe('the words of aligned files', () => {
     'record-size': '8',
     'length-prefixed': 'varint',
     header: '1',
+    'header-prefix': '#',
     'skip-bytes': '1',
     'max-record': '1M',
     together: 'c,d',
@@ -146,6 +147,7 @@ describe('the words of aligned files', () => {
     'keep-temp',
     'profile',
     'report',
+    'skip-blank',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 

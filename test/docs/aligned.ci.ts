@@ -20,7 +20,11 @@ const NUMBERS = Array.from({ length: COUNT }, (_, i) => i);
 
 const text = (write: (i: number) => string) => Buffer.from(NUMBERS.map(write).join(''));
 const rows = () => Buffer.concat([npyHeaderOf('<u4', COUNT, []), Buffer.from(Uint32Array.from(NUMBERS).buffer)]);
-const reads = (mate: number) => text((i) => `@${i}/${mate}\n${'ACGT'.repeat(1 + ((i * mate) % 5))}\n+\nFFFF\n`);
+const reads = (mate: number) =>
+  text((i) => {
+    const repeats = 1 + ((i * mate) % 5);
+    return `@${i}/${mate}\n${'ACGT'.repeat(repeats)}\n+\n${'FFFF'.repeat(repeats)}\n`;
+  });
 
 /** What the file of a name holds: in each record, a number. */
 function makeFile(name: string): Buffer {

@@ -48,7 +48,14 @@ const INPUTS: Readonly<Record<string, Input>> = {
   'names.nul': { spec: { kind: 'delimited', value: '00' }, bytes: each((i) => `a\nname ${i}\0`) },
   'dos.txt': { spec: { kind: 'delimited', value: '0d0a' }, bytes: each((i) => `line\n${i}\r\n`) },
   'records.rs': { spec: { kind: 'delimited', value: '1e' }, bytes: each((i) => `{\n"id": ${i}}\x1e`) },
-  'reads.fastq': { spec: { kind: 'lines', value: 4 }, bytes: each((i) => `@read${i}\nACGT\n+\nIIII\n`) },
+  'questions.txt': { spec: { kind: 'lines', value: 2 }, bytes: each((i) => `${i}?\nYes.\n`) },
+  'genes.fasta': { spec: { kind: 'begins-with', value: '3e' }, bytes: each((i) => `>gene${i}\nACGT\nAC\n`) },
+  'variants.vcf': {
+    spec: { kind: 'delimited', value: '0a' },
+    header: Buffer.from('##fileformat=VCFv4.2\n#CHROM\tPOS\n'),
+    bytes: each((i) => `1\t${i}\n`),
+  },
+  'reads.fastq': { spec: { kind: 'fastq', value: null }, bytes: each((i) => `@read${i}\nACGT\n+\nIIII\n`) },
   'poems.txt': { spec: { kind: 'paragraphs', value: null }, bytes: each((i) => `poem ${i}\nof two lines\n\n`) },
   'table.csv': { spec: { kind: 'csv', value: null }, bytes: each((i) => `${i},"a ""quoted""\nfield",x\n`) },
   'tokens.bin': { spec: { kind: 'fixed', value: 4096 }, bytes: each((i) => Buffer.alloc(4096, `${i},`)) },
@@ -144,7 +151,7 @@ describe('the examples of docs/FORMATS.md, docs/COMPRESSION.md and README.md', (
 
   it('are those of the three pages', () => {
     expect(inBlocks.length).toBeGreaterThan(20);
-    expect(inTable).toHaveLength(13);
+    expect(inTable).toHaveLength(15);
   });
 
   const writesZstd = (line: string) => /--compress zstd|-o \S+\.zst$/.test(line);

@@ -3,11 +3,7 @@
  * and pipes in place, and never renames a file over them.
  */
 import { spawnSync } from 'node:child_process';
-<<<<<<< HEAD
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-=======
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
->>>>>>> walk
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { seen, sortLines } from '../fixtures/command-outcome.js';

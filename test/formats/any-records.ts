@@ -23,8 +23,22 @@ const any = (spec: FramingSpec, alphabet: readonly number[]) =>
   bytes(alphabet).map((input): FramedInput => ({ spec, input }));
 
 const delimited = fc
-  .constantFrom('0a', '00', '0d0a', '6162', '1e', '0a0a', '0d0a0d0a', '616261', '61616161', '2d2d2d2d2d2d2d2d2d2d2d0a')
-  .chain((value) => any({ kind: 'delimited', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0xff])]));
+  .constantFrom(
+    '0a',
+    '0a',
+    '00',
+    '0d0a',
+    '6162',
+    '1e',
+    '0a0a',
+    '0d0a0d0a',
+    '616261',
+    '61616161',
+    '2d2d2d2d2d2d2d2d2d2d2d0a',
+  )
+  .chain((value) =>
+    any({ kind: 'delimited', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0x0d, 0xff])]),
+  );
 const lines = fc.integer({ min: 2, max: 5 }).chain((value) =>
   fc.tuple(fc.array(bytes([0x61, 0x0d, 0xff], 80), { maxLength: 40 }), fc.boolean()).map(([texts, isEnded]) => {
     const whole = texts
@@ -36,10 +50,41 @@ const lines = fc.integer({ min: 2, max: 5 }).chain((value) =>
     return { spec: { kind: 'lines', value } as const, input: canLack ? input.subarray(0, -1) : input };
   }),
 );
-const csv = any({ kind: 'csv', value: null }, [0x22, 0x0a, 0x61, 0x2c]).map(({ spec, input }) => {
-  const quotes = input.filter((byte) => byte === 0x22).byteLength;
-  return { spec, input: quotes % 2 === 0 ? input : Buffer.concat([input, Buffer.of(0x22)]) };
+const csvField = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', '\r', ' '), maxLength: 70 }),
+  fc.string({ unit: fc.constantFrom('a', '""', '\n', '\r\n', ',', ';'), maxLength: 70 }).map((text) => `"${text}"`),
+);
+const csvRow = fc.tuple(
+  fc.array(csvField, { maxLength: 4 }),
+  fc.constantFrom(',', ';', '\t', '|'),
+  fc.constantFrom('\n', '\r\n'),
+);
+const csv = fc.tuple(fc.array(csvRow, { maxLength: 20 }), fc.boolean()).map(([rows, isEnded]): FramedInput => {
+  const text = rows.map(([fields, separator, end]) => fields.join(separator) + end).join('');
+  return { spec: { kind: 'csv', value: null }, input: Buffer.from(isEnded ? text : text.replace(/\r?\n$/, '')) };
 });
+/** Reads whose quality may begin with @ or +, and blank lines behind them. */
+const fastqRead = fc
+  .record({
+    name: fc.string({ unit: fc.constantFrom('@', '+', 'a', ' '), maxLength: 90 }),
+    quality: fc.string({ unit: fc.constantFrom('@', '+', 'I'), maxLength: 90 }),
+    end: fc.constantFrom('\n', '\r\n'),
+  })
+  .map(({ name, quality, end }) => [`@${name}`, 'A'.repeat(quality.length), '+', quality, ''].join(end));
+const fastq = fc
+  .tuple(fc.array(fastqRead, { maxLength: 12 }), fc.constantFrom('', '\n', '\r\n', '\n \n\t\n', 'cut'))
+  .map(([reads, rest]): FramedInput => {
+    const text = reads.join('');
+    // Only a last line with text can lack its end.
+    const input = rest !== 'cut' ? text + rest : /[^\r\n]\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text;
+    return { spec: { kind: 'fastq', value: null }, input: Buffer.from(input) };
+  });
+const fasta = fc.array(fc.constantFrom('>', '\n', '\n', '\r\n', '\n>', 'ACGT', 'A'.repeat(70)), { maxLength: 40 }).map(
+  (parts): FramedInput => ({
+    spec: { kind: 'begins-with', value: '3e' },
+    input: Buffer.from(parts.length === 0 ? '' : `>${parts.join('')}`),
+  }),
+);
 const fixed = fc.integer({ min: 1, max: 70 }).chain((value) =>
   fc.nat({ max: 90 }).map((count) => ({
     spec: { kind: 'fixed', value } as const,
@@ -97,7 +142,10 @@ function withKeysOfTheirOwn(entries: readonly TarEntry[], n: number): TarEntry[]
 export const framedInputs: Readonly<Record<FramingSpec['kind'], fc.Arbitrary<FramedInput>>> = {
   delimited,
   lines,
+  newline: any({ kind: 'newline', value: null }, [0x0a, 0x0d, 0x61]),
   csv,
+  fastq,
+  'begins-with': fasta,
   paragraphs: any({ kind: 'paragraphs', value: null }, [0x0a, 0x0a, 0x61, 0x0d]),
   fixed,
   'length-prefixed': prefixedLengths,

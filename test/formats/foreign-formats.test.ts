@@ -3,7 +3,9 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
-import { FORMAT_HEAD_BYTES, foreignFormatOf, requireLines } from '#src/formats/foreign-formats.js';
+import { lookedAt } from '#src/formats/first-look.js';
+import { FORMAT_HEAD_BYTES, foreignFormatOf } from '#src/formats/foreign-formats.js';
+import { LINES } from '#src/formats/framing-table.js';
 import { bgzfFile } from './codecs/bgzf-file.js';
 import { foreignSamples } from './foreign-samples.js';
 
@@ -17,9 +19,11 @@ async function* piecesOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGene
   }
 }
 
+const format = { framing: LINES, header: undefined, linesAssumed: true };
+
 async function linesOf(bytes: Uint8Array, sizes: readonly number[]): Promise<Buffer> {
   const taken: Buffer[] = [];
-  for await (const piece of requireLines(piecesOf(bytes, sizes), 'in')) taken.push(Buffer.from(piece));
+  for await (const piece of lookedAt(piecesOf(bytes, sizes), 'in', format, () => {})) taken.push(Buffer.from(piece));
   return Buffer.concat(taken);
 }
 
@@ -47,6 +51,57 @@ describe('a file that is not lines', () => {
   });
 });
 
+describe('text of two or four bytes a character', () => {
+  const languages = {
+    English: 'A line of text.\nAnd one more.\n',
+    Russian: '\u0421\u0442\u0440\u043e\u043a\u0430 \u0442\u0435\u043a\u0441\u0442\u0430\n',
+    Greek: '\u03b3\u03c1\u03b1\u03bc\u03bc\u03ae \u03ba\u03b5\u03b9\u03bc\u03ad\u03bd\u03bf\u03c5\n',
+    Hebrew: '\u05e9\u05d5\u05e8\u05d4 \u05e9\u05dc \u05d8\u05e7\u05e1\u05d8\n',
+    Hindi: '\u092a\u093e\u0920 \u0915\u0940 \u092a\u0902\u0915\u094d\u0924\u093f\n',
+    Chinese: '\u4e00\u884c\u6587\u5b57\u5728\u8fd9\u91cc\n\u8fd8\u6709\u4e00\u884c\n',
+    Korean: '\uae00\uc790 \ud55c \uc904\n',
+    emoji: '\u{1f600}\u{1f601}\n\u{1f602}\n',
+  };
+  const inUtf32 = (text: string) =>
+    Buffer.from(Uint32Array.from([...text].map((character) => character.codePointAt(0) ?? 0)).buffer);
+
+  it.each(Object.entries(languages))('is none in %s, short and long', (_, line) => {
+    for (const text of [line, line.repeat(500)]) {
+      const utf16 = Buffer.from(text, 'utf16le');
+      const utf32 = inUtf32(text);
+      expect(foreignFormatOf(utf16)?.name).toBe('what looks like UTF-16LE text');
+      expect(foreignFormatOf(Buffer.from(utf16).swap16())?.name).toBe('what looks like UTF-16BE text');
+      expect(foreignFormatOf(utf32)?.name).toBe('what looks like UTF-32LE text');
+      expect(foreignFormatOf(Buffer.from(utf32).swap32())?.name).toBe('what looks like UTF-32BE text');
+    }
+  });
+
+  it('is none with a mark, even without a newline', () => {
+    const marked = Buffer.from('\ufeff\u4e2d', 'utf16le');
+    expect(foreignFormatOf(marked)?.name).toBe('UTF-16 text');
+    expect(foreignFormatOf(inUtf32('\ufeff\u4e2d'))?.name).toBe('UTF-32 text');
+  });
+
+  it.each([
+    ['UTF-8', Buffer.from(Object.values(languages).join('').repeat(20))],
+    ['Latin-1', Buffer.from('une ligne tr\u00e8s fran\u00e7aise\n'.repeat(40), 'latin1')],
+    [
+      'a code of one byte for Russian',
+      Buffer.from(Array.from({ length: 900 }, (_, i) => (i % 9 === 8 ? 10 : 0xe0 + (i % 31)))),
+    ],
+    [
+      'a code of two bytes for Chinese',
+      Buffer.from(Array.from({ length: 900 }, (_, i) => (i % 21 === 20 ? 10 : 0xb0 + ((i * 7) % 72)))),
+    ],
+  ])('is not %s into which NULs have got', (_, text) => {
+    for (const places of [[10], [11], [10, 200, 333], [3, 4]]) {
+      const bytes = Buffer.from(text);
+      for (const place of places) bytes[place] = 0;
+      expect(foreignFormatOf(bytes)).toBeUndefined();
+    }
+  });
+});
+
 describe('text', () => {
   it.each([
     '',
@@ -69,6 +124,10 @@ describe('text', () => {
     '\ufeffwith a byte order mark\n',
     `${'x'.repeat(257)}ustar 00\n`,
     '[1,2]\n{"a": "\\u0093NUMPY"}\n',
+    'one\0\n',
+    'a NUL that got into a line of text\0\n',
+    `\u043d\u0435\u0442\0\n`,
+    `${'\u4e2d\u6587\n'.repeat(100)}\0\n`,
   ])('%j is taken', async (text) => {
     const bytes = Buffer.from(text);
     expect(foreignFormatOf(bytes)).toBeUndefined();

@@ -42,22 +42,19 @@ describe('paragraphs of a file that lacks its last newline', () => {
     ['a\r', ['a\r\n\r\n']],
     ['\r', ['\r\n']],
     ['a\n\nb\r', ['a\n\n', 'b\r\n\r\n']],
+    ['a\r\n\r\nb', ['a\r\n\r\n', 'b\r\n\r\n']],
+    ['a\n\n\nb', ['a\n\n\n', 'b\n\n']],
+    ['a\r\nb', ['a\r\nb\r\n\r\n']],
   ])('%j are %j', (text, records) => expect(recordsOf(text)).toEqual(records));
-
-  it('are those of the file with it', () => {
-    const anyText = fc.array(fc.constantFrom('a', '\n', '\r'), { minLength: 1, maxLength: 12 });
-    fc.assert(
-      fc.property(anyText, (characters) => {
-        const text = characters.join('');
-        expect(recordsOf(text)).toEqual(recordsOf(text.endsWith('\n') ? text : `${text}\n`));
-      }),
-    );
-  });
 });
 
 describe('a framing says where an input may be cut', () => {
   it.each<[FramingSpec, Cut]>([
-    [LINES, { kind: 'anywhere', lookBehindBytes: 1 }],
+    [LINES, { kind: 'anywhere', lookBehindBytes: 1, contextBytes: 1 }],
+    [
+      { kind: 'begins-with', value: '3e' },
+      { kind: 'anywhere', lookBehindBytes: 1, contextBytes: 1 },
+    ],
     [
       { kind: 'delimited', value: '0d0a' },
       { kind: 'anywhere', lookBehindBytes: 2 },
@@ -67,11 +64,11 @@ describe('a framing says where an input may be cut', () => {
     [{ kind: 'delimited', value: '616261' }, { kind: 'never' }],
     [
       { kind: 'lines', value: 4 },
-      { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1 },
+      { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: 1 },
     ],
     [
       { kind: 'csv', value: null },
-      { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1 },
+      { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1, contextBytes: 1 },
     ],
     [
       { kind: 'fixed', value: 12 },
@@ -93,6 +90,9 @@ describe('what is malformed', () => {
     return copy;
   };
   const [one, two] = [tfrecordOf(Buffer.from('one')), tfrecordOf(Buffer.from('two'))];
+  const CSV: FramingSpec = { kind: 'csv', value: null };
+  const FASTA: FramingSpec = { kind: 'begins-with', value: '3e' };
+  const FASTQ: FramingSpec = { kind: 'fastq', value: null };
   const TAR: FramingSpec = { kind: 'webdataset', value: null };
   const sample = { name: '1.a', data: Buffer.alloc(600, 'data') };
 
@@ -109,8 +109,26 @@ describe('what is malformed', () => {
       { kind: 'csv', value: null },
       Buffer.from('a\n"b\nc\n'),
       2,
-      /^begins a record with a double quote that is not closed before the input ends$/,
+      /^begins a record with a double quote that is not closed before the input ends; if quotes are mere text/,
     ],
+    ['a quote in a field', CSV, Buffer.from('a,"b"\n6" pipe,c\n'), 7, /^is a double quote in a field that does not/],
+    ['a quote behind a space', CSV, Buffer.from('a, "b"\n'), 3, /^is a double quote in a field that does not/],
+    ['text behind a quote', CSV, Buffer.from('"a";"b"c\n'), 7, /^is text behind the double quote that ends/],
+    ['a line end inside of another', CSV, Buffer.from('"a"\rb\n'), 4, /^is text behind the double quote that ends/],
+    ['text before a sequence', FASTA, Buffer.from('\n>a\n'), 0, /^is before the first record; expected ">" at its/],
+    ['text that is no sequence', FASTA, Buffer.from(';a'), 0, /^is before the first record/],
+    ['a read without @', FASTQ, Buffer.from('a\nA\n+\nI\n'), 0, /^begins a read with "a"; expected @: a read is four/],
+    [
+      'a read that is wrapped',
+      FASTQ,
+      Buffer.from('@1\nA\n+\nI\n@2\r\nA\r\nA\r\n+\r\nII\r\n'),
+      16,
+      /^begins the third line/,
+    ],
+    ['a quality that is too short', FASTQ, Buffer.from('@1\nAC\n+\nI\r\n'), 0, /sequence of 2 and a quality of 1; /],
+    ['a last read that is wrong', FASTQ, Buffer.from('@1\nAC\n+\nI'), 0, /sequence of 2 and a quality of 1; /],
+    ['a read that is cut off', FASTQ, Buffer.from('@1\nAC\n+\n'), 0, /^begins a record of 3 lines at the end/],
+    ['a read behind a blank line', FASTQ, Buffer.from('@1\nA\n+\nI\n \n@1\n'), 11, /^lies behind a blank line/],
     [
       'a size that does not divide',
       { kind: 'fixed', value: 4 },

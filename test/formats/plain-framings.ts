@@ -9,11 +9,18 @@ import { splitTar } from './plain-tar.js';
 export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
   switch (spec.kind) {
     case 'delimited':
+      if (spec.value === '0a') return completed(linesOf(input));
       return splitAt(input, Buffer.from(spec.value, 'hex'));
+    case 'newline':
+      return splitAt(input, NEWLINE);
     case 'lines':
-      return groups(splitAt(input, Buffer.from('\n')), spec.value);
+      return completed(groups(linesOf(input), spec.value));
+    case 'fastq':
+      return completed(groups(linesOf(input), 4).filter((read) => read[0] === 0x40));
+    case 'begins-with':
+      return completed(splitBefore(linesOf(input), Buffer.from(spec.value, 'hex')));
     case 'csv':
-      return splitCsv(input);
+      return completed(splitCsv(input));
     case 'paragraphs':
       return splitParagraphs(input);
     case 'fixed':
@@ -27,6 +34,38 @@ export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
     case 'webdataset':
       return splitTar(input);
   }
+}
+
+const NEWLINE = Buffer.from('\n');
+
+/** The last one as it is. */
+function linesOf(input: Buffer): Buffer[] {
+  return (
+    input
+      .toString('latin1')
+      .match(/[^\n]*\n|[^\n]+$/g)
+      ?.map((line) => Buffer.from(line, 'latin1')) ?? []
+  );
+}
+
+/** The last record with the line end of the one before it, or of the line before it in the only record. */
+function completed(records: readonly Buffer[]): Buffer[] {
+  const last = records.at(-1)?.toString('latin1') ?? '\n';
+  if (last.endsWith('\n')) return [...records];
+  const before = records.at(-2)?.toString('latin1') ?? last.slice(0, last.lastIndexOf('\n') + 1);
+  const end = before.endsWith('\r\n') && !last.endsWith('\r') ? '\r\n' : '\n';
+  return [...records.slice(0, -1), Buffer.from(last + end, 'latin1')];
+}
+
+/** Joins lines to records, each of which begins with the text. */
+function splitBefore(lines: readonly Buffer[], text: Buffer): Buffer[] {
+  const records: Buffer[] = [];
+  for (const line of lines) {
+    const record = records.at(-1);
+    if (record === undefined || line.subarray(0, text.byteLength).equals(text)) records.push(line);
+    else records[records.length - 1] = Buffer.concat([record, line]);
+  }
+  return records;
 }
 
 function splitAt(input: Buffer, delimiter: Buffer): Buffer[] {
@@ -60,28 +99,27 @@ function splitCsv(input: Buffer): Buffer[] {
     records.push(input.subarray(start, i + 1));
     start = i + 1;
   }
-  if (start < input.byteLength) records.push(Buffer.concat([input.subarray(start), Buffer.from('\n')]));
+  if (start < input.byteLength) records.push(input.subarray(start));
   return records;
 }
 
 /** Line by line: a record continues until a line with text follows a blank line. */
 function splitParagraphs(input: Buffer): Buffer[] {
   if (input.byteLength === 0) return [];
-  const text = input.toString('latin1');
-  const lines = text.endsWith('\n') ? text : `${text}\n`;
-  const isEnded = /(^|\n)\r?\n$/.test(lines);
-  const whole = isEnded ? lines : `${lines}${lines.endsWith('\r\n') ? '\r\n' : '\n'}`;
   const records: Buffer[][] = [[]];
   let hasText = false;
   let wasBlank = false;
-  for (const line of splitAt(Buffer.from(whole, 'latin1'), Buffer.from('\n'))) {
-    const isBlank = ['\n', '\r\n'].includes(line.toString('latin1'));
+  for (const line of linesOf(input)) {
+    const isBlank = ['\n', '\r\n', '\r'].includes(line.toString('latin1'));
     if (!isBlank && hasText && wasBlank) records.push([]);
     records.at(-1)?.push(line);
     hasText ||= !isBlank;
     wasBlank = isBlank;
   }
-  return records.map((lines) => Buffer.concat(lines));
+  const whole = completed(records.map((lines) => Buffer.concat(lines)));
+  const last = whole.at(-1)?.toString('latin1') ?? '';
+  const blank = /(^|\n)\r?\n$/.test(last) ? '' : last.endsWith('\r\n') ? '\r\n' : '\n';
+  return [...whole.slice(0, -1), Buffer.from(last + blank, 'latin1')];
 }
 
 function splitPrefixed(input: Buffer, byteLengthAt: (at: number) => number): Buffer[] {

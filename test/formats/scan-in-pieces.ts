@@ -29,7 +29,7 @@ export class Malformed extends Error {
 
 /** Scans like a task: the rest that is not scattered moves to the front before each piece. @throws Malformed */
 export function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer[] {
-  const scanner = framingOf(spec).openScanner(kernel, LIMITS, 0);
+  const scanner = framingOf(spec).openScanner(kernel, LIMITS, 'beginning');
   const records: Buffer[] = [];
   let recordStart = DATA;
   let scannedEnd = DATA;

@@ -57,12 +57,12 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
       {
         inputOrdinal: 0,
         start: 0,
-        end: 46,
+        end: 47,
         members: { storedStart: 0, storedEnd: 5 * memberBytes, decodedStart: 0, decodedEnd: 45 },
       },
       {
         inputOrdinal: 0,
-        start: 46,
+        start: 47,
         end: 90,
         members: {
           storedStart: 5 * memberBytes,
@@ -76,7 +76,7 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
 
   it('is cut before all members but the empty one at the end when slices are small', async () => {
     const parts = await partsOf(LINES, 1);
-    expect(parts.map(({ start }) => start)).toEqual([0, ...Array.from({ length: 9 }, (_, i) => 9 * (i + 1) + 1)]);
+    expect(parts.map(({ start }) => start)).toEqual([0, ...Array.from({ length: 9 }, (_, i) => 9 * (i + 1) + 2)]);
     expect(parts.map(({ members }) => members?.storedStart)).toEqual(parts.map((_, i) => i * memberBytes));
   });
 
@@ -92,7 +92,7 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   });
 
   it('is not looked through when it seems too small to be cut', async () => {
-    expect(await partsOf(LINES, 45, 68)).toMatchObject([{ start: 0, members: { decodedEnd: 45 } }, { start: 46 }]);
+    expect(await partsOf(LINES, 45, 68)).toMatchObject([{ start: 0, members: { decodedEnd: 45 } }, { start: 47 }]);
     const [whole, ...others] = await partsOf(LINES, 45, 67);
     expect(others).toEqual([]);
     expect(whole).not.toHaveProperty('members');
@@ -139,7 +139,7 @@ describe('findCuts', () => {
     const input = await inputOf(Buffer.concat([skippable, frame, skippable, frame, skippable]));
     expect(await findCuts(input, lines, MUCH, 1, undefined)).toEqual({
       decodedBytes: 18,
-      cutPoints: [{ start: 10, storedStart: 2 * skippable.byteLength + frame.byteLength, decodedStart: 9 }],
+      cutPoints: [{ start: 11, storedStart: 2 * skippable.byteLength + frame.byteLength, decodedStart: 9 }],
     });
   });
 
@@ -178,7 +178,7 @@ describe('findCuts', () => {
     );
     expect(cuts).toEqual({
       decodedBytes: 18,
-      cutPoints: [{ start: 10, storedStart: member(empty).byteLength + member(content).byteLength, decodedStart: 9 }],
+      cutPoints: [{ start: 11, storedStart: member(empty).byteLength + member(content).byteLength, decodedStart: 9 }],
     });
   });
 

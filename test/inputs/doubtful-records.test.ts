@@ -33,20 +33,11 @@ const line = (parts: string) => [
 const CSV = "give `records: { by: 'csv' }` if a field may hold a newline";
 const HEADER = 'give `header.lines` 1 if it begins with one';
 
-describe('names of tables and reads', () => {
+describe('names of tables', () => {
   it.each([
     [['a.csv'], line(`for CSV (a.csv) ${CSV} and ${HEADER}`)],
     [['a.tsv.gz', 'b.txt', 'c.TSV'], line(`for TSV (a.tsv.gz and 1 other input) ${HEADER}`)],
-    [
-      ['d/a.fastq', 'd/b.fq.zst', 'd/c.fq'],
-      line('for FASTQ (d/a.fastq and 2 other inputs) give `records.linesPerRecord` 4'),
-    ],
-    [
-      ['a.csv', 'b.tsv', 'c.fq'],
-      line(
-        `for FASTQ (c.fq) give \`records.linesPerRecord\` 4; for CSV (a.csv) ${CSV} and ${HEADER}; for TSV (b.tsv) ${HEADER}`,
-      ),
-    ],
+    [['a.csv', 'b.tsv', 'c.fq'], line(`for CSV (a.csv) ${CSV} and ${HEADER}; for TSV (b.tsv) ${HEADER}`)],
     [['a.jsonl', 'csv', 'a.csv.txt', 'fastq/a.txt', '-', 'a.csv/b'], []],
   ])('%j', (names, warnings) => expect(warningsOf(names)).toEqual(warnings));
 
@@ -123,6 +114,7 @@ describe('names of mates', () => {
   it('count for FASTQ alone: by its four lines, or by its name', () => {
     expect(mateWarningsOf(['a_R1.fastq'], assumed)).toHaveLength(1);
     expect(mateWarningsOf(['a_R1.txt'], assumed)).toEqual([]);
+    expect(mateWarningsOf(['a_R1.fastq'], { ...insisted, framing: { kind: 'fastq', value: null } })).toHaveLength(1);
     for (const format of [insisted, eightLines]) expect(mateWarningsOf(['a_R1.fastq'], format)).toEqual([]);
   });
 });

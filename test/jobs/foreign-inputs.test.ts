@@ -141,7 +141,7 @@ describe('a shuffle', () => {
     const warnings: string[] = [];
     await shuffle({ ...options(...inputs), onWarning: (line) => warnings.push(line) }, INLINE);
     expect(warnings).toEqual([
-      expect.stringMatching(/^each line is a record; for FASTQ .* and 1 other input/),
+      expect.stringMatching(/^each line is a record; for CSV .*c\.csv/),
       expect.stringMatching(/^mates in two files do not stay aligned .* and 1 other input/),
     ]);
   });

@@ -125,6 +125,10 @@ describe('a large input', () => {
     /** With the beginning of the first record it looks like the end of one. */
     readonly header: string;
     readonly first: string;
+    /** Bytes that the end of the input lacks. */
+    readonly lacks?: number;
+    /** Behind the records. */
+    readonly tail?: string;
   }
 
   it.each<Large>([
@@ -133,35 +137,52 @@ describe('a large input', () => {
     { spec: { kind: 'delimited', value: '616263' }, part: 'aababc', header: 'hab', first: 'c' },
     { spec: { kind: 'lines', value: 3 }, part: 'x\n\nyy\n', header: 'h\n\n', first: '\n\n\n' },
     { spec: { kind: 'csv', value: null }, part: 'x\n"\n"\n', header: '"', first: '\n' },
+    { spec: { kind: 'delimited', value: '0a' }, part: 'x\r\n', header: 'h\r', first: '\n', lacks: 2 },
+    { spec: { kind: 'newline', value: null }, part: 'x\r\n', header: 'h\r', first: '\n', lacks: 2 },
+    { spec: { kind: 'lines', value: 2 }, part: '\n\r\n', header: 'h\r', first: '\n\n', lacks: 1 },
+    { spec: { kind: 'csv', value: null }, part: '"";\r\n', header: '"', first: '\n', lacks: 2 },
+    { spec: { kind: 'begins-with', value: '3e' }, part: '>\nA\r\n', header: 'h\n', first: '>\n', lacks: 2 },
+    { spec: { kind: 'fastq', value: null }, part: '@\nA\r\n+\n@\r\n', header: '@\n', first: '@\n\n+\n\n', lacks: 2 },
+    {
+      spec: { kind: 'fastq', value: null },
+      part: '@\n\n+\n\n',
+      header: '@\n',
+      first: '@\n\n+\n\n',
+      tail: '\n\r\n \n'.repeat(9),
+    },
     { spec: { kind: 'fixed', value: 7 }, part: '1234567', header: 'h', first: '' },
-  ])('gives the same records wherever it is cut: $spec', async ({ spec, part, header, first }) => {
-    for (const headerBytes of [0, header.length]) {
-      const body = Buffer.from(headerBytes === 0 ? part.repeat(9) : first + part.repeat(9));
-      const head = header.slice(0, headerBytes);
-      const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
-      const expected = head + Buffer.concat(records).toString('latin1');
-      // Of ranges of all lengths some end at each byte of a delimiter.
-      for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 1)) {
-        const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
-        const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
-        const { bytes } = await shuffleToFile(directory, {
-          inputs: [Buffer.concat([Buffer.from(head), body])],
-          seed: 's',
-          records: recordKindOf(spec),
-          header: headerBytes === 0 ? undefined : { bytes: headerBytes },
-          settings: {
-            workers: 1,
-            memoryBytes: 2 ** 24,
-            tempDirCount: 1,
-            encodings: [encoding],
-            tuning: { sliceBytes, inline: true },
-          },
-        });
-        const how = `${encoding}, ${headerBytes} bytes of header, slices of ${sliceBytes}`;
-        expect(bytes.toString('latin1'), how).toBe(expected);
+  ])(
+    'gives the same records wherever it is cut: $spec, $part',
+    async ({ spec, part, header, first, lacks = 0, tail = '' }) => {
+      for (const headerBytes of [0, header.length]) {
+        const whole = Buffer.from((headerBytes === 0 ? '' : first) + part.repeat(9) + tail);
+        const body = whole.subarray(0, whole.byteLength - lacks);
+        const head = header.slice(0, headerBytes);
+        const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
+        const expected = head + Buffer.concat(records).toString('latin1');
+        // Of ranges of all lengths some end at each byte of a delimiter.
+        for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 1)) {
+          const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
+          const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
+          const { bytes } = await shuffleToFile(directory, {
+            inputs: [Buffer.concat([Buffer.from(head), body])],
+            seed: 's',
+            records: recordKindOf(spec),
+            header: headerBytes === 0 ? undefined : { bytes: headerBytes },
+            settings: {
+              workers: 1,
+              memoryBytes: 2 ** 24,
+              tempDirCount: 1,
+              encodings: [encoding],
+              tuning: { sliceBytes, inline: true },
+            },
+          });
+          const how = `${encoding}, ${headerBytes} bytes of header, slices of ${sliceBytes}`;
+          expect(bytes.toString('latin1'), how).toBe(expected);
+        }
       }
-    }
-  });
+    },
+  );
 
   it('may have delimiters of 1,024 bytes', async () => {
     const delimiter = Buffer.concat([Buffer.alloc(1023, 'ab'), Buffer.of(0)]);

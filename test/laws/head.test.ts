@@ -20,6 +20,7 @@ import { orderRecords, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
 const directory = useMemoryDirectory();
+const pipeOf = useFedPipes(directory);
 
 async function expectHead(job: Job & { readonly headCount: number }): Promise<void> {
   const { bytes, report } = await shuffleToFile(directory, job);
@@ -101,9 +102,14 @@ describe('the head', () => {
       'head',
       headerBytes,
     );
-    for (const headCount of [0, 1, 4]) {
+    for (const [headCount, given] of [
+      [0, inputs],
+      [0, inputs.map(pipeOf)],
+      [1, inputs],
+      [4, inputs],
+    ] as const) {
       const output = directory.path('out');
-      await shuffle({ ...around.options, inputs, output, seed: 'head', headCount, force: true });
+      await shuffle({ ...around.options, inputs: given, output, seed: 'head', headCount, force: true });
       const body = Buffer.concat(records.slice(0, headCount));
       const expected = Buffer.concat([around.header(body.byteLength), body, around.trailer]);
       expect(readFileSync(output).toString('latin1')).toBe(expected.toString('latin1'));
@@ -111,7 +117,17 @@ describe('the head', () => {
   });
 });
 
-const pipeOf = useFedPipes(directory);
+it('without a record is refused if the header of a later stream is another one', async () => {
+  const inputs = ['h\na\n', 'k\na\n'].map((text, i) => {
+    const path = directory.path(`in-${i}`);
+    writeFileSync(path, text);
+    return pipeOf(path);
+  });
+  await expect(shuffle({ inputs, header: { lines: 1 }, headCount: 0, output: directory.path('out') })).rejects.toThrow(
+    /pipe-1: byte 0 of its header differs from that of .*pipe-0: expected "h\\n", got "k\\n"$/,
+  );
+});
+
 const LINES = Array.from({ length: 60_000 }, (_, i) => `${i}\n`).join('');
 let ordered: readonly Buffer[] | undefined;
 

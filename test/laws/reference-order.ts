@@ -5,17 +5,22 @@
 import { createHash } from 'node:crypto';
 import { recordHash, recordKey } from '../workers/kernel/kernel-twin.js';
 
-/** Records with their terminators; a last one without gets it. */
+/** Records with their terminators; a last one without gets it, or behind a line that ends in CRLF, that. */
 export function recordsOf(input: Uint8Array, terminator: number): Buffer[] {
   const records: Buffer[] = [];
   for (let start = 0; start < input.byteLength; ) {
     const found = input.indexOf(terminator, start);
     const end = found < 0 ? input.byteLength : found + 1;
     const record = Buffer.from(input.subarray(start, end));
-    records.push(found < 0 ? Buffer.concat([record, Buffer.of(terminator)]) : record);
+    records.push(found < 0 ? Buffer.concat([record, missingEnd(record, records.at(-1), terminator)]) : record);
     start = end;
   }
   return records;
+}
+
+function missingEnd(record: Buffer, before: Buffer | undefined, terminator: number): Buffer {
+  const isCrlf = terminator === 0x0a && before?.at(-2) === 0x0d && record.at(-1) !== 0x0d;
+  return Buffer.from([...(isCrlf ? [0x0d] : []), terminator]);
 }
 
 /** First eight bytes, little-endian, of SHA-256 over seed and id, each behind its length. */

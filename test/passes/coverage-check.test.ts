@@ -19,7 +19,7 @@ function file(path: string, byteLength: number, codec?: typeof gzip, header: Inp
     kind: 'file',
     path,
     codec,
-    foreign: undefined,
+    finding: undefined,
     header,
     version: { identity: `1:${byteLength}`, byteLength, modifiedNanoseconds: 0n },
   };
@@ -126,7 +126,7 @@ describe('CoverageCheck', () => {
     const check = new CoverageCheck([file('plain', 100)]);
     for (const each of [counted(40, 100, 7, 9), counted(0, 40, 0, 7)]) check.add(each);
     expect(() => check.verify(100)).not.toThrow();
-    expect(check.recordCounts).toEqual(Float64Array.of(9));
+    expect(check.counts.records).toEqual(Float64Array.of(9));
     for (const first of [6, 8]) {
       const wrong = () => verifyCoverage([file('plain', 100)], [counted(0, 40, 0, 7), counted(40, 100, first, 9)]);
       expect(wrong).toThrow(VerificationError);

@@ -138,7 +138,7 @@ describe('gzip in a pipe', () => {
     const stdin = Buffer.concat([packed, Buffer.alloc(zeros), Buffer.from('x')]);
     const result = await runCommand(options(), { stdin, env: smallSizes() });
     const position = packed.byteLength + zeros;
-    const line = `pileshuf: standard input: byte ${position} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file`;
+    const line = `pileshuf: standard input: byte ${position} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file; if what follows is junk, \`gzip -dc FILE | gzip\` writes the data without it`;
     expect(seen(result)).toEqual({ exitCode: 3, lines: [line] });
   });
 

@@ -72,7 +72,14 @@ export interface KernelFunctions extends FramingFunctions {
   undrawnRecords(): number;
   undrawnBytes(): bigint;
   fieldPlace(): number;
-  undrawnField(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): bigint;
+  undrawnField(
+    delimiterBytes: number,
+    table: number,
+    count: number,
+    base: number,
+    basePosition: bigint,
+    inputKey: bigint,
+  ): bigint;
   undrawnParts(): bigint;
   longestDrawn(): number;
   beginInput(ordinal: number): void;
@@ -85,9 +92,12 @@ export interface KernelFunctions extends FramingFunctions {
   equalByBytes(): void;
   equalByValue(): void;
   recordWithoutValue(): number;
+  dropBlank(table: number, count: number, delimiterBytes: number): number;
+  blankBytes(): number;
+  isBlank(start: number, end: number, delimiterBytes: number): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
-  keyByPlace(): void;
+  keyByPlace(bytesBefore: number): void;
   keyByOrdinal(first: bigint): void;
   keyOfRecord(mark: number, position: bigint, inputKey: bigint): bigint;
   takeKeptCount(): number;
@@ -96,7 +106,8 @@ export interface KernelFunctions extends FramingFunctions {
   recordWithoutNumber(): number;
   valueWithoutNumber(): number;
   endOfOtherValue(): number;
-  seekField(path: number): void;
+  seekField(path: number, delimiterBytes: number): void;
+  isBroken(start: number, end: number): number;
   fieldHash(start: number, end: number): bigint;
   hasField(): number;
   splitByNone(): void;

@@ -9,7 +9,7 @@
 import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
 import { BadRecord } from '../../src/formats/framing.js';
-import { type FramingSpec, framingOf } from '../../src/formats/framing-table.js';
+import { delimiterOf, type FramingSpec, framingOf, isOfLines } from '../../src/formats/framing-table.js';
 import { type Expression, encodeFieldPath, type Selector } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 import type { ValueRule } from '../settings.js';
@@ -38,7 +38,8 @@ export function placeSelector(kernel: Kernel, address: number, { selector, missi
   const { wasm, bytes, view } = kernel;
   const room = address + HEAD_BYTES;
   bytes.fill(0, address, room);
-  view.setUint32(address, KINDS[selector.kind], true);
+  view.setUint16(address, KINDS[selector.kind], true);
+  if (framing !== undefined) view.setUint16(address + 2, framingOf(framing).delimiterBytes ?? 0, true);
   const body = bodyOf(selector, framing?.kind === 'csv');
   bytes.set(body, room);
   const missingAt = room + bodyByteLength(body);
@@ -168,16 +169,8 @@ function matcherOf({ source, flags }: Expression): Matcher {
 
 /** What ends a record, if its framing has it from the caller or ends lines. */
 function endingOf(framing: FramingSpec | undefined): Uint8Array {
-  switch (framing?.kind) {
-    case 'delimited':
-      return Buffer.from(framing.value, 'hex');
-    case 'lines':
-    case 'csv':
-    case 'paragraphs':
-      return Buffer.from('\n');
-    default:
-      return new Uint8Array();
-  }
+  if (framing === undefined) return new Uint8Array();
+  return isOfLines(framing) ? Buffer.from('\n') : Buffer.from(delimiterOf(framing) ?? '', 'hex');
 }
 
 function endWithout(ending: Uint8Array, memory: Uint8Array, start: number, end: number): number {

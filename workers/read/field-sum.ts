@@ -26,9 +26,16 @@ export interface RecordWithoutNumber {
 /**
  * The sum over the first records of a boundary table, in parts of 10^-15. It ends before the first record without a number.
  * @param pathAt the address of the path of the field.
+ * @param delimiterBytes at the end of a record, which only end it.
  */
-export function sumOfField({ wasm }: Kernel, pathAt: number, table: number, count: number): bigint {
-  wasm.seekField(pathAt);
+export function sumOfField(
+  { wasm }: Kernel,
+  pathAt: number,
+  delimiterBytes: number,
+  table: number,
+  count: number,
+): bigint {
+  wasm.seekField(pathAt, delimiterBytes);
   const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum());
 }
@@ -40,10 +47,14 @@ export function sumOfField({ wasm }: Kernel, pathAt: number, table: number, coun
 export function undrawnSumOf(
   { wasm, bytes }: Kernel,
   { path }: NumberField,
+  delimiterBytes: number,
   ...[table, count, base, basePosition, inputKey]: [number, number, number, number, bigint]
 ): bigint {
   bytes.set(path, wasm.fieldPlace() >>> 0);
-  const whole = BigInt.asUintN(64, wasm.undrawnField(table, count, base, BigInt(basePosition), inputKey));
+  const whole = BigInt.asUintN(
+    64,
+    wasm.undrawnField(delimiterBytes, table, count, base, BigInt(basePosition), inputKey),
+  );
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.undrawnParts());
 }
 

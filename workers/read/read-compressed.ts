@@ -10,8 +10,9 @@ import { InputError } from '../../src/errors.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
 import { IGZIP } from '../../src/formats/codecs/igzip.js';
-import { requireLines } from '../../src/formats/foreign-formats.js';
-import { type Framing, readerStart } from '../../src/formats/framing.js';
+import { type Doubt, lookedAt } from '../../src/formats/first-look.js';
+import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
+import { isHeldToText } from '../../src/formats/record-format.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import type { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -46,12 +47,16 @@ export async function readCompressed(
   reader: RecordReader,
   { control, decoderMemory }: ReadState,
   job: ReadSettings,
-): Promise<Pick<PartReport, 'coverage' | 'decoder'>> {
+): Promise<Omit<PartReport, 'header'>> {
   const codec = codecNamed(part.codec, job.decompressProgram);
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   let decoder: string | undefined;
   const onDecoder = (name: string) => {
     decoder = name;
+  };
+  let doubt: Doubt | undefined;
+  const onDoubt = (found: Doubt) => {
+    doubt = found;
   };
   const open = (start: number, end: number, onRead = count) => compressedBytes(input, start, end, control, onRead);
   const decode = (source: CompressedSource) => piecesInPhase('decompress', codec.decode(source, decoderMemory));
@@ -61,7 +66,7 @@ export async function readCompressed(
     const byteLength = Math.min(end, part.version.byteLength) - start;
     const again = { byteLength, open: () => ({ ...open(start, end, () => {}), onDecoder }) };
     const pieces = decode(job.igzip === true ? { ...source, again } : source);
-    return job.linesAssumed && start === 0 ? requireLines(pieces, part.path) : pieces;
+    return isHeldToText(job) && start === 0 ? lookedAt(pieces, part.path, job, onDoubt) : pieces;
   };
   const taking = (take: (piece: Uint8Array) => void) => (piece: Uint8Array) => {
     control.count('decodedBytes', piece.byteLength);
@@ -76,11 +81,11 @@ export async function readCompressed(
     reader.begin(part.headerBytes, false);
     const take = taking((piece) => reader.takeCopy(piece, control));
     for await (const piece of behind(part.headerBytes, decodePart(0, Number.POSITIVE_INFINITY))) take(piece);
-    return { coverage: reader.endOfInput(), decoder };
+    return { coverage: reader.endOfInput(), decoder, doubt };
   }
   const decodeBehind = (start: number) => decode(open(start, Number.POSITIVE_INFINITY, () => {}));
   const coverage = await readMembers(part, framing, reader, control, { decodePart, decodeBehind, taking });
-  return { coverage, decoder };
+  return { coverage, decoder, doubt };
 }
 
 /** The pieces without their first `byteLength` bytes. */
@@ -110,8 +115,10 @@ async function readMembers(
 ): Promise<Coverage> {
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
   // The first bytes may be the end of a record of the previous part.
-  const begin = readerStart(framing, start, headerBytes);
-  reader.begin(begin, begin < start);
+  const scanStart = readerStart(framing, start, headerBytes);
+  const contextBytes = contextBytesAt(framing, scanStart, headerBytes);
+  reader.begin(scanStart, scanStart < start, 0, contextBytes);
+  const begin = scanStart - contextBytes;
   let position = decodedStart;
   const take = (piece: Uint8Array) => {
     reader.takeCopy(piece.subarray(Math.max(0, begin - position)), control, end);

@@ -10,11 +10,12 @@ import type { PartReport, RecordReader } from './record-reader.js';
 
 export function readList(
   { list }: InputPart & { kind: 'list' },
+  framing: Framing | undefined,
   openReader: (framing: Framing) => RecordReader,
   { control }: ReadState,
 ): PartReport {
   const { byteLength } = list.bytes;
-  const reader = openReader(framingOfList(list));
+  const reader = openReader(framingOfList(list, framing?.delimiterBytes ?? 0));
   reader.begin(0, false);
   control.count('scatteredBytes', byteLength);
   control.count('decodedBytes', byteLength);
@@ -22,8 +23,9 @@ export function readList(
   return { coverage: reader.endOfInput(), header: undefined, decoder: undefined };
 }
 
-function framingOfList({ ends }: RecordList): Framing {
+function framingOfList({ ends }: RecordList, delimiterBytes: number): Framing {
   return {
+    delimiterBytes,
     cut: { kind: 'never' },
     countSample: () => undefined,
     openScanner: (kernel) => listScanner(kernel, ends),

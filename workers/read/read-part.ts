@@ -12,15 +12,16 @@
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
-import { type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
+import { contextBytesAt, type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
-import type { JobControl } from '../../src/job-control.js';
+import { type JobControl, UncountedControl } from '../../src/job-control.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
 import { readList } from './read-list.js';
 import { readStream } from './read-stream.js';
+import { RecordDropper } from './record-dropper.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
 /** Bytes read at a time behind a range, to complete its last record. */
@@ -40,17 +41,32 @@ export async function readPart(
 ): Promise<PartReport> {
   const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job, onKey);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
-  if (part.kind === 'list') return readList(part, openReader, thread);
+  if (part.kind === 'list') return readList(part, framing, openReader, thread);
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
   const reader = openReader(framing);
   const input = new RegularInput(part.path, part.version, thread.control, part.gate);
   const read = async (): Promise<PartReport> => {
     const report =
       part.kind === 'range'
-        ? { coverage: readRange(part, input, framing, reader, thread.control), decoder: undefined }
+        ? { coverage: readRangeOfInput(part), decoder: undefined }
         : await readCompressed(part, input, framing, reader, thread, job).catch(readAgain);
     input.requireUnchanged();
     return { ...report, header: undefined };
+  };
+  const readRangeOfInput = (range: InputPart & { kind: 'range' }): Coverage => {
+    try {
+      return readRange(range, input, framing, reader, thread.control);
+    } catch (error) {
+      const isMistake = error instanceof InputError && error.code === 'ERR_INPUT_CORRUPT';
+      if (!isMistake || framing.findsMistakes !== true || range.start <= range.headerBytes) throw error;
+      // What is wrong here may follow from a mistake before.
+      const control = new UncountedControl(job.control);
+      const whole = { ...range, start: range.headerBytes, countBefore: 0 };
+      const settings = { ...job, splitBy: undefined, uniqueBy: undefined, isSampled: false };
+      const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings, undefined);
+      readRange(whole, input, framing, dropping, control);
+      throw error;
+    }
   };
   /** A damaged file gives the error that it gives without igzip. */
   const readAgain = async (error: unknown) => {
@@ -69,8 +85,10 @@ function readRange(
   control: JobControl,
 ): Coverage {
   const { end } = part;
-  let position = readerStart(framing, part.start, part.headerBytes);
-  reader.begin(position, position < part.start, part.countBefore);
+  const scanStart = readerStart(framing, part.start, part.headerBytes);
+  const contextBytes = contextBytesAt(framing, scanStart, part.headerBytes);
+  reader.begin(scanStart, scanStart < part.start, part.countBefore, contextBytes);
+  let position = scanStart - contextBytes;
   while (reader.wantsMore(end)) {
     control.throwIfAborted();
     const room = reader.makeRoom();

@@ -1,6 +1,7 @@
 /** Reads the parts of a slice one after the other, and passes their records to a taker. */
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
+import type { RaisedDoubt } from '../../src/inputs/beginnings.js';
 import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { KeySample } from '../../src/inputs/key-sample.js';
 import type { ReadSettings } from '../settings.js';
@@ -13,6 +14,8 @@ export interface SliceReading extends Omit<SliceReport, 'longestRecordBytes'> {
   readonly streamHeader: Header | undefined;
   /** What decoded the parts, and how many parts; plain ones are left out. */
   readonly decoders: Readonly<Record<string, number>>;
+  /** What raises doubts at the beginnings of compressed inputs and streams. */
+  readonly doubts: readonly RaisedDoubt[];
 }
 
 export async function readSlice(
@@ -25,14 +28,16 @@ export async function readSlice(
   const coverage: Coverage[] = [];
   const sample = framing?.sampleKeys === undefined ? undefined : new KeySample();
   const decoders: Record<string, number> = {};
+  const doubts: RaisedDoubt[] = [];
   let streamHeader: Header | undefined;
   for (const part of parts) {
     const onKey = (key: string) => sample?.add(key, part.inputOrdinal);
     const read = await readPart(part, framing, taker, thread, job, onKey);
     coverage.push(read.coverage);
     streamHeader = read.header;
-    const { decoder } = read;
+    const { decoder, doubt } = read;
+    if (doubt !== undefined) doubts.push({ inputOrdinal: part.inputOrdinal, doubt });
     if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
   }
-  return { coverage, keys: sample?.keys(), streamHeader, decoders };
+  return { coverage, keys: sample?.keys(), streamHeader, decoders, doubts };
 }

@@ -6,12 +6,12 @@
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
-import { CODEC_HEAD_BYTES, detectCodec } from '../../src/formats/codec-table.js';
-import { requireLines } from '../../src/formats/foreign-formats.js';
+import { detectCodecOfStream } from '../../src/formats/codec-table.js';
+import { type Doubt, lookedAt } from '../../src/formats/first-look.js';
 import { type Framing, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { type Header, readHeader, requireSameHeader } from '../../src/formats/header.js';
-import { headerRuleOf } from '../../src/formats/record-format.js';
+import { headerRuleOf, isHeldToText } from '../../src/formats/record-format.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { openStreamInput } from '../../src/io/input-source.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
@@ -44,16 +44,10 @@ export async function readStream(
         control.throwIfAborted();
       }
     };
-    // A slow pipe may deliver its first bytes one by one.
-    let first: Uint8Array = part.begin ?? new Uint8Array();
-    control.count('scatteredBytes', first.byteLength);
-    while (first.byteLength < CODEC_HEAD_BYTES) {
-      const piece = await next();
-      if (piece.byteLength === 0) break;
-      first = first.byteLength === 0 ? piece : joined(first, piece);
-    }
+    const begin = part.begin ?? NOTHING;
+    control.count('scatteredBytes', begin.byteLength);
+    const { codec, next: nextOfAll } = await detectCodecOfStream(begin, next, job.decompressProgram);
     let decoder: string | undefined;
-    let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
     const source: CompressedSource = {
       path: stream.path,
       start: 0,
@@ -61,18 +55,17 @@ export async function readStream(
       onDecoder: (name) => {
         decoder = name;
       },
-      next: () => {
-        const bytes = held;
-        held = undefined;
-        return bytes ?? next();
-      },
+      next: nextOfAll,
     };
-    const codec = detectCodec(first, job.decompressProgram);
     const decoded =
       codec === undefined
         ? piecesInPhase('read', piecesOf(source))
         : piecesInPhase('decompress', codec.decode(source, decoderMemory));
-    const pieces = job.linesAssumed ? requireLines(decoded, part.path) : decoded;
+    let doubt: Doubt | undefined;
+    const onDoubt = (found: Doubt) => {
+      doubt = found;
+    };
+    const pieces = isHeldToText(job) ? lookedAt(decoded, part.path, job, onDoubt) : decoded;
     const readPieces = async (): Promise<PartReport> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
@@ -86,7 +79,7 @@ export async function readStream(
       };
       take(rest);
       for await (const piece of { [Symbol.asyncIterator]: () => pieces }) take(piece);
-      return { coverage: reader.endOfInput(), header, decoder };
+      return { coverage: reader.endOfInput(), header, decoder, doubt };
     };
     return thenAlwaysAsync(readPieces, async () => {
       await pieces.return?.();
@@ -114,12 +107,4 @@ async function takeHeader(
   const { header, rest } = await readHeader(pieces, rule, path);
   if (firstHeader !== undefined) requireSameHeader(rule, firstHeader, { path, header });
   return { header, rest };
-}
-
-/** Joins both in a new buffer; `Buffer.concat` may use a shared pool. */
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.byteLength + b.byteLength);
-  bytes.set(a);
-  bytes.set(b, a.byteLength);
-  return bytes;
 }

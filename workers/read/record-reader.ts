@@ -4,7 +4,9 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
+import { markBytesOf, mayBeMark } from '../../src/formats/byte-order-mark.js';
 import { withColumnNumber } from '../../src/formats/column-names.js';
+import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
@@ -14,11 +16,12 @@ import {
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import type { FoundHeader, Header } from '../../src/formats/header.js';
-import { lackOf } from '../../src/formats/selector.js';
+import { lackOf, type Selector } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
+import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -27,6 +30,7 @@ import { undrawnSumOf } from './field-sum.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type RecordPlace } from './record-too-long.js';
+import { whyUnfit } from './unfit-record.js';
 
 /** The report about one part of a slice. */
 export interface PartReport {
@@ -35,6 +39,8 @@ export interface PartReport {
   readonly header: Header | undefined;
   /** The library or program that decoded it; undefined for plain bytes. */
   readonly decoder: string | undefined;
+  /** What the first bytes of a compressed input or a stream say. */
+  readonly doubt?: Doubt | undefined;
 }
 
 /** Takes the records of parts: provides the memory that they are read into, and receives them. */
@@ -70,12 +76,20 @@ export class RecordReader implements FramingKernel {
   readonly #onKey: OnKey | undefined;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
+  /** Of the next bytes, so many are not scanned. */
+  #contextBytes = 0;
   /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
   #skipping = false;
   #firstStart: number | undefined;
   #lastEnd = 0;
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
+  /** Whether the first bytes may be a UTF-8 mark. */
+  #mayBeMarked = false;
+  #markBytes = 0;
+  /** The mark before the next record, which is the first one: that record has the position of the mark. */
+  #markBefore = 0;
+  #blank = { records: 0, bytes: 0 };
   #weighed = { records: 0, undrawnRecords: 0, undrawnBytes: 0 };
   #undrawnSum = 0n;
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
@@ -84,6 +98,8 @@ export class RecordReader implements FramingKernel {
   #dropped: DroppedRecord | undefined;
   /** Records taken. */
   #taken = 0;
+  /** Of the records taken, if they have names and ordinals. */
+  #names = 0n;
   /** The number of the column that the selector names, where only the header of the stream tells it. */
   #column: number | undefined;
 
@@ -96,7 +112,7 @@ export class RecordReader implements FramingKernel {
     this.#framing = framing;
     this.#taker = taker;
     this.#followTaker();
-    this.#scanner = framing.openScanner(this, job, 0, onKey);
+    this.#scanner = framing.openScanner(this, job, 'beginning', onKey);
   }
 
   get window(): RecordWindow {
@@ -131,15 +147,20 @@ export class RecordReader implements FramingKernel {
   /**
    * @param skipping whether `position` lies before the part, in bytes of another part.
    * @param countBefore the number of the bytes that the framing counts before `position`.
+   * @param contextBytes bytes before `position` that come first and are not scanned.
    */
-  begin(position: number, skipping: boolean, countBefore = 0): void {
+  begin(position: number, skipping: boolean, countBefore = 0, contextBytes = 0): void {
     this.window.clear();
-    this.#scanner = this.#framing.openScanner(this, this.#job, countBefore, this.#onKey);
-    this.#filledPosition = position;
+    this.#contextBytes = contextBytes;
+    const at = skipping ? countBefore : 'beginning';
+    this.#scanner = this.#framing.openScanner(this, this.#job, at, this.#onKey);
+    this.#filledPosition = position - contextBytes;
+    this.#mayBeMarked = this.#job.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
     this.#skipping = skipping;
     this.#firstStart = undefined;
     this.#finished = false;
     this.#taken = 0;
+    this.#names = 0n;
   }
 
   /** Whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the input's end. */
@@ -147,7 +168,7 @@ export class RecordReader implements FramingKernel {
     if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
     if (this.#dropped !== undefined) return true;
-    return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
+    return !this.#finished && !this.#skipping && this.#nextPosition < end;
   }
 
   /**
@@ -221,8 +242,24 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     window.filledEnd += count;
     this.#filledPosition += count;
+    window.scannedEnd += this.#contextBytes;
+    this.#contextBytes = 0;
+    if (this.#mayBeMarked && !this.#passMark()) return;
     if (this.#dropped !== undefined) this.#lookForEnd(this.#dropped);
     else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
+  }
+
+  /** Leaves a UTF-8 mark out. @returns false: more bytes decide whether there is one. */
+  #passMark(): boolean {
+    const { window } = this;
+    const head = this.bytes.subarray(window.recordStart, window.filledEnd);
+    if (mayBeMark(head)) return false;
+    this.#mayBeMarked = false;
+    this.#markBytes = markBytesOf(head);
+    this.#markBefore = this.#markBytes;
+    window.recordStart += this.#markBytes;
+    window.scannedEnd = window.recordStart;
+    return true;
   }
 
   /** Takes as much of `piece` as the part needs. */
@@ -240,6 +277,8 @@ export class RecordReader implements FramingKernel {
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
+    // Its first bytes are no mark.
+    if (this.#mayBeMarked && window.pendingBytes > 0) this.#takeComplete(Number.POSITIVE_INFINITY);
     if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#dropped === undefined)) {
       return this.#coverage(inputBytes);
     }
@@ -274,10 +313,21 @@ export class RecordReader implements FramingKernel {
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const undrawnSum = this.#job.weighedField && `${this.#undrawnSum}`;
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
-    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken };
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals };
-    if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
+    const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
+    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken, names };
+    const markBytes = this.#markBytes || undefined;
+    const blank = this.#job.skipsBlank === true ? { ...this.#blank } : undefined;
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, markBytes, blank, weighed, ordinals };
+    if (this.#firstStart === undefined) {
+      const start = Math.max(position, this.#markBytes);
+      return { ...rest, start, end: start };
+    }
     return { ...rest, start: this.#firstStart, end };
+  }
+
+  /** The position of the next record. */
+  get #nextPosition(): number {
+    return this.#position(this.window.recordStart) - this.#markBefore;
   }
 
   /** The decoded position of an address in the window. */
@@ -293,9 +343,10 @@ export class RecordReader implements FramingKernel {
       this.#skipping = false;
       return true;
     }
-    // The kept bytes may hold the first part of a terminator.
+    // The kept bytes may hold the first part of a terminator, and what the scanner must see before that.
     const { cut } = this.#framing;
-    const keptBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes : 0;
+    const lookBehindBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes + (cut.contextBytes ?? 0) : 0;
+    const keptBytes = lookBehindBytes + (this.#scanner.lookAheadBytes ?? 0);
     window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
     window.scannedEnd = window.filledEnd;
     return false;
@@ -334,13 +385,18 @@ export class RecordReader implements FramingKernel {
 
   #takeComplete(end: number): void {
     const { window } = this;
+    if (this.#trailerBytes > 0) {
+      this.#scan(1);
+      this.#leaveTrailerOut();
+      return;
+    }
     const base = window.recordStart;
     const basePosition = this.#position(base);
     while (!this.#finished) {
       // Behind the range, takes only the one record that began inside it.
-      const inRange = this.#position(window.filledEnd) <= end;
+      const inRange = this.#position(window.filledEnd) <= end && this.#markBefore === 0;
       const maxCount = inRange ? this.#mostMarked : 1;
-      if (this.#position(window.recordStart) >= end) {
+      if (this.#nextPosition >= end) {
         this.#finished = true;
         break;
       }
@@ -374,36 +430,53 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     this.#trailerBytes += window.pendingBytes;
     window.recordStart = window.filledEnd;
+    window.scannedEnd = window.filledEnd;
   }
 
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(count, base, basePosition)));
-    if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
-    this.#requireValues(base, basePosition);
+    const end = this.#tableEnd(count - 1);
+    const kept = this.#job.skipsBlank === true ? this.#leaveBlankOut(count) : count;
+    if (kept > 0) {
+      const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
+      if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(kept));
+      this.#requireValues(base, basePosition);
+    }
     this.#firstStart ??= basePosition;
-    window.recordStart = this.#tableEnd(count - 1);
-    window.scannedEnd = window.recordStart;
-    this.#lastEnd = this.#position(window.recordStart);
+    this.#markBefore = 0;
+    window.recordStart = end;
+    window.scannedEnd = end;
+    this.#lastEnd = this.#position(end);
+  }
+
+  /** @returns how many records stay in the boundary table. */
+  #leaveBlankOut(count: number): number {
+    const { wasm } = this.#taker.kernel;
+    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
+    this.#blank.records += count - kept;
+    this.#blank.bytes += wasm.blankBytes() >>> 0;
+    return kept;
   }
 
   /** @throws InputError ERR_FIELD_MISSING for the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
     const { splitBy, uniqueBy } = this.#job;
     const { wasm } = this.#taker.kernel;
-    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), lackOf(splitBy.selector), base, basePosition);
-    if (uniqueBy !== undefined)
-      this.#requireNone(wasm.recordWithoutValue(), lackOf(uniqueBy.selector), base, basePosition);
+    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), splitBy.selector, base, basePosition);
+    if (uniqueBy !== undefined) this.#requireNone(wasm.recordWithoutValue(), uniqueBy.selector, base, basePosition);
   }
 
   /** @param address of a record without the value; 0: there is none. */
-  #requireNone(address: number, lack: string, base: number, basePosition: number): void {
+  #requireNone(address: number, selector: Selector, base: number, basePosition: number): void {
     const missing = address >>> 0;
     if (missing === 0) return;
+    const { kernel } = this.#taker;
+    const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
+    const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has ${lack}, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} ${whyUnfit(record, selector.kind === 'field') ?? lack}`,
     );
   }
 
@@ -413,8 +486,10 @@ export class RecordReader implements FramingKernel {
     const { wasm } = this.#taker.kernel;
     wasm.beginInput(inputOrdinal);
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
-    if (ordinal === undefined) wasm.keyByPlace();
+    if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
     else wasm.keyByOrdinal(BigInt(ordinal));
+    if (ordinal !== undefined && this.#framing.hasNames === true)
+      this.#names += wasm.sumOfNames(this.#table, count, BigInt(ordinal));
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
@@ -430,7 +505,8 @@ export class RecordReader implements FramingKernel {
     const { weighedField } = this.#job;
     if (weighedField !== undefined && weight.chance > 0n) {
       const { kernel, table } = this.#taker;
-      this.#undrawnSum += undrawnSumOf(kernel, weighedField, table, count, base, basePosition, inputKey);
+      const endBytes = this.#framing.delimiterBytes ?? 0;
+      this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
     }
     return Math.max(longest, wasm.longestDrawn() >>> 0);
   }
@@ -443,10 +519,13 @@ export class RecordReader implements FramingKernel {
 
   /** The position of the first record over the limit among the `count` of the boundary table. */
   #longestPosition(count: number): number {
-    let address = this.window.recordStart;
-    for (let i = 0; i < count && this.#tableEnd(i) - address <= this.#job.maxRecordBytes; i++)
-      address = this.#tableEnd(i);
-    return this.#position(address);
+    let i = 0;
+    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.maxRecordBytes) i += 1;
+    return this.#position(this.#tableStart(i));
+  }
+
+  #tableStart(index: number): number {
+    return this.view.getUint32(this.#table + index * 8, true);
   }
 
   #tableEnd(index: number): number {

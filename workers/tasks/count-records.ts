@@ -5,9 +5,10 @@
  */
 import { InputError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
+import { isJson } from '../../src/formats/json-lines.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
-import { JobControl } from '../../src/job-control.js';
+import { UncountedControl } from '../../src/job-control.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -15,6 +16,7 @@ import { type NumberField, recordWithoutNumber, sumOfField } from '../read/field
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
+import { whyUnfit } from '../read/unfit-record.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
@@ -44,16 +46,12 @@ export async function countRecords({ job, parts, field, isPreparation }: CountRe
   const sums: bigint[] = [];
   let records = 0;
   for (const part of parts) {
-    const counter = new RecordCounter(state.arena, job, part.path, field);
+    const counter = new RecordCounter(state.arena, job, part.path, framing?.delimiterBytes ?? 0, field);
     coverage.push((await readPart(part, framing, counter, thread, job)).coverage);
     sums.push(counter.sum);
     records += counter.records;
   }
   return { records, coverage, sums };
-}
-
-class UncountedControl extends JobControl {
-  override count(): void {}
 }
 
 class RecordCounter implements RecordTaker {
@@ -63,6 +61,7 @@ class RecordCounter implements RecordTaker {
   sum = 0n;
   readonly #arena: Arena;
   readonly #inputPath: string;
+  readonly #delimiterBytes: number;
   readonly #field: NumberField | undefined;
   readonly #fieldPath: number;
 
@@ -70,10 +69,12 @@ class RecordCounter implements RecordTaker {
     arena: Arena,
     { readBytes, maxRecordBytes }: ReadSettings,
     inputPath: string,
+    delimiterBytes: number,
     field: NumberField | undefined,
   ) {
     this.#arena = arena;
     this.#inputPath = inputPath;
+    this.#delimiterBytes = delimiterBytes;
     this.#field = field;
     const layout = new ArenaLayout();
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
@@ -96,14 +97,17 @@ class RecordCounter implements RecordTaker {
   #addUp({ name, path }: NumberField, count: number, offset: number): void {
     const { kernel } = this;
     kernel.bytes.set(path, this.#fieldPath);
-    this.sum += sumOfField(kernel, this.#fieldPath, this.table, count);
+    this.sum += sumOfField(kernel, this.#fieldPath, this.#delimiterBytes, this.table, count);
     const without = recordWithoutNumber(kernel);
     if (without === undefined) return;
     const { address, value } = without;
-    const lack = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
+    const has = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
+    const lack = `has ${has}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`;
+    const isNumber = value !== undefined && isJson(value);
+    const record = { kernel, table: this.table, address, delimiterBytes: this.#delimiterBytes };
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#inputPath)}: the record at byte ${address + offset} has ${lack}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`,
+      `${inputName(this.#inputPath)}: the record at byte ${address + offset} ${whyUnfit(record, isNumber) ?? lack}`,
     );
   }
 }

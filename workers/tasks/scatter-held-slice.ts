@@ -17,8 +17,8 @@ export async function scatterHeldSlice({ job, hold, pileSetName, held }: Scatter
   const { writer, scatterArena } = openScatter(job, pileSetName, await pileStateOf(job).ramPool);
   const scatter = async () => {
     scatterHeld(memory, hold, held.directory, scatterArena);
-    const { coverage, keys, streamHeader, decoders } = held;
-    return commitScattered({ coverage, keys, streamHeader, decoders }, scatterArena, job);
+    const { coverage, keys, streamHeader, decoders, doubts } = held;
+    return commitScattered({ coverage, keys, streamHeader, decoders, doubts }, scatterArena, job);
   };
   return thenAlwaysAsync(scatter, () => writer.close());
 }

@@ -33,7 +33,7 @@ export function shuffleMany(job: LargeJob, input: GivenInput): Promise<JobEnd> {
   return untilStopped(async (signal) => {
     await shuffle({
       inputs: [input],
-      ...(job.zeroTerminated ? { zeroTerminated: true } : { records: { by: 'lines' } }),
+      ...(job.zeroTerminated ? { zeroTerminated: true } : { records: { by: 'delimiter', delimiter: '\n' } }),
       decompressProgram: 'none',
       compress: 'none',
       maxRecordBytes: MOST_RECORD_BYTES,

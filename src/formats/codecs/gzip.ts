@@ -161,12 +161,17 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
   }
 }
 
+/** gzip ignores what follows, and warns of it. */
+const WITHOUT_JUNK = 'if what follows is junk, `gzip -dc FILE | gzip` writes the data without it';
+/** What zlib says of a member without the magic bytes; the first one has them. */
+const NO_MEMBER = 'incorrect header check';
+
 function requireZeros(bytes: Uint8Array, start: number, path: string): void {
   const index = bytes.findIndex((byte) => byte !== 0);
   if (index < 0) return;
   throw corruptInput(
     path,
-    `byte ${start + index} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file`,
+    `byte ${start + index} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${WITHOUT_JUNK}`,
   );
 }
 
@@ -184,7 +189,7 @@ function asInputError(error: unknown, path: string, consumed: number, end: numbe
   if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
     return corruptInput(
       path,
-      `the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}; check it with \`gzip -t\``,
+      `the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}${error.message === NO_MEMBER ? ` behind a whole member; ${WITHOUT_JUNK}` : ''}; check it with \`gzip -t\``,
       { cause: error },
     );
   }

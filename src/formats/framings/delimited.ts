@@ -1,6 +1,5 @@
 /**
- * Records that end in a delimiter of one or several bytes, which belongs to them: lines, NUL-terminated records,
- * and whatever is named.
+ * Records that end in a delimiter of one or several bytes, which belongs to them: NUL, and whatever is named.
  */
 import type { Framing, FramingKernel, RecordScanner } from '../framing.js';
 
@@ -9,6 +8,7 @@ export function delimited(delimiter: Uint8Array): Framing {
   const { byteLength } = delimiter;
   return {
     cut: hasBorder(delimiter) ? { kind: 'never' } : { kind: 'anywhere', lookBehindBytes: byteLength },
+    delimiterBytes: byteLength,
     recordEnd: byteLength === 1 ? { byte: delimiter[0] ?? 0, every: 1 } : undefined,
     countSample: (sample) => countOf(Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength), delimiter),
     openScanner: (kernel) => (byteLength === 1 ? byteScanner(kernel, delimiter) : sequenceScanner(kernel, delimiter)),
@@ -52,7 +52,7 @@ function sequenceScanner(kernel: FramingKernel, delimiter: Uint8Array): RecordSc
       // A part of it may have been there before.
       const begin = Math.max(recordStart, from - byteLength + 1);
       kernel.bytes.set(delimiter, kernel.wasm.sequenceAddress());
-      return kernel.wasm.scanSequence(begin, to, recordStart, byteLength, table, maxCount);
+      return kernel.wasm.scanSequence(begin, to, recordStart, byteLength, byteLength, table, maxCount);
     },
     complete: () => delimiter,
   };

@@ -1,87 +1,58 @@
-/**
- * Records made of lines: groups of lines, CSV and paragraphs. (A single line is a delimited record: `delimited.ts`.)
- */
+/** Records made of lines: one, so many, or paragraphs. */
 import { counted } from '../../errors.js';
 import { BadRecord, type Framing } from '../framing.js';
+import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
 
-const NEWLINE = Uint8Array.of(0x0a);
+export const lines: Framing = {
+  cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
+  recordEnd: { byte: 0x0a, every: 1 },
+  delimiterBytes: 1,
+  countSample: countNewlines,
+  openScanner: (kernel) => {
+    const lineEnds = new LineEnds(kernel);
+    return {
+      needsWholeRecords: false,
+      scan: (from, to, recordStart, table, maxCount) =>
+        lineEnds.note(table, kernel.wasm.scanDelimiter(from, to, recordStart, 0x0a, table, maxCount)),
+      complete: (recordStart, to) => lineEnds.missing(recordStart, to),
+    };
+  },
+};
 
-function countNewlines(sample: Uint8Array): number {
+export function countNewlines(sample: Uint8Array): number {
   return sample.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
 }
 
-/** Records of a fixed number of lines, such as the four of FASTQ. */
+/** Records of a fixed number of lines. */
 export function lineGroups(linesPerRecord: number): Framing {
   return {
-    cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1 },
+    cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
     countSample: (sample) => countNewlines(sample) / linesPerRecord,
-    openScanner: (kernel, _limits, countBefore) => {
-      let linesBefore = countBefore % linesPerRecord;
+    openScanner: (kernel, _limits, at) => {
+      let linesBefore = typeof at === 'number' ? at % linesPerRecord : 0;
+      const lineEnds = new LineEnds(kernel);
       return {
         needsWholeRecords: false,
-        scan: (from, to, recordStart, ...table) => {
+        scan: (from, to, recordStart, table, maxCount) => {
           const { wasm } = kernel;
-          const count = wasm.scanLineGroups(from, to, recordStart, linesPerRecord, linesBefore, ...table);
+          const count = wasm.scanLineGroups(from, to, recordStart, linesPerRecord, linesBefore, table, maxCount);
           linesBefore = wasm.linesPending() >>> 0;
-          return count;
+          return lineEnds.note(table, count);
         },
         complete: (recordStart, to) => {
           const lines = linesBefore + (kernel.bytes[to - 1] === 0x0a ? 0 : 1);
-          if (lines === linesPerRecord) return NEWLINE;
-          throw new BadRecord(
-            recordStart,
-            `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${counted(linesPerRecord, 'line')} a record`,
-          );
+          if (lines === linesPerRecord) return lineEnds.missing(recordStart, to);
+          throw new BadRecord(recordStart, problemOfLines(lines, linesPerRecord));
         },
       };
     },
   };
 }
 
-/**
- * CSV (RFC 4180): records are lines, and a newline between double quotes belongs to a field. Two quotes in a quoted
- * field stand for one and change nothing, so only the number of quotes before a newline matters: the newline is quoted
- * when it is odd. The reader of a range that begins in the middle of a file counts the quotes before it.
- */
-export const csv: Framing = {
-  cut: { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1 },
-  countSample: countRows,
-  openScanner: (kernel, _limits, quotesBefore) => {
-    let isQuoted = quotesBefore % 2;
-    return {
-      needsWholeRecords: false,
-      scan: (from, to, recordStart, ...table) => {
-        const { wasm } = kernel;
-        const count = wasm.scanQuoted(from, to, recordStart, isQuoted, ...table);
-        isQuoted = wasm.quotePending() >>> 0;
-        return count;
-      },
-      complete: (recordStart) => {
-        if (isQuoted === 0) return NEWLINE;
-        throw new BadRecord(
-          recordStart,
-          'begins a record with a double quote that is not closed before the input ends',
-        );
-      },
-    };
-  },
-};
-
-const BESIDE_FIELDS = new Set(Buffer.from(',;|\t\r\n'));
-
-/** Newlines outside of quotes. What stands beside the quotes tells whether the sample begins inside of them. */
-function countRows(sample: Uint8Array): number {
-  const newlines = [0, 0];
-  let [side, votes] = [0, 0];
-  for (const [i, byte] of sample.entries()) {
-    if (byte === 0x0a) newlines[side] = (newlines[side] ?? 0) + 1;
-    if (byte !== 0x22) continue;
-    const [opens, closes] = [sample[i - 1], sample[i + 1]].map((beside) => BESIDE_FIELDS.has(beside ?? 0));
-    if (opens !== closes) votes += opens === (side === 0) ? 1 : -1;
-    side = 1 - side;
-  }
-  return newlines[votes < 0 ? 1 : 0] ?? 0;
+/** What is wrong with the lines that are left at the end of an input. */
+export function problemOfLines(lines: number, linesPerRecord: number): string {
+  return `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${counted(linesPerRecord, 'line')} a record`;
 }
 
 /**
@@ -99,6 +70,7 @@ export const paragraphs: Framing = {
     /** Where the line begins that is not scanned to its end, counted from the beginning of the record. */
     let lineOffset = 0;
     let seen = 0;
+    const lineEnds = new LineEnds(kernel);
     return {
       needsWholeRecords: true,
       // A carriage return alone may begin one more blank line.
@@ -109,16 +81,16 @@ export const paragraphs: Framing = {
         const nextStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
         lineOffset = (wasm.paragraphLineStart() >>> 0) - nextStart;
         seen = wasm.paragraphSeen() >>> 0;
-        return count;
+        return lineEnds.note(table, count);
       },
       // As many line ends as make the last line blank. The last newline of a file may be missing, also behind a CR.
       complete: (recordStart, to) => {
+        const missing = Buffer.from(lineEnds.missing(recordStart, to)).toString();
         const tail = Buffer.from(kernel.bytes.subarray(Math.max(recordStart, to - 4), to)).toString('latin1');
-        const newline = tail.endsWith('\n') ? '' : '\n';
-        const lines = tail + newline;
+        const lines = tail + missing;
         // What is only a line end is the whole record.
-        if (/(^|\n)\r?\n$/.test(lines)) return Buffer.from(newline);
-        return Buffer.from(newline + (lines.endsWith('\r\n') ? '\r\n' : '\n'));
+        if (/(^|\n)\r?\n$/.test(lines)) return Buffer.from(missing);
+        return Buffer.from(missing + (lines.endsWith('\r\n') ? '\r\n' : '\n'));
       },
     };
   },

@@ -45,7 +45,7 @@ export const webdataset: Framing = {
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Members, of which a sample has one or a few.
   countSample: (sample) => Buffer.from(sample).toString('latin1').split(MAGIC).length - 1,
-  openScanner: (kernel, limits, _countBefore, onKey = () => {}) => new SampleScanner(kernel, limits, onKey),
+  openScanner: (kernel, limits, _at, onKey = () => {}) => new SampleScanner(kernel, limits, onKey),
 };
 
 /** Of the first member that is a file: readers leave out directories, links and devices. */

@@ -1,10 +1,15 @@
 /**
- * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say. Lines end as the
- * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
+ * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say, or all leading
+ * lines that begin with a text. Lines end as the records do: in a newline, in a delimiter, or, of so many lines of CSV, in
+ * a newline that no double quotes enclose.
  */
 import { corruptInput, counted } from '../../errors.js';
+import { markBytesOf, mayBeMark } from '../byte-order-mark.js';
 import { NOTHING } from '../framing.js';
+import { missingLineEnd } from '../framings/line-ends.js';
 import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
+
+const NEWLINE = Buffer.from('\n');
 
 /** Plain data. */
 export interface LinesHeader {
@@ -15,21 +20,33 @@ export interface LinesHeader {
   readonly isQuoted: boolean;
 }
 
+/** Of records that end in NUL, nothing is known but their bytes. */
+const NUL = '00';
+
+/** Plain data, in hex. */
+export interface PrefixHeader {
+  /** What each line begins with. */
+  readonly prefix: string;
+  readonly lineEnd: string;
+}
+
 export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
   const end = Buffer.from(lineEnd, 'hex');
   const linesOf = isQuoted ? quotedLines : (head: Buffer) => lines(head, end);
   return {
     measure: (head, isWhole, path) => {
+      const markBytes = lineEnd === NUL ? 0 : markBytesOf(head);
+      const text = head.subarray(markBytes);
       let found = 0;
       let foundEnd = 0;
-      for (foundEnd of linesOf(head)) {
+      for (foundEnd of linesOf(text)) {
         found += 1;
-        if (found === count) return headerOf(head.subarray(0, foundEnd), NOTHING);
+        if (found === count) return headerOf(text.subarray(0, foundEnd), NOTHING, markBytes);
       }
       if (!isWhole) return undefined;
       // The last line of an input may lack its end, as the last record may.
-      const isLastUnended = found === count - 1 && head.byteLength > foundEnd;
-      if (isLastUnended && !(isQuoted && endsInQuotes(head))) return headerOf(head, end);
+      const isLastUnended = found === count - 1 && text.byteLength > foundEnd;
+      if (isLastUnended && !(isQuoted && endsInQuotes(text))) return headerOf(text, missingEnd(text, end), markBytes);
       const expected = `expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`;
       throw corruptInput(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
     },
@@ -39,8 +56,38 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
   };
 }
 
-function headerOf(bytes: Buffer, added: Uint8Array): Header {
-  return { ...headerOfBytes(bytes), bytes: new Uint8Array(Buffer.concat([bytes, added])) };
+export function prefixHeader(lines: PrefixHeader): HeaderRule {
+  const [prefix, end] = [Buffer.from(lines.prefix, 'hex'), Buffer.from(lines.lineEnd, 'hex')];
+  return {
+    measure: (head, isWhole) => {
+      if (!isWhole && mayBeMark(head)) return undefined;
+      const markBytes = lines.lineEnd === NUL ? 0 : markBytesOf(head);
+      const text = head.subarray(markBytes);
+      for (let start = 0; ; ) {
+        const begin = text.subarray(start, start + prefix.byteLength);
+        if (!begin.equals(prefix.subarray(0, begin.byteLength)) || (isWhole && begin.byteLength < prefix.byteLength))
+          return headerOf(text.subarray(0, start), NOTHING, markBytes);
+        const found = text.indexOf(end, start);
+        if (found < 0) return isWhole ? headerOf(text, missingEnd(text, end), markBytes) : undefined;
+        start = found + end.byteLength;
+      }
+    },
+    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
+    headerOf: ({ bytes }) => bytes,
+    trailer: NOTHING,
+  };
+}
+
+function headerOf(text: Buffer, added: Uint8Array, markBytes: number): Header {
+  return {
+    ...headerOfBytes(Buffer.concat([text, added])),
+    byteLength: markBytes + text.byteLength,
+    isMarked: markBytes > 0,
+  };
+}
+
+function missingEnd(head: Buffer, end: Buffer): Uint8Array {
+  return end.equals(NEWLINE) ? missingLineEnd(head) : end;
 }
 
 /** Ends of lines. */

@@ -23,7 +23,7 @@ function fieldOf(text: string | Uint8Array, path: readonly string[], behind = '"
   kernel.bytes.set(encodeFieldPath(path), PATH);
   kernel.bytes.set(bytes, RECORD);
   kernel.bytes.set(Buffer.from(behind.repeat(8)), RECORD + bytes.byteLength);
-  kernel.wasm.seekField(PATH);
+  kernel.wasm.seekField(PATH, 0);
   const hash = BigInt.asUintN(64, kernel.wasm.fieldHash(RECORD, RECORD + bytes.byteLength));
   return kernel.wasm.hasField() ? hash : undefined;
 }
@@ -67,7 +67,7 @@ function sumOf(...texts: readonly string[]): string {
     kernel.view.setUint32(TABLE + 8 * i + 4, end, true);
   }
   kernel.bytes.set(Buffer.from('0'.repeat(64)), end);
-  const parts = sumOfField(kernel, PATH, TABLE, texts.length);
+  const parts = sumOfField(kernel, PATH, 0, TABLE, texts.length);
   const without = recordWithoutNumber(kernel);
   if (without !== undefined) return without.value ?? 'missing';
   const digits = parts.toString().padStart(16, '0');
@@ -245,7 +245,6 @@ describe('the number in a field', () => {
   });
 
   it('is not read beyond the end of the record', () => {
-    for (const text of ['{"n":1', '{"n":1.5', '{"n":1.5e1']) expect(sumOf(text)).toBe(cutOff(text.slice(5)));
-    for (const text of ['1.', '1e', '1e-', '-']) expect(sumOf(`{"n":${text}`)).toBe(text);
+    for (const text of ['1', '1.5', '1.5e1', '1.', '1e', '1e-', '-']) expect(sumOf(`{"n":${text}`)).toBe(text);
   });
 });

@@ -113,7 +113,7 @@ describe('scatterRecords', () => {
         const perCall = 1 + (records.length >> 1);
         kernel.wasm.keyByOrdinal(first);
         const found = scatterWithKernel(kernel, ARENA_START, of, { records, basePosition: 7n, inputKey }, perCall);
-        kernel.wasm.keyByPlace();
+        kernel.wasm.keyByPlace(0);
         const keyed = records.map((bytes, i) => ({ key: recordKey(first + BigInt(i), inputKey), bytes }));
         expectSame(found, scatter(keyed, of.pileCount, of.scale), of);
         const after = scatterWithKernel(kernel, ARENA_START, of, { records, basePosition: 7n, inputKey }, perCall);

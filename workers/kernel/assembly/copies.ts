@@ -3,8 +3,8 @@
 // the counter of the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
 import { ENTRY_BYTES } from './entry';
-import { partsOfSum, seekField, soughtField, sumOfField } from './json-field';
-import { BLOCK_RECORDS, keepEntries, keyBlock } from './keying';
+import { partsOfSum, seekField, soughtEndBytes, soughtField, sumOfField } from './json-field';
+import { BLOCK_RECORDS, keepEntries, keyBlock, positionAt } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -49,12 +49,20 @@ export function fieldPlace(): usize {
 
 /**
  * Adds up a field of the `count` records of the boundary table that do not have the copy that is drawn, as `sumOfField`
- * does; `undrawnParts` has the rest. The path of the field is at `fieldPlace`.
+ * does; `undrawnParts` has the rest. The path of the field is at `fieldPlace`; `endBytes` as for `seekField`.
  */
-export function undrawnField(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u64 {
+export function undrawnField(
+  endBytes: u32,
+  table: usize,
+  count: u32,
+  base: usize,
+  basePosition: u64,
+  inputKey: u64,
+): u64 {
   const sought = soughtField();
+  const soughtEnd = soughtEndBytes();
   const keys = scratchAt(KEYS_PLACE);
-  seekField(fieldPlace());
+  seekField(fieldPlace(), endBytes);
   let sum: u64 = 0;
   partsSum = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -65,7 +73,7 @@ export function undrawnField(table: usize, count: u32, base: usize, basePosition
     sum += sumOfField(mark, 1);
     partsSum += partsOfSum();
   }
-  seekField(sought);
+  seekField(sought, soughtEnd);
   return sum;
 }
 
@@ -91,7 +99,8 @@ export function recordsTogether(): u32 {
 }
 
 /**
- * Writes an entry for each copy that is kept, as `keyBlock` does for records. With more than 32 copies, one call makes
+ * Writes an entry for each copy that is kept, as `keyBlock` does for records; a record at address a lies at the place
+ * `basePlace` + (a - `base`). With more than 32 copies, one call makes
  * the entries of at most `COPIES_TOGETHER` of them, from `firstCopy` on.
  */
 export function keyRecords(
@@ -99,9 +108,10 @@ export function keyRecords(
   count: u32,
   firstCopy: u32,
   base: usize,
-  basePosition: u64,
+  basePlace: u64,
   inputKey: u64,
 ): u32 {
+  const basePosition = positionAt(basePlace);
   if (rounds == 1 && chance == 0) return keyBlock(table, count, base, basePosition, inputKey);
   const endCopy = min<u32>(rounds, firstCopy + COPIES_TOGETHER);
   const perRecord = (endCopy - firstCopy) as usize;

@@ -1,6 +1,7 @@
 // The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
+export { blankBytes, dropBlank, isBlank } from './blank-records';
 export {
   fieldPlace,
   longestDrawn,
@@ -44,6 +45,7 @@ export {
   endOfOtherValue,
   fieldHash,
   hasField,
+  isBroken,
   partsOfSum,
   recordWithoutNumber,
   seekField,
@@ -87,15 +89,15 @@ export {
   linesPending,
   paragraphLineStart,
   paragraphSeen,
-  quotePending,
   scanDelimiter,
   scanFixed,
   scanLineGroups,
   scanParagraphs,
-  scanQuoted,
   scanSequence,
   sequenceAddress,
 } from './scan';
+export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
+export { badRead, readLineEnd, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { keepPlaces } from './stored-record';
 export { beginInput, dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';

@@ -1,11 +1,11 @@
-// Finds the value of a field in a record that is a JSON object, without parsing the rest: strings are passed over 16 bytes
-// at a time, and other fields by their brackets. Text that is no JSON has no field, or the field where a parser would see it
-// first.
+// Finds the value of a field in a record that is a JSON object. Strings are passed over 16 bytes at a time. What is behind
+// the value is passed over, too, as json-value.ts does: a record that is cut off or damaged has no field.
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
 import { MOST_DIGITS, partsOfNumber, readNumber, wholeOfNumber } from './json-number';
 import { compareDecoded, decodedPlace, decodeEscape, endOfEscape } from './json-text';
+import { beginObject, endOfString, endOfToken, hasEscape, passRest, passSpace, passValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
 const QUOTE: u32 = 0x22;
@@ -14,119 +14,94 @@ const BACKSLASH: u32 = 0x5c;
 const COLON: u32 = 0x3a;
 const COMMA: u32 = 0x2c;
 const OPEN_OBJECT: u32 = 0x7b;
-const CLOSE_OBJECT: u32 = 0x7d;
-const OPEN_ARRAY: u32 = 0x5b;
-const CLOSE_ARRAY: u32 = 0x5d;
 
 /** The lane of the hash of pieces that decodes values; tasks that read records use the other one. */
 const LANE: u32 = 1;
 
 let path: usize = 0;
+/** Bytes at the end of a record that only end it. */
+let delimiterBytes: usize = 0;
 /** Where the value ends that was found last. */
 let valueEnd: usize = 0;
-/** Whether the string that was passed over last has an escape. */
+/** Whether what was found last is a value. */
+let isValue: bool = false;
+/** Whether the value that was found last is a string with an escape. */
 let isEscaped: bool = false;
+/** Whether the record of the value that was found last is a JSON object, and nothing else. */
+let isWhole: bool = false;
 
-/** Looks for this path from now on. */
-export function seekField(pathAt: usize): void {
+/** Looks for this path from now on, in records of which the last bytes only end them. */
+export function seekField(pathAt: usize, endBytes: u32): void {
   path = pathAt;
+  delimiterBytes = endBytes;
 }
 
 export function soughtField(): usize {
   return path;
 }
 
-// @ts-ignore: decorator
-@inline
-function passSpace(p: usize, end: usize): usize {
-  while (p < end) {
-    const byte = load<u8>(p);
-    if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
-    p += 1;
-  }
-  return p;
-}
-
-/** The address of the quote that ends the string with its first character at `p`; `end` if there is none. */
-function endOfString(p: usize, end: usize): usize {
-  isEscaped = false;
-  const quotes = i8x16.splat(QUOTE as i8);
-  const backslashes = i8x16.splat(BACKSLASH as i8);
-  while (p < end) {
-    const block = v128.load(p);
-    let found = i8x16.bitmask(v128.or(i8x16.eq(block, quotes), i8x16.eq(block, backslashes)));
-    if (found == 0) {
-      p += 16;
-      continue;
-    }
-    p += ctz<i32>(found) as usize;
-    if (p >= end || load<u8>(p) == QUOTE) break;
-    isEscaped = true;
-    p += 2;
-  }
-  return min<usize>(p, end);
-}
-
-/** The address behind the value that begins at `p`. */
-function endOfValue(p: usize, end: usize): usize {
-  if (p >= end) return end;
-  const first: u32 = load<u8>(p);
-  if (first == QUOTE) return min<usize>(endOfString(p + 1, end) + 1, end);
-  if (first == OPEN_OBJECT || first == OPEN_ARRAY) return endOfContainer(p, end);
-  while (p < end) {
-    const byte: u32 = load<u8>(p);
-    if (byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20) break;
-    p += 1;
-  }
-  return p;
-}
-
-function endOfContainer(p: usize, end: usize): usize {
-  let depth = 0;
-  while (p < end) {
-    const byte: u32 = load<u8>(p);
-    if (byte == QUOTE) {
-      p = min<usize>(endOfString(p + 1, end) + 1, end);
-      continue;
-    }
-    p += 1;
-    if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) depth += 1;
-    else if (byte == CLOSE_OBJECT || byte == CLOSE_ARRAY) {
-      depth -= 1;
-      if (depth == 0) break;
-    }
-  }
-  return p;
+export function soughtEndBytes(): u32 {
+  return delimiterBytes as u32;
 }
 
 /** The address of the value of the path in the record [start, end), which ends at `valueEnd`; 0: it has no such field. */
-function findValue(start: usize, end: usize): usize {
+function findValue(start: usize, recordEnd: usize): usize {
+  const end = recordEnd - delimiterBytes;
+  const keys = load<u32>(path);
   let key = path + 4;
   let p = passSpace(start, end);
-  for (let keys = load<u32>(path); keys > 0; keys--) {
-    p = findKey(p, end, key + 4, load<u32>(key));
+  isWhole = false;
+  for (let i: u32 = 0; i < keys; i++) {
+    p = findKey(p, end, i, key + 4, load<u32>(key));
     if (p == 0) return 0;
     key += 4 + (load<u32>(key) as usize);
   }
-  valueEnd = endOfValue(p, end);
+  const behind = passValue(p, end, keys);
+  isEscaped = hasEscape();
+  isValue = behind != 0;
+  // What is no value is told as it stands there.
+  valueEnd = behind == 0 ? endOfToken(p, end) : behind;
   return valueEnd == p ? 0 : p;
 }
 
-/** The address of the value of this key in the object at `p`; 0: it has none, or is no object. */
-function findKey(p: usize, end: usize, key: usize, keyBytes: usize): usize {
+/** `findValue` in a record that must be a JSON object, and nothing else: `isWhole` tells whether it is. */
+function findInWhole(start: usize, recordEnd: usize): usize {
+  const value = findValue(start, recordEnd);
+  const end = recordEnd - delimiterBytes;
+  isWhole = value != 0 && isValue && isEnd(passRest(valueEnd, end, load<u32>(path)), end);
+  return value;
+}
+
+/** Whether a record begins as a JSON object and is not one alone. */
+export function isBroken(start: usize, recordEnd: usize): bool {
+  const end = recordEnd - delimiterBytes;
+  const p = passSpace(start, end);
+  return p < end && load<u8>(p) == OPEN_OBJECT && !isEnd(passValue(p, end, 0), end);
+}
+
+/** Whether nothing but white space is behind a value that ends at `p`; 0: it has no end. */
+function isEnd(p: usize, end: usize): bool {
+  return p != 0 && passSpace(p, end) == end;
+}
+
+/** The address of the value of this key in the object at `p`, inside of `depth` others; 0: it has none, or is no object. */
+function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize): usize {
   if (p >= end || load<u8>(p) != OPEN_OBJECT) return 0;
+  beginObject(depth);
   p = passSpace(p + 1, end);
   while (p < end && load<u8>(p) == QUOTE) {
     const name = p + 1;
     const nameEnd = endOfString(name, end);
-    const isKey = isEscaped
+    const isKey = hasEscape()
       ? compareDecoded(name, nameEnd, true, key, key + keyBytes, false) == 0
       : nameEnd - name == keyBytes && memory.compare(name, key, keyBytes) == 0;
     p = passSpace(nameEnd + 1, end);
     if (p >= end || load<u8>(p) != COLON) return 0;
     p = passSpace(p + 1, end);
     if (isKey) return p < end ? p : 0;
-    p = passSpace(endOfValue(p, end), end);
+    p = passValue(p, end, depth + 1);
+    if (p == 0) return 0;
+    p = passSpace(p, end);
     if (p >= end || load<u8>(p) != COMMA) return 0;
     p = passSpace(p + 1, end);
   }
@@ -138,24 +113,22 @@ function findKey(p: usize, end: usize, key: usize, keyBytes: usize): usize {
  * that of any other value of its bytes. Reads up to 15 bytes past the end. `hasField` tells whether there was one.
  */
 export function fieldHash(start: usize, end: usize): u64 {
-  const value = findValue(start, end);
-  found = value != 0;
+  const value = findInWhole(start, end);
+  found = value != 0 && isWhole;
   if (!found) return 0;
   if (load<u8>(value) != QUOTE) return recordHash(value, (valueEnd - value) as u32);
-  // The value is the string that was passed over last.
   return isEscaped ? hashOfValue(value, valueEnd - 1) : recordHash(value, (valueEnd - 1 - value) as u32);
 }
 
 /**
  * The address of what `fieldHash` hashes, before escapes are decoded; 0: the record has no such field. `endOfFound` is the
- * address behind it, and `foundEscapes` tells whether it is a string with escapes.
+ * address behind it, and `foundEscapes` tells whether it is a string with escapes. The record is known to be whole.
  */
 export function findField(start: usize, end: usize): usize {
-  const value = findValue(start, end);
-  if (value == 0) return 0;
+  const value = findInWhole(start, end);
+  if (value == 0 || !isWhole) return 0;
   const isText = load<u8>(value) == QUOTE;
   foundEnd = isText ? valueEnd - 1 : valueEnd;
-  // A string that is the value was passed over last.
   hasEscapes = isText && isEscaped;
   return value;
 }
@@ -218,8 +191,8 @@ export function sumOfField(table: usize, count: u32): u64 {
   withoutNumber = 0;
   for (let mark = table; mark < tableEnd; mark += 8) {
     const start = load<u32>(mark) as usize;
-    const value = findValue(start, load<u32>(mark, 4) as usize);
-    if (value != 0) {
+    const value = findInWhole(start, load<u32>(mark, 4) as usize);
+    if (value != 0 && isWhole) {
       // Most numbers are whole.
       let number: u64 = 0;
       let p = value;

@@ -24,10 +24,19 @@ let leftOutSum: u64 = 0;
 let leftOutLongest: u32 = 0;
 let byOrdinal: bool = false;
 let nextOrdinal: u64 = 0;
+let bytesBefore: u64 = 0;
 
-/** From now on the position of a record is the place of its first byte. */
-export function keyByPlace(): void {
+/** From now on the position of a record is the place of its first byte, less `before`. */
+export function keyByPlace(before: u32): void {
   byOrdinal = false;
+  bytesBefore = before;
+}
+
+/** The position of a record at this place. */
+// @ts-ignore: decorator
+@inline
+export function positionAt(place: u64): u64 {
+  return byOrdinal ? place : place - bytesBefore;
 }
 
 /** From now on the position of a record is its ordinal: `first`, and one more for each record after it. */
@@ -157,14 +166,14 @@ function slotOfKey(key: u64): u32 {
 }
 
 /**
- * The key of the first copy of one record at `mark` in the boundary table, whose position is known. Keeps nothing and counts
+ * The key of the first copy of one record at `mark` in the boundary table, whose place or ordinal is known. Keeps nothing and counts
  * nothing, so it may be asked for any record that has been taken.
  */
 export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   const keys = scratchAt(KEYS_PLACE);
   const entry = scratchAt(ENTRIES_PLACE);
   if (keysFollowContent()) contentKeys4(mark, 0, 1, inputKey, keys);
-  else philoxKeys4(position, 0, 0, 0, 0, 0, 0, inputKey, keys);
+  else philoxKeys4(positionAt(position), 0, 0, 0, 0, 0, 0, inputKey, keys);
   const start = load<u32>(mark);
   store<u64>(entry, load<u64>(keys));
   store<u32>(entry, start, 8);

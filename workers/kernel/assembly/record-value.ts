@@ -2,7 +2,7 @@
 // characters, by which equal values are known. The hash of a string is the `recordHash` of a quote and its characters behind
 // it, whichever selector found it.
 //
-//   selector   0 kind u32 | 4 whether records may lack a value u32 | 8 hash of their value then u64
+//   selector   0 kind u16 | 2 bytes at the end of a record that only end it u16 | 4 whether records may lack a value u32 | 8 hash of their value then u64
 //              16 the first record without a value u32, or 0
 //              20 where their value then begins u32 | 24 where it ends u32: a quote and its characters | 28 by kind:
 //              FIELD: path, as json-field.ts has it
@@ -38,8 +38,8 @@ declare function compareFound(selector: usize, a: usize, endA: usize, b: usize, 
 
 /** Finds values for the selector from now on: call it before the first of some records. Other selectors may follow. */
 export function seekValues(selector: usize): void {
-  const kind = load<u32>(selector);
-  if (kind == FIELD) seekField(selector + BODY);
+  const kind: u32 = load<u16>(selector);
+  if (kind == FIELD) seekField(selector + BODY, load<u16>(selector, 2));
   else if (kind == COLUMN) seekColumn(load<u32>(selector, 28), load<u32>(selector, 32) as u8, load<u32>(selector, 36) != 0);
 }
 
@@ -49,7 +49,7 @@ export function seekValues(selector: usize): void {
  * `missingRecordOf` tells where the first one is.
  */
 export function valueHash(selector: usize, start: usize, end: usize): u64 {
-  const kind = load<u32>(selector);
+  const kind: u32 = load<u16>(selector);
   if (kind == FIELD) {
     const hash = fieldHash(start, end);
     if (hasField()) return hash;
@@ -83,7 +83,7 @@ let isCoded: bool = false;
 
 /** A record without a value counts as one of the value that the selector says. */
 function find(selector: usize, start: usize, end: usize): void {
-  const isField = load<u32>(selector) == FIELD;
+  const isField = load<u16>(selector) == FIELD;
   foundAt = isField ? findField(start, end) : findCell(start, end);
   if (foundAt != 0) {
     foundEnd = isField ? endOfFound() : endOfCell();
@@ -101,7 +101,7 @@ function find(selector: usize, start: usize, end: usize): void {
  * byte in UTF-8, a prefix first. Below 0, above 0, or 0 if they are equal. Reads up to 15 bytes past the ends.
  */
 export function compareValues(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32 {
-  const kind = load<u32>(selector);
+  const kind: u32 = load<u16>(selector);
   if (kind != FIELD && kind != COLUMN) {
     // Equal records have equal values: the host need not look.
     if (endA - a == endB - b && areSame(a, b, (endA - a) as u32)) return 0;

@@ -4,19 +4,8 @@
 // the state back.
 
 import { beginMarks, mark, markEnd } from './boundary-table';
+import { matches } from './matches';
 import { SEQUENCE_PLACE, scratchAt } from './scratch';
-
-/** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
-// @ts-ignore: decorator
-@inline
-function matches(p: usize, to: usize, needle: v128): u64 {
-  const hits: u64 =
-    (i8x16.bitmask(i8x16.eq(v128.load(p, 0), needle)) as u32 as u64) |
-    ((i8x16.bitmask(i8x16.eq(v128.load(p, 16), needle)) as u32 as u64) << 16) |
-    ((i8x16.bitmask(i8x16.eq(v128.load(p, 32), needle)) as u32 as u64) << 32) |
-    ((i8x16.bitmask(i8x16.eq(v128.load(p, 48), needle)) as u32 as u64) << 48);
-  return to - p < 64 ? hits & (((1 as u64) << ((to - p) as u64)) - 1) : hits;
-}
 
 /**
  * Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. The processor cannot
@@ -71,14 +60,16 @@ export function sequenceAddress(): usize {
 }
 
 /**
- * Records that end in the `sequenceBytes` bytes at `sequenceAddress`, from left to right without overlap. Only
- * sequences that begin at `from` or later are seen.
+ * Records that end behind the first `endBytes` of the `sequenceBytes` bytes at `sequenceAddress`: all of them are a
+ * delimiter, fewer are the end of a record and the beginning of the next. They are found from left to right without
+ * overlap. Only sequences that begin at `from` or later are seen.
  */
 export function scanSequence(
   from: usize,
   to: usize,
   recordStart: usize,
   sequenceBytes: u32,
+  endBytes: u32,
   table: usize,
   maxCount: u32,
 ): u32 {
@@ -99,7 +90,7 @@ export function scanSequence(
       hits &= hits - 1;
       // This sequence overlaps the previous one.
       if (at < start || memory.compare(at, sequence, sequenceBytes) != 0) continue;
-      const end = at + sequenceBytes;
+      const end = at + endBytes;
       mark(table, count, start, end);
       start = end;
       count += 1;
@@ -147,56 +138,6 @@ export function scanLineGroups(
     }
   }
   pendingLines = linesPerRecord - missing;
-  return count;
-}
-
-let pendingQuote: u32 = 0;
-
-export function quotePending(): u32 {
-  return pendingQuote;
-}
-
-/** Lines whose ends lie outside double quotes; `isQuoted` says whether `from` lies inside quotes. */
-export function scanQuoted(
-  from: usize,
-  to: usize,
-  recordStart: usize,
-  isQuoted: u32,
-  table: usize,
-  maxCount: u32,
-): u32 {
-  const newline = i8x16.splat(0x0a);
-  const quote = i8x16.splat(0x22);
-  let count: u32 = 0;
-  let start = recordStart;
-  // All ones inside quotes.
-  let inside: u64 = 0 - (isQuoted as u64);
-  for (let p = from; p < to; p += 64) {
-    // Bit i: whether an odd number of quotes stands at or before byte i.
-    let quoted = matches(p, to, quote);
-    quoted ^= quoted << 1;
-    quoted ^= quoted << 2;
-    quoted ^= quoted << 4;
-    quoted ^= quoted << 8;
-    quoted ^= quoted << 16;
-    quoted ^= quoted << 32;
-    quoted ^= inside;
-    let hits = matches(p, to, newline) & ~quoted;
-    while (hits != 0) {
-      const end = p + (ctz<u64>(hits) as usize) + 1;
-      hits &= hits - 1;
-      mark(table, count, start, end);
-      start = end;
-      count += 1;
-      if (count == maxCount) {
-        pendingQuote = 0;
-        return count;
-      }
-    }
-    // Bytes from `to` on hold no quotes, so the last bit stands for the last byte.
-    inside = 0 - (quoted >> 63);
-  }
-  pendingQuote = (inside & 1) as u32;
   return count;
 }
 

@@ -1,0 +1,16 @@
+/**
+ * The mark with which some programs begin text in UTF-8. It is no part of the first record, which has position 0 all the
+ * same; with a header, it is no part of the header. An output begins with the mark if every input with records does.
+ */
+
+export const UTF8_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
+
+/** Bytes that the mark takes at the beginning of an input; 0: it has none. */
+export function markBytesOf(head: Uint8Array): number {
+  return UTF8_MARK.every((byte, i) => head[i] === byte) ? UTF8_MARK.byteLength : 0;
+}
+
+/** Whether more bytes decide if the input begins with the mark. */
+export function mayBeMark(head: Uint8Array): boolean {
+  return head.byteLength < UTF8_MARK.byteLength && head.every((byte, i) => UTF8_MARK[i] === byte);
+}

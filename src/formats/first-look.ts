@@ -1,0 +1,158 @@
+/**
+ * What the first bytes of an input say, where records are lines of text: that the input is something else, and the job
+ * must refuse it; or that it may be, and the user should know. docs/FORMATS.md has the table.
+ */
+import { InputError } from '../errors.js';
+import { inputName } from '../io/input-source.js';
+import { markBytesOf } from './byte-order-mark.js';
+import { withoutCodecSuffix } from './codec-table.js';
+import { type ForeignFormat, foreignFormatOf } from './foreign-formats.js';
+import {
+  findNoJsonValue,
+  isArrayInOneLine,
+  isNameOfJsonLines,
+  JSON_HEAD_BYTES,
+  type NoJsonValue,
+} from './json-lines.js';
+import { namedFormatOf } from './named-formats.js';
+import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
+import { WIDE_HEAD_BYTES } from './wide-text.js';
+
+export type Finding = Refusal | Doubt;
+
+type Refusal =
+  | ({ readonly kind: 'foreign' } & ForeignFormat)
+  /** `position` in the input. */
+  | ({ readonly kind: 'no JSON value' } & NoJsonValue);
+
+/** `position`: of the byte that raises it. */
+export interface Doubt {
+  readonly kind: 'NUL' | 'CR' | 'array';
+  readonly position: number;
+}
+
+/** The first bytes of an input, decoded. */
+interface FirstBytes {
+  readonly head: Uint8Array;
+  /** Whether the input ends there. */
+  readonly isWhole: boolean;
+  /** Of the input. */
+  readonly path: string;
+}
+
+/** So many of the first bytes of an input are looked at. */
+export function headBytesOf(path: string, format: RecordFormat): number {
+  if (!isHeldToText(format)) return 0;
+  return format.linesAssumed && isNameOfJsonLines(withoutCodecSuffix(path)) ? JSON_HEAD_BYTES : WIDE_HEAD_BYTES;
+}
+
+/** @returns undefined: the input is what it should be, or its records need not be text. */
+export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
+  if (!isHeldToText(format)) return undefined;
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const foreign = foreignFormatOf(head);
+  if (foreign !== undefined) return { kind: 'foreign', ...foreign };
+  const named = format.linesAssumed ? namedFormatOf(path, head.subarray(markBytesOf(head)), format.header) : undefined;
+  if (named !== undefined) return { kind: 'foreign', ...named };
+  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(head, isWhole, format) : undefined;
+  if (json?.kind === 'no JSON value') return json;
+  const nul = head.indexOf(0);
+  if (nul >= 0) return { kind: 'NUL', position: nul };
+  const cr = head.includes(0x0a) ? -1 : head.indexOf(0x0d);
+  return cr >= 0 ? { kind: 'CR', position: cr } : json;
+}
+
+function lookAtJson(head: Buffer, isWhole: boolean, { header }: RecordFormat): Finding | undefined {
+  const headerBytes = header === undefined ? markBytesOf(head) : headerBytesOf(head, header);
+  if (headerBytes === undefined) return undefined;
+  const records = head.subarray(headerBytes);
+  const found = findNoJsonValue(records, isWhole);
+  if (found !== undefined) return { kind: 'no JSON value', ...found, position: headerBytes + found.position };
+  return isArrayInOneLine(records, isWhole) ? { kind: 'array', position: headerBytes } : undefined;
+}
+
+/** Undefined: the header does not end in these bytes. */
+function headerBytesOf(head: Buffer, spec: HeaderSpec): number | undefined {
+  return headerRuleOf(spec).measure(head, false, '')?.byteLength;
+}
+
+/** @throws InputError ERR_INPUT_FORMAT */
+export function refuse(path: string, finding: Finding, { linesAssumed }: Pick<RecordFormat, 'linesAssumed'>): void {
+  const name = inputName(path);
+  const insist = "give `records: { by: 'lines' }` to shuffle it as lines all the same";
+  if (finding.kind === 'foreign') {
+    const remedy = linesAssumed ? `${finding.remedy}, or ${insist}` : finding.remedy;
+    throw new InputError(
+      'ERR_INPUT_FORMAT',
+      `${name} holds ${finding.name}, not ${linesAssumed ? 'lines' : 'text'}; ${remedy}`,
+    );
+  }
+  if (finding.kind === 'no JSON value') {
+    const filter = finding.isOfArray
+      ? "`jq -c '.[]'` makes a line of each element"
+      : '`jq -c .` makes a line of each value';
+    throw new InputError(
+      'ERR_INPUT_FORMAT',
+      `${name}: the line at byte ${finding.position} is no JSON value; expected one value a line, as its name says; ${filter}; or ${insist}`,
+    );
+  }
+}
+
+/** A doubt in words, with the first input that raises it. @param more tells how many others do. */
+export function describeDoubt(path: string, { kind, position }: Doubt, more: string): string {
+  const name = inputName(path);
+  switch (kind) {
+    case 'NUL':
+      return `${name}: byte ${position} is NUL, which is in no text${more}; give \`zeroTerminated\` if records end in NUL`;
+    case 'CR':
+      return `${name} has CR and no newline at its beginning, so it may be one record${more}; give \`records.delimiter\` '\\r' if lines end in CR`;
+    case 'array':
+      return `${name} begins with a JSON array in one line, which is one record${more}; \`jq -c '.[]'\` makes a line of each element`;
+  }
+}
+
+/**
+ * The decoded pieces of an input, which may have to be text.
+ * @param path as the caller names the input.
+ * @throws InputError ERR_INPUT_FORMAT before the first piece.
+ */
+export async function* lookedAt(
+  pieces: AsyncIterable<Uint8Array>,
+  path: string,
+  format: RecordFormat,
+  onDoubt: (doubt: Doubt) => void,
+): AsyncGenerator<Uint8Array, void> {
+  const headBytes = headBytesOf(path, format);
+  const held: Uint8Array[] = [];
+  let heldBytes = 0;
+  const look = (head: Uint8Array, isWhole: boolean) => {
+    const finding = lookAt({ head: head.subarray(0, headBytes), isWhole, path }, format);
+    if (finding === undefined) return;
+    refuse(path, finding, format);
+    if (isDoubt(finding)) onDoubt(finding);
+  };
+  let isLookedAt = false;
+  for await (const piece of pieces) {
+    if (isLookedAt) {
+      yield piece;
+      continue;
+    }
+    heldBytes += piece.byteLength;
+    isLookedAt = heldBytes >= headBytes;
+    // The next piece may take the place of this one.
+    held.push(isLookedAt ? piece : new Uint8Array(piece));
+    if (!isLookedAt) continue;
+    const [first = piece] = held;
+    const head = held.length === 1 ? first : Buffer.concat(held);
+    look(head, false);
+    yield head;
+  }
+  if (isLookedAt || heldBytes === 0) return;
+  const whole = Buffer.concat(held);
+  look(whole, true);
+  yield whole;
+}
+
+export function isDoubt(finding: Finding): finding is Doubt {
+  return finding.kind === 'NUL' || finding.kind === 'CR' || finding.kind === 'array';
+}

@@ -1,0 +1,97 @@
+/**
+ * Recognises text of two or four bytes a character (UTF-16, UTF-32) that has no mark at its beginning. Lines of such a
+ * text cannot be cut at the byte 0x0a: a newline has other bytes around it, and other characters have that byte.
+ */
+
+/** So many bytes at the beginning of an input are looked at. */
+export const WIDE_HEAD_BYTES = 8192;
+
+export type WideEncoding = 'UTF-16LE' | 'UTF-16BE' | 'UTF-32LE' | 'UTF-32BE';
+
+/** Of every other byte of text in UTF-8, fewer are control characters, even where NULs have got into it. */
+const LEAST_CONTROL_SHARE = 0.75;
+/** Of the characters of a text. */
+const MOST_STRANGE_SHARE = 0.01;
+/** Of text of one byte a character, more pairs are two printable ASCII characters. */
+const MOST_ASCII_PAIRS = 0.5;
+
+/** Fewer characters are no text without a blank or a newline, nor with many bytes that look like newlines. */
+const FEW_CHARACTERS = 256;
+
+/**
+ * The encoding of which the bytes are text without control characters. NULs alone do not tell: they get into other text,
+ * too, and Chinese in UTF-16 has few of them. So other text is told apart by what its bytes are.
+ */
+export function wideEncodingOf(head: Uint8Array): WideEncoding | undefined {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, WIDE_HEAD_BYTES));
+  // The digits, blanks and newlines of any language have a NUL.
+  if (!bytes.includes(0)) return undefined;
+  return (
+    likelier(readAs('UTF-32LE', bytes), readAs('UTF-32BE', bytes)) ??
+    (isNarrow(bytes) ? undefined : likelier(readAs('UTF-16LE', bytes), readAs('UTF-16BE', bytes)))
+  );
+}
+
+interface Reading {
+  readonly encoding: WideEncoding;
+  /** Blanks and newlines: with its bytes in the wrong order, a text has hardly any. */
+  readonly blanks: number;
+}
+
+function likelier(a: Reading | undefined, b: Reading | undefined): WideEncoding | undefined {
+  return (b === undefined || (a !== undefined && a.blanks >= b.blanks) ? a : b)?.encoding;
+}
+
+/** @returns undefined: the bytes are no text. */
+function readAs(encoding: WideEncoding, bytes: Buffer): Reading | undefined {
+  const unitBytes = encoding.startsWith('UTF-16') ? 2 : 4;
+  const unitAt = (at: number) =>
+    encoding.endsWith('LE') ? bytes.readUIntLE(at, unitBytes) : bytes.readUIntBE(at, unitBytes);
+  const count = Math.floor(bytes.byteLength / unitBytes);
+  const most = MOST_STRANGE_SHARE * count;
+  let [strange, blanks, isInPair] = [0, 0, false];
+  for (let i = 0; i < count && strange <= most; i++) {
+    const unit = unitAt(i * unitBytes);
+    if (unit === 0x20 || unit === 0x0a || unit === 0x0d) blanks += 1;
+    const isLow = unit >= 0xdc00 && unit <= 0xdfff;
+    const isOfNewlines = count < FEW_CHARACTERS && (unit >> 8 === 0x0a || unit >> 8 === 0x0d);
+    if (isInPair !== isLow || !isOfText(unit) || isOfNewlines) strange += 1;
+    isInPair = unitBytes === 2 && unit >= 0xd800 && unit <= 0xdbff;
+  }
+  const isEnough = count >= FEW_CHARACTERS || (blanks > 0 && blanks < count);
+  return strange <= most && isEnough ? { encoding, blanks } : undefined;
+}
+
+/** Control characters, characters for private use and what is none are in no text. */
+function isOfText(unit: number): boolean {
+  if (unit < 0x20) return unit >= 0x09 && unit <= 0x0d;
+  if (unit > 0xffff) return unit < 0xf0000;
+  return !(unit >= 0x7f && unit <= 0x9f) && !(unit >= 0xe000 && unit <= 0xf8ff) && unit < 0xfffe;
+}
+
+/** Whether the bytes are better read one by one: as UTF-8, or as an older code with ASCII in it. */
+function isNarrow(bytes: Buffer): boolean {
+  const isAscii = (byte: number) => byte >= 0x20 && byte < 0x7f;
+  // Lines may be short.
+  const isControl = (byte: number) => byte < 0x20 && byte !== 0x0a;
+  const pairs = Math.floor(bytes.byteLength / 2);
+  let [first, second, ascii] = [0, 0, 0];
+  for (let at = 0; at < 2 * pairs; at += 2) {
+    const [a = 0, b = 0] = [bytes[at], bytes[at + 1]];
+    if (isControl(a)) first += 1;
+    if (isControl(b)) second += 1;
+    if (isAscii(a) && isAscii(b)) ascii += 1;
+  }
+  if (ascii > MOST_ASCII_PAIRS * pairs) return true;
+  return Math.max(first, second) < LEAST_CONTROL_SHARE * pairs && isUtf8(bytes);
+}
+
+/** The last character may be cut off. */
+function isUtf8(bytes: Buffer): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

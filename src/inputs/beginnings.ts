@@ -1,0 +1,90 @@
+/**
+ * What is found at the beginnings of the inputs and told once for all of them: UTF-8 marks, and what lets one doubt that an
+ * input is text.
+ */
+import { UTF8_MARK } from '../formats/byte-order-mark.js';
+import { type Doubt, describeDoubt, isDoubt } from '../formats/first-look.js';
+import { NOTHING } from '../formats/framing.js';
+import { inputName } from '../io/input-source.js';
+import type { Coverage } from './input-part.js';
+import { type Input, type InputHeader, moreInputs } from './list-inputs.js';
+
+/** A doubt, and the input that raises it. */
+export interface RaisedDoubt {
+  readonly inputOrdinal: number;
+  readonly doubt: Doubt;
+}
+
+/** Each kind of doubt: the first input that raises it, and how many do. */
+export class Doubts {
+  readonly #raised = new Map<Doubt['kind'], RaisedDoubt & { readonly count: number }>();
+
+  add(raised: RaisedDoubt): void {
+    const { kind } = raised.doubt;
+    const earlier = this.#raised.get(kind) ?? { ...raised, count: 0 };
+    const first = earlier.inputOrdinal < raised.inputOrdinal ? earlier : raised;
+    this.#raised.set(kind, { ...first, count: earlier.count + 1 });
+  }
+
+  has(kind: Doubt['kind']): boolean {
+    return this.#raised.has(kind);
+  }
+
+  /** @param told kinds of which the user knows already. */
+  tell(inputs: readonly Input[], onWarning: (line: string) => void, told?: Doubts): void {
+    for (const { inputOrdinal, doubt, count } of this.#raised.values()) {
+      if (told?.has(doubt.kind) === true) continue;
+      onWarning(describeDoubt(inputs[inputOrdinal]?.path ?? '', doubt, moreInputs(count - 1)));
+    }
+  }
+}
+
+/** Of plain files: they are known before the job. */
+export function doubtsOf(inputs: readonly Input[]): Doubts {
+  const doubts = new Doubts();
+  for (const [inputOrdinal, input] of inputs.entries()) {
+    const doubt = input.kind === 'file' ? input.finding : undefined;
+    if (doubt !== undefined && isDoubt(doubt)) doubts.add({ inputOrdinal, doubt });
+  }
+  return doubts;
+}
+
+/** What the tasks of pass 1 found. */
+export class Beginnings {
+  /** Of compressed inputs and streams. */
+  readonly doubts = new Doubts();
+  #firstMarked = Number.POSITIVE_INFINITY;
+  #markedCount = 0;
+  #isAnyUnmarked = false;
+
+  /** @param header of the input. */
+  add({ inputOrdinal, start, end, markBytes = 0 }: Coverage, header: InputHeader): void {
+    if (start !== header.byteLength + markBytes) return;
+    if (markBytes > 0 || header.isMarked === true) {
+      this.#firstMarked = Math.min(this.#firstMarked, inputOrdinal);
+      this.#markedCount += 1;
+    } else if (end > start) this.#isAnyUnmarked = true;
+  }
+
+  /** Before the header and the records of each output. */
+  get markOfOutput(): Uint8Array {
+    return this.#markedCount > 0 && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
+  }
+
+  /** @param output what is made of the inputs. */
+  tell(inputs: readonly Input[], output: 'output' | 'store', onWarning: (line: string) => void): void {
+    this.doubts.tell(inputs, onWarning, doubtsOf(inputs));
+    if (this.#markedCount === 0) return;
+    const name = inputName(inputs[this.#firstMarked]?.path ?? '');
+    const rest = output === 'store' ? 'the store has none' : this.#restOfOutput();
+    onWarning(
+      `${name} begins with a UTF-8 mark${moreInputs(this.#markedCount - 1)}, which is no part of a record; ${rest}`,
+    );
+  }
+
+  #restOfOutput(): string {
+    return this.#isAnyUnmarked
+      ? 'the output has none, because not every input has one'
+      : 'each output begins with it once, because every input does';
+  }
+}

@@ -1,0 +1,202 @@
+// Passes over JSON values, and checks that they are some: brackets, commas, colons, names, literals and numbers as JSON has
+// them, and the numbers that Python writes (NaN, Infinity). The characters of strings are not looked at.
+
+const QUOTE: u32 = 0x22;
+const PLUS: u32 = 0x2b;
+const COMMA: u32 = 0x2c;
+const MINUS: u32 = 0x2d;
+const POINT: u32 = 0x2e;
+const ZERO: u32 = 0x30;
+const COLON: u32 = 0x3a;
+const OPEN_ARRAY: u32 = 0x5b;
+const CLOSE_ARRAY: u32 = 0x5d;
+const OPEN_OBJECT: u32 = 0x7b;
+const CLOSE_OBJECT: u32 = 0x7d;
+/** Of an ASCII letter: its lower case. */
+const LOWER: u32 = 0x20;
+const EXPONENT: u32 = 0x65;
+
+const TRUE: u32 = 0x65757274;
+const NULL: u32 = 0x6c6c756e;
+/** Without its last letter. */
+const FALSE: u32 = 0x736c6166;
+const NAN: u32 = 0x4e614e;
+const INFINITY: u64 = 0x7974696e69666e49;
+
+/** No data nest deeper. */
+const MOST_DEPTH: u32 = 1024;
+/** The opening brackets of what is open, from the outermost in. */
+const OPENED: usize = memory.data(1024);
+
+/** Whether the string that was passed over last has an escape. */
+let isEscaped: bool = false;
+
+export function hasEscape(): bool {
+  return isEscaped;
+}
+
+// @ts-ignore: decorator
+@inline
+export function passSpace(p: usize, end: usize): usize {
+  while (p < end) {
+    const byte = load<u8>(p);
+    if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
+    p += 1;
+  }
+  return p;
+}
+
+/** The address of the quote that ends the string with its first character at `p`; `end` if there is none. */
+export function endOfString(p: usize, end: usize): usize {
+  isEscaped = false;
+  const quotes = i8x16.splat(QUOTE as i8);
+  const backslashes = i8x16.splat(0x5c);
+  while (p < end) {
+    const block = v128.load(p);
+    const found = i8x16.bitmask(v128.or(i8x16.eq(block, quotes), i8x16.eq(block, backslashes)));
+    if (found == 0) {
+      p += 16;
+      continue;
+    }
+    p += ctz<i32>(found) as usize;
+    if (p >= end || load<u8>(p) == QUOTE) break;
+    isEscaped = true;
+    p += 2;
+  }
+  return min<usize>(p, end);
+}
+
+/** Where what stands at `p` ends, if it is no value: at white space, a comma or a closing bracket. */
+export function endOfToken(p: usize, end: usize): usize {
+  while (p < end) {
+    const byte: u32 = load<u8>(p);
+    if (byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20) break;
+    p += 1;
+  }
+  return p;
+}
+
+// @ts-ignore: decorator
+@inline
+function passDigits(p: usize, end: usize): usize {
+  while (p < end && (load<u8>(p) as u32) - ZERO <= 9) p += 1;
+  return p;
+}
+
+/** The address behind the number at `p`; 0: there is none. */
+function passNumber(p: usize, end: usize): usize {
+  const first = p;
+  // JSON has no digit behind a leading 0.
+  p = load<u8>(p) == ZERO ? p + 1 : passDigits(p, end);
+  if (p == first) return 0;
+  if (p < end && load<u8>(p) == POINT) {
+    const part = p + 1;
+    p = passDigits(part, end);
+    if (p == part) return 0;
+  }
+  if (p < end && ((load<u8>(p) as u32) | LOWER) == EXPONENT) {
+    let digits = p + 1;
+    if (digits < end && (load<u8>(digits) == PLUS || load<u8>(digits) == MINUS)) digits += 1;
+    p = passDigits(digits, end);
+    if (p == digits) return 0;
+  }
+  return p;
+}
+
+/** The address behind the literal or number at `p`; 0: there is none, or more is behind it. Reads up to 8 bytes past the end. */
+function passWord(p: usize, end: usize): usize {
+  const behind = passLetters(p, end);
+  return behind == endOfToken(behind, end) ? behind : 0;
+}
+
+function passLetters(p: usize, end: usize): usize {
+  if (p >= end) return 0;
+  const isNegative = load<u8>(p) == MINUS;
+  if (isNegative) {
+    p += 1;
+    if (p >= end) return 0;
+  }
+  if ((load<u8>(p) as u32) - ZERO <= 9) return passNumber(p, end);
+  let behind = p;
+  const letters = load<u32>(p);
+  if (load<u64>(p) == INFINITY) behind = p + 8;
+  else if (isNegative) return 0;
+  else if (letters == TRUE || letters == NULL) behind = p + 4;
+  else if (letters == FALSE && load<u8>(p, 4) == EXPONENT) behind = p + 5;
+  else if ((letters & 0xffffff) == NAN) behind = p + 3;
+  return behind == p || behind > end ? 0 : behind;
+}
+
+/** Notes that an object begins inside of `depth` others. */
+// @ts-ignore: decorator
+@inline
+export function beginObject(depth: u32): void {
+  store<u8>(OPENED + depth, OPEN_OBJECT as u8);
+}
+
+/** The address behind the value that begins at `p`, inside of `depth` objects; 0: there is no whole one. */
+// @ts-ignore: decorator
+@inline
+export function passValue(p: usize, end: usize, depth: u32): usize {
+  if (p >= end) return 0;
+  const first: u32 = load<u8>(p);
+  if (first == QUOTE) {
+    p = endOfString(p + 1, end);
+    return p < end ? p + 1 : 0;
+  }
+  if (first != OPEN_OBJECT && first != OPEN_ARRAY) return passWord(p, end);
+  store<u8>(OPENED + depth, first as u8);
+  return passMembers(p + 1, end, depth, depth + 1, false);
+}
+
+/** The address behind the outermost of `depth` objects, of which `p` is behind a value of the innermost; 0: they do not end so. */
+export function passRest(p: usize, end: usize, depth: u32): usize {
+  return passMembers(p, end, 0, depth, true);
+}
+
+/**
+ * Passes over what is left of the containers that are open, down to `outer` of them.
+ * @param isBehind whether `p` is behind a value. Else it is behind an opening bracket.
+ * @returns 0: they do not end.
+ */
+function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: bool): usize {
+  for (p = passSpace(p, end); p < end; p = passSpace(p, end)) {
+    let byte: u32 = load<u8>(p);
+    const isObject = load<u8>(OPENED + depth - 1) == OPEN_OBJECT;
+    if (byte == (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+      depth -= 1;
+      p += 1;
+      if (depth == outer) return p;
+      isBehind = true;
+      continue;
+    }
+    if (isBehind) {
+      if (byte != COMMA) return 0;
+      p = passSpace(p + 1, end);
+      if (p >= end) return 0;
+      byte = load<u8>(p);
+    }
+    if (isObject) {
+      if (byte != QUOTE) return 0;
+      p = passSpace(endOfString(p + 1, end) + 1, end);
+      if (p >= end || load<u8>(p) != COLON) return 0;
+      p = passSpace(p + 1, end);
+      if (p >= end) return 0;
+      byte = load<u8>(p);
+    }
+    isBehind = true;
+    if (byte == QUOTE) {
+      p = endOfString(p + 1, end) + 1;
+    } else if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) {
+      if (depth == MOST_DEPTH) return 0;
+      store<u8>(OPENED + depth, byte as u8);
+      depth += 1;
+      p += 1;
+      isBehind = false;
+    } else {
+      p = passWord(p, end);
+      if (p == 0) return 0;
+    }
+  }
+  return 0;
+}

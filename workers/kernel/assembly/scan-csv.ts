@@ -1,0 +1,127 @@
+// Finds the rows of CSV, and checks its quotes: one stands at the beginning of a field, at its end, or beside another one.
+
+import { mark } from './boundary-table';
+import { matches } from './matches';
+
+/** What the bytes before a place say of it; passed on from scan to scan. */
+const IN_QUOTES: u32 = 1;
+/** A quote may stand here. */
+const MAY_OPEN: u32 = 2;
+/** A quote was closed right before. */
+const CLOSED: u32 = 4;
+/** The same, and then came a carriage return. */
+const CLOSED_CR: u32 = 8;
+/** Of the first byte of a row. */
+const ROW_START: u32 = MAY_OPEN;
+
+let pendingQuotes: u32 = ROW_START;
+let strayAt: usize = 0;
+
+/** What must be passed to the scan that goes on where the last one stopped. */
+export function quotesPending(): u32 {
+  return pendingQuotes;
+}
+
+/** The first byte that the last scan found out of place: a quote in a field without quotes, or what follows a closed one. 0: none. */
+export function strayQuote(): usize {
+  return strayAt;
+}
+
+/** One bit for each byte that may separate fields: a comma, a semicolon, a tab or a bar. */
+function separators(p: usize, to: usize): u64 {
+  return (
+    matches(p, to, i8x16.splat(0x2c)) |
+    matches(p, to, i8x16.splat(0x3b)) |
+    matches(p, to, i8x16.splat(0x09)) |
+    matches(p, to, i8x16.splat(0x7c))
+  );
+}
+
+// @ts-ignore: decorator
+@inline
+function isSeparator(byte: u8): bool {
+  return byte == 0x2c || byte == 0x3b || byte == 0x09 || byte == 0x7c;
+}
+
+/** Lines whose ends lie outside double quotes. `quotes`: see `quotesPending`. */
+export function scanQuoted(
+  from: usize,
+  to: usize,
+  recordStart: usize,
+  quotes: u32,
+  table: usize,
+  maxCount: u32,
+): u32 {
+  const newline = i8x16.splat(0x0a);
+  const quote = i8x16.splat(0x22);
+  const comma = i8x16.splat(0x2c);
+  const carriageReturn = i8x16.splat(0x0d);
+  let count: u32 = 0;
+  let start = recordStart;
+  // All ones inside quotes.
+  let inside: u64 = 0 - ((quotes & IN_QUOTES) as u64);
+  let mayOpen: u64 = quotes & MAY_OPEN ? 1 : 0;
+  let closed: u64 = quotes & CLOSED ? 1 : 0;
+  let closedCr: u64 = quotes & CLOSED_CR ? 1 : 0;
+  strayAt = 0;
+  for (let p = from; p < to; p += 64) {
+    const newlines = matches(p, to, newline);
+    const found = matches(p, to, quote);
+    const last = (min<usize>(to - p, 64) - 1) as u64;
+    // Bit i: whether an odd number of quotes stands at or before byte i.
+    let quoted = inside;
+    if ((found | closed | closedCr) != 0) {
+      quoted = found;
+      quoted ^= quoted << 1;
+      quoted ^= quoted << 2;
+      quoted ^= quoted << 4;
+      quoted ^= quoted << 8;
+      quoted ^= quoted << 16;
+      quoted ^= quoted << 32;
+      quoted ^= inside;
+      const opening = found & quoted;
+      const closing = found & ~quoted;
+      const behindClosing = (closing << 1) | closed;
+      // Most often all separators are commas, and no carriage return stands behind a quote.
+      let ends = found | newlines | matches(p, to, comma);
+      let returns: u64 = 0;
+      let stray = (opening & ~((ends << 1) | mayOpen)) | (behindClosing & ~ends) | (closedCr & ~newlines);
+      if (stray != 0) {
+        ends |= separators(p, to);
+        returns = behindClosing & matches(p, to, carriageReturn);
+        stray =
+          (opening & ~((ends << 1) | mayOpen)) |
+          (behindClosing & ~(ends | returns)) |
+          (((returns << 1) | closedCr) & ~newlines);
+        // Bytes from `to` on belong to the next scan.
+        stray &= u64.MAX_VALUE >> (63 - last);
+        if (stray != 0) {
+          strayAt = p + (ctz<u64>(stray) as usize);
+          return count;
+        }
+      }
+      closed = (closing >> last) & 1;
+      closedCr = (returns >> last) & 1;
+    }
+    mayOpen = (((found | newlines) >> last) & 1) | (isSeparator(load<u8>(p + (last as usize))) ? 1 : 0);
+    let hits = newlines & ~quoted;
+    while (hits != 0) {
+      const end = p + (ctz<u64>(hits) as usize) + 1;
+      hits &= hits - 1;
+      mark(table, count, start, end);
+      start = end;
+      count += 1;
+      if (count == maxCount) {
+        pendingQuotes = ROW_START;
+        return count;
+      }
+    }
+    inside = 0 - ((quoted >> last) & 1);
+  }
+  pendingQuotes =
+    ((inside & 1) as u32) |
+    (mayOpen != 0 ? MAY_OPEN : 0) |
+    (closed != 0 ? CLOSED : 0) |
+    (closedCr != 0 ? CLOSED_CR : 0);
+  return count;
+}
