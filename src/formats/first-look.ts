@@ -49,14 +49,14 @@ export function headBytesOf(path: string, format: RecordFormat): number {
 /** @returns undefined: the input is what it should be, or its records need not be text. */
 export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
   if (!isHeldToText(format)) return undefined;
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const foreign = foreignFormatOf(head);
+  const head = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const nul = head.indexOf(0);
+  const foreign = foreignFormatOf(head, nul);
   if (foreign !== undefined) return { kind: 'foreign', ...foreign };
   const named = format.linesAssumed ? namedFormatOf(path, head.subarray(markBytesOf(head)), format.header) : undefined;
   if (named !== undefined) return { kind: 'foreign', ...named };
   const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(head, isWhole, format) : undefined;
   if (json?.kind === 'no JSON value') return json;
-  const nul = head.indexOf(0);
   if (nul >= 0) return { kind: 'NUL', position: nul };
   const cr = head.includes(0x0a) ? -1 : head.indexOf(0x0d);
   return cr >= 0 ? { kind: 'CR', position: cr } : json;
@@ -65,7 +65,7 @@ export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: Recor
 function lookAtJson(head: Buffer, isWhole: boolean, { header }: RecordFormat): Finding | undefined {
   const headerBytes = header === undefined ? markBytesOf(head) : headerBytesOf(head, header);
   if (headerBytes === undefined) return undefined;
-  const records = head.subarray(headerBytes);
+  const records = headerBytes === 0 ? head : head.subarray(headerBytes);
   const found = findNoJsonValue(records, isWhole);
   if (found !== undefined) return { kind: 'no JSON value', ...found, position: headerBytes + found.position };
   return isArrayInOneLine(records, isWhole) ? { kind: 'array', position: headerBytes } : undefined;

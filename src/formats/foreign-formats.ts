@@ -18,8 +18,10 @@ export interface ForeignFormat {
 }
 
 interface FormatEntry extends ForeignFormat {
-  /** @param head as latin1. */
-  matches(head: string): boolean;
+  /** One of them begins the input. */
+  readonly magics?: readonly string[];
+  /** Whether more than the magic bytes decides, and is given. @param head as latin1, with a NUL in it. */
+  matches?(head: string): boolean;
 }
 
 const CONVERT = 'convert it to lines';
@@ -30,94 +32,110 @@ const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
 const formats: readonly FormatEntry[] = [
-  { name: 'a NumPy array (.npy)', remedy: "give `records: { by: 'npy' }`", matches: begins('\x93NUMPY') },
+  { name: 'a NumPy array (.npy)', remedy: "give `records: { by: 'npy' }`", magics: ['\x93NUMPY'] },
   {
     name: 'a tar archive',
     remedy: "give `records: { by: 'webdataset' }` if it consists of samples, extract it if it does not",
     matches: isTar,
   },
   { name: 'TFRecords', remedy: "give `records: { by: 'tfrecord' }`", matches: isTfrecord },
-  { name: 'Parquet data', remedy: CONVERT, matches: beginsAndHasNul('PAR1', 'PARE') },
+  { name: 'Parquet data', remedy: CONVERT, magics: ['PAR1', 'PARE'], matches: hasNul },
   // Feather files are Arrow files, or older ones of this magic.
-  { name: 'Arrow data', remedy: CONVERT, matches: beginsAndHasNul('ARROW1', 'FEA1') },
+  { name: 'Arrow data', remedy: CONVERT, magics: ['ARROW1', 'FEA1'], matches: hasNul },
   { name: 'Arrow data', remedy: CONVERT, matches: isArrowStream },
-  { name: 'ORC data', remedy: CONVERT, matches: beginsAndHasNul('ORC') },
-  { name: 'Avro data', remedy: CONVERT, matches: begins('Obj\x01') },
-  { name: 'a Hadoop sequence file', remedy: CONVERT, matches: begins('SEQ\x04', 'SEQ\x05', 'SEQ\x06') },
-  { name: 'HDF5 data', remedy: CONVERT, matches: begins('\x89HDF\r\n\x1a\n') },
-  { name: 'MATLAB data', remedy: CONVERT, matches: beginsAndHasNul('MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file') },
-  { name: 'R data', remedy: CONVERT, matches: begins('X\n\0\0', 'RDX2\nX\n', 'RDX3\nX\n') },
-  { name: 'a Python pickle', remedy: CONVERT, matches: begins('\x80\x02', '\x80\x03', '\x80\x04', '\x80\x05') },
-  { name: 'an SQLite database', remedy: CONVERT, matches: begins('SQLite format 3\0') },
-  { name: 'a DuckDB database', remedy: CONVERT, matches: (head) => head.startsWith('DUCK', 8) && head.includes('\0') },
+  { name: 'ORC data', remedy: CONVERT, magics: ['ORC'], matches: hasNul },
+  { name: 'Avro data', remedy: CONVERT, magics: ['Obj\x01'] },
+  { name: 'a Hadoop sequence file', remedy: CONVERT, magics: ['SEQ\x04', 'SEQ\x05', 'SEQ\x06'] },
+  { name: 'HDF5 data', remedy: CONVERT, magics: ['\x89HDF\r\n\x1a\n'] },
+  { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file'], matches: hasNul },
+  { name: 'R data', remedy: CONVERT, magics: ['X\n\0\0', 'RDX2\nX\n', 'RDX3\nX\n'] },
+  { name: 'a Python pickle', remedy: CONVERT, magics: ['\x80\x02', '\x80\x03', '\x80\x04', '\x80\x05'] },
+  { name: 'an SQLite database', remedy: CONVERT, magics: ['SQLite format 3\0'] },
+  { name: 'a DuckDB database', remedy: CONVERT, matches: (head) => head.startsWith('DUCK', 8) },
   { name: 'an LMDB database', remedy: CONVERT, matches: (head) => head.startsWith('\xde\xc0\xef\xbe', 16) },
   { name: 'tensors (.safetensors)', remedy: LEAVE_OUT, matches: isSafetensors },
-  { name: 'a model (.gguf)', remedy: LEAVE_OUT, matches: beginsAndHasNul('GGUF') },
+  { name: 'a model (.gguf)', remedy: LEAVE_OUT, magics: ['GGUF'], matches: hasNul },
   {
     name: 'the index of tokens of Megatron (.idx)',
     remedy: 'leave it out, and give its .bin file with `records.recordBytes`',
-    matches: begins('MMIDIDX\0', 'TNTIDX\0'),
+    magics: ['MMIDIDX\0', 'TNTIDX\0'],
   },
-  { name: 'WARC records', remedy: CONVERT, matches: begins('WARC/0.', 'WARC/1.') },
-  { name: 'BAM alignments', remedy: CONVERT, matches: begins('BAM\x01') },
-  { name: 'CRAM alignments', remedy: CONVERT, matches: begins('CRAM\x02', 'CRAM\x03') },
-  { name: 'BCF variants', remedy: CONVERT, matches: begins('BCF\x02') },
+  { name: 'WARC records', remedy: CONVERT, magics: ['WARC/0.', 'WARC/1.'] },
+  { name: 'BAM alignments', remedy: CONVERT, magics: ['BAM\x01'] },
+  { name: 'CRAM alignments', remedy: CONVERT, magics: ['CRAM\x02', 'CRAM\x03'] },
+  { name: 'BCF variants', remedy: CONVERT, magics: ['BCF\x02'] },
   {
     name: 'a zip archive (.npz, .pt and .xlsx are zip archives)',
     remedy: EXTRACT,
-    matches: begins('PK\x03\x04', 'PK\x05\x06'),
+    magics: ['PK\x03\x04', 'PK\x05\x06'],
   },
-  { name: 'a 7z archive', remedy: EXTRACT, matches: begins('7z\xbc\xaf\x27\x1c') },
-  { name: 'a RAR archive', remedy: EXTRACT, matches: begins('Rar!\x1a\x07') },
-  { name: compressedBy('compress'), remedy: decodeBy('gzip -dc'), matches: begins('\x1f\x9d') },
-  { name: compressedBy('lzma'), remedy: decodeBy('xz -dc'), matches: begins('\x5d\0\0') },
-  { name: compressedBy('lzip'), remedy: decodeBy('lzip -dc'), matches: begins('LZIP\0', 'LZIP\x01') },
-  { name: compressedBy('lzop'), remedy: decodeBy('lzop -dc'), matches: begins('\x89LZO\0\r\n\x1a\n') },
-  { name: compressedBy('snappy'), remedy: 'decompress it', matches: begins('\xff\x06\0\0sNaPpY') },
-  { name: compressedBy('zlib'), remedy: decodeBy('pigz -dc'), matches: begins('x\x01', 'x\x9c') },
-  { name: 'UTF-32 text', remedy: 'convert it to UTF-8', matches: begins('\xff\xfe\0\0', '\0\0\xfe\xff') },
-  { name: 'UTF-16 text', remedy: 'convert it to UTF-8', matches: begins('\xff\xfe', '\xfe\xff') },
-  { name: 'a PDF document', remedy: CONVERT, matches: begins('%PDF-') },
-  { name: 'an old Office document', remedy: CONVERT, matches: begins('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') },
-  { name: 'a PNG image', remedy: LEAVE_OUT, matches: begins('\x89PNG\r\n\x1a\n') },
-  { name: 'a JPEG image', remedy: LEAVE_OUT, matches: begins('\xff\xd8\xff') },
-  { name: 'a GIF image', remedy: LEAVE_OUT, matches: beginsAndHasNul('GIF87a', 'GIF89a') },
-  { name: 'a TIFF image', remedy: LEAVE_OUT, matches: begins('II*\0', 'MM\0*') },
+  { name: 'a 7z archive', remedy: EXTRACT, magics: ['7z\xbc\xaf\x27\x1c'] },
+  { name: 'a RAR archive', remedy: EXTRACT, magics: ['Rar!\x1a\x07'] },
+  { name: compressedBy('compress'), remedy: decodeBy('gzip -dc'), magics: ['\x1f\x9d'] },
+  { name: compressedBy('lzma'), remedy: decodeBy('xz -dc'), magics: ['\x5d\0\0'] },
+  { name: compressedBy('lzip'), remedy: decodeBy('lzip -dc'), magics: ['LZIP\0', 'LZIP\x01'] },
+  { name: compressedBy('lzop'), remedy: decodeBy('lzop -dc'), magics: ['\x89LZO\0\r\n\x1a\n'] },
+  { name: compressedBy('snappy'), remedy: 'decompress it', magics: ['\xff\x06\0\0sNaPpY'] },
+  { name: compressedBy('zlib'), remedy: decodeBy('pigz -dc'), magics: ['x\x01', 'x\x9c'] },
+  { name: 'UTF-32 text', remedy: 'convert it to UTF-8', magics: ['\xff\xfe\0\0', '\0\0\xfe\xff'] },
+  { name: 'UTF-16 text', remedy: 'convert it to UTF-8', magics: ['\xff\xfe', '\xfe\xff'] },
+  { name: 'a PDF document', remedy: CONVERT, magics: ['%PDF-'] },
+  { name: 'an old Office document', remedy: CONVERT, magics: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'] },
+  { name: 'a PNG image', remedy: LEAVE_OUT, magics: ['\x89PNG\r\n\x1a\n'] },
+  { name: 'a JPEG image', remedy: LEAVE_OUT, magics: ['\xff\xd8\xff'] },
+  { name: 'a GIF image', remedy: LEAVE_OUT, magics: ['GIF87a', 'GIF89a'], matches: hasNul },
+  { name: 'a TIFF image', remedy: LEAVE_OUT, magics: ['II*\0', 'MM\0*'] },
   {
     name: 'a BMP image',
     remedy: LEAVE_OUT,
-    matches: (head) => head.startsWith('BM') && head.startsWith('\0\0\0\0', 6),
+    magics: ['BM'],
+    matches: (head) => head.startsWith('\0\0\0\0', 6),
   },
-  { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, matches: beginsAndHasNul('RIFF') },
+  { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, magics: ['RIFF'], matches: hasNul },
   // What stands before the frames of MP3, and such frames, also of AAC.
   {
     name: 'sound or video',
     remedy: LEAVE_OUT,
-    matches: begins('ID3\x02', 'ID3\x03', 'ID3\x04', '\xff\xf1', '\xff\xf3', '\xff\xf9', '\xff\xfa', '\xff\xfb'),
+    magics: ['ID3\x02', 'ID3\x03', 'ID3\x04', '\xff\xf1', '\xff\xf3', '\xff\xf9', '\xff\xfa', '\xff\xfb'],
   },
-  { name: 'sound or video', remedy: LEAVE_OUT, matches: begins('OggS\0', 'fLaC\0', '\x1a\x45\xdf\xa3') },
+  { name: 'sound or video', remedy: LEAVE_OUT, magics: ['OggS\0', 'fLaC\0', '\x1a\x45\xdf\xa3'] },
   { name: 'sound or video', remedy: LEAVE_OUT, matches: isMp4 },
   {
     name: 'a program',
     remedy: LEAVE_OUT,
-    matches: begins('\x7fELF', '\0asm', '\xca\xfe\xba\xbe', '\xfe\xed\xfa', '\xce\xfa\xed\xfe', '\xcf\xfa\xed\xfe'),
+    magics: ['\x7fELF', '\0asm', '\xca\xfe\xba\xbe', '\xfe\xed\xfa', '\xce\xfa\xed\xfe', '\xcf\xfa\xed\xfe'],
   },
-  { name: 'a program', remedy: LEAVE_OUT, matches: beginsAndHasNul('MZ') },
+  { name: 'a program', remedy: LEAVE_OUT, magics: ['MZ'], matches: hasNul },
   {
     name: 'notes that macOS keeps beside files',
     remedy: LEAVE_OUT,
-    matches: begins('\0\x05\x16\x07', '\0\0\0\x01Bud1'),
+    magics: ['\0\x05\x16\x07', '\0\0\0\x01Bud1'],
   },
 ];
+
+/** The formats that need no NUL, by the first byte of their magic bytes. */
+const withoutNul = new Map<number, FormatEntry[]>();
+for (const format of formats) {
+  if (format.matches !== undefined) continue;
+  for (const first of new Set(format.magics?.map((magic) => magic.charCodeAt(0))))
+    withoutNul.set(first, [...(withoutNul.get(first) ?? []), format]);
+}
 
 /**
  * @param head the first bytes of an input, at least `FORMAT_HEAD_BYTES` or all of it. The more there are, up to 8 KiB, the
  *   surer is what has no magic bytes.
+ * @param nul where its first NUL is; below 0: it has none.
  */
-export function foreignFormatOf(head: Uint8Array): ForeignFormat | undefined {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, FORMAT_HEAD_BYTES));
-  const text = bytes.toString('latin1');
-  return formats.find(({ matches }) => matches(text)) ?? compressedFormatOf(head) ?? wideFormatOf(head);
+export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): ForeignFormat | undefined {
+  const isWithNul = nul >= 0 && nul < FORMAT_HEAD_BYTES;
+  // There may be many thousands of inputs, and most are text that no magic bytes begin as.
+  const candidates = isWithNul ? formats : (withoutNul.get(head[0] ?? 0) ?? []);
+  const text = candidates.length === 0 ? '' : head.toString('latin1', 0, FORMAT_HEAD_BYTES);
+  const format = candidates.find(
+    ({ magics, matches }) =>
+      (magics === undefined || magics.some((magic) => text.startsWith(magic))) && (matches?.(text) ?? true),
+  );
+  return format ?? compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
 }
 
 /** Decoded bytes that are compressed again. */
@@ -127,7 +145,7 @@ function compressedFormatOf(head: Uint8Array): ForeignFormat | undefined {
 }
 
 /** Text of two or four bytes a character, without a mark. */
-function wideFormatOf(head: Uint8Array): ForeignFormat | undefined {
+function wideFormatOf(head: Buffer): ForeignFormat | undefined {
   const encoding = wideEncodingOf(head);
   return (
     encoding && {
@@ -137,12 +155,9 @@ function wideFormatOf(head: Uint8Array): ForeignFormat | undefined {
   );
 }
 
-function begins(...magics: readonly string[]): FormatEntry['matches'] {
-  return (head) => magics.some((magic) => head.startsWith(magic));
-}
-
-function beginsAndHasNul(...magics: readonly string[]): FormatEntry['matches'] {
-  return (head) => magics.some((magic) => head.startsWith(magic)) && head.includes('\0');
+/** Of magic bytes that may begin a text. */
+function hasNul(): boolean {
+  return true;
 }
 
 /** By the magic of POSIX or of GNU; older headers have only their checksum. */

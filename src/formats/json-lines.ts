@@ -8,8 +8,10 @@ const JSON_NAME = /\.(?:json|jsonl|ndjson)$/i;
 /** So many bytes at the beginning of an input are looked at. */
 export const JSON_HEAD_BYTES = 64 * 1024;
 /** Of these, so many are parsed; of the lines behind them only the ends are looked at, and whether values meet in them. */
-const PARSED_BYTES = 8 * 1024;
+const PARSED_BYTES = 256;
 
+/** Where two arrays or objects meet in one line. */
+const MEETINGS = ['}{', '} {', '][', '] ['];
 /** A string, which may be cut off, or a bracket. */
 const STRING_OR_BRACKET = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|[[\]{}]/g;
 /** What Python writes and JSON does not have, and strings, in which it may stand. */
@@ -36,13 +38,17 @@ export interface NoJsonValue {
 export function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefined {
   // As bytes: strings need not be UTF-8, and no other part of JSON is more than ASCII.
   const text = head.toString('latin1');
+  const mayMeet = MEETINGS.some((meeting) => text.includes(meeting));
   for (let start = 0; start < text.length; ) {
     const newline = text.indexOf('\n', start);
     const end = newline < 0 ? text.length : newline;
-    const line = text.slice(start, end).trim();
     const isCut = newline < 0 && !isWhole;
-    const isValue = isCut || (start >= PARSED_BYTES && hasEndsOfObject(line)) ? !hasSeveral(line) : isJson(line);
-    if (line !== '' && !isValue) return { position: start, isOfArray: start === 0 && line.startsWith('[') };
+    const isLikely = isCut || (start >= PARSED_BYTES && hasEndsOfObject(text, start, end));
+    if (!isLikely || mayMeet) {
+      const line = text.slice(start, end).trim();
+      const isValue = isLikely ? !hasSeveral(line) : isJson(line);
+      if (line !== '' && !isValue) return { position: start, isOfArray: start === 0 && line.startsWith('[') };
+    }
     start = end + 1;
   }
   return undefined;
@@ -72,14 +78,12 @@ function parses(text: string): boolean {
   }
 }
 
-function hasEndsOfObject(line: string): boolean {
-  return line.startsWith('{') && line.endsWith('}');
+function hasEndsOfObject(text: string, start: number, end: number): boolean {
+  return text[start] === '{' && text[end - 1] === '}';
 }
 
-/** Whether more than white space stands behind the first array or object of a line, of which the end may be cut off. */
+/** Whether something stands behind the first array or object of a line, of which the end may be cut off. */
 function hasSeveral(line: string): boolean {
-  // Most lines have no place where two objects may meet.
-  if (!/[\]}]\s*[^\s\]},:]/.test(line)) return false;
   let depth = 0;
   for (const { 0: token, index } of line.matchAll(STRING_OR_BRACKET)) {
     if (token === '[' || token === '{') depth += 1;

@@ -19,13 +19,13 @@ const MOST_ASCII_PAIRS = 0.5;
 const FEW_CHARACTERS = 256;
 
 /**
- * The encoding of which the bytes are text without control characters. NULs alone do not tell: they get into other text,
- * too, and Chinese in UTF-16 has few of them. So other text is told apart by what its bytes are.
+ * The encoding of which the bytes are text without control characters. The digits, blanks and newlines of any language
+ * have a NUL. But NULs alone do not tell: they get into other text, too, and Chinese in UTF-16 has few of them. So other
+ * text is told apart by what its bytes are.
+ * @param head with a NUL in it.
  */
-export function wideEncodingOf(head: Uint8Array): WideEncoding | undefined {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, WIDE_HEAD_BYTES));
-  // The digits, blanks and newlines of any language have a NUL.
-  if (!bytes.includes(0)) return undefined;
+export function wideEncodingOf(head: Buffer): WideEncoding | undefined {
+  const bytes = head.subarray(0, WIDE_HEAD_BYTES);
   return (
     likelier(readAs('UTF-32LE', bytes), readAs('UTF-32BE', bytes)) ??
     (isNarrow(bytes) ? undefined : likelier(readAs('UTF-16LE', bytes), readAs('UTF-16BE', bytes)))

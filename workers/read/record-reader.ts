@@ -4,7 +4,7 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
-import { markBytesOf, mayBeMark } from '../../src/formats/byte-order-mark.js';
+import { markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/byte-order-mark.js';
 import { withColumnNumber } from '../../src/formats/column-names.js';
 import type { Doubt } from '../../src/formats/first-look.js';
 import {
@@ -252,7 +252,12 @@ export class RecordReader implements FramingKernel {
   /** Leaves a UTF-8 mark out. @returns false: more bytes decide whether there is one. */
   #passMark(): boolean {
     const { window } = this;
-    const head = this.bytes.subarray(window.recordStart, window.filledEnd);
+    const { bytes } = this;
+    if (bytes[window.recordStart] !== UTF8_MARK[0]) {
+      this.#mayBeMarked = false;
+      return true;
+    }
+    const head = bytes.subarray(window.recordStart, window.filledEnd);
     if (mayBeMark(head)) return false;
     this.#mayBeMarked = false;
     this.#markBytes = markBytesOf(head);
@@ -315,14 +320,18 @@ export class RecordReader implements FramingKernel {
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
     const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
     const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken, names };
-    const markBytes = this.#markBytes || undefined;
-    const blank = this.#job.skipsBlank === true ? { ...this.#blank } : undefined;
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, markBytes, blank, weighed, ordinals };
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals, ...this.#leftOut };
     if (this.#firstStart === undefined) {
       const start = Math.max(position, this.#markBytes);
       return { ...rest, start, end: start };
     }
     return { ...rest, start: this.#firstStart, end };
+  }
+
+  /** Usually nothing: of many small inputs, each property counts. */
+  get #leftOut(): Pick<Coverage, 'markBytes' | 'blank'> | undefined {
+    const markBytes = this.#markBytes > 0 ? { markBytes: this.#markBytes } : undefined;
+    return this.#job.skipsBlank === true ? { ...markBytes, blank: this.#blank } : markBytes;
   }
 
   /** The position of the next record. */
