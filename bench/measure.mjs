@@ -90,7 +90,8 @@ export function prepareRun(workDir, inputFiles) {
 export async function measureRun({ workDir, command, env, round, cgroup, watchesDisk = false }) {
   if (stopping.signal) throw new Interrupted(stopping.signal);
   const enter = cgroup ? 'echo $$ > "$CGROUP/cgroup.procs" || exit 125; ' : '';
-  const script = `${enter}set -o pipefail; ${command}; status=$?; times > times; exit $status`;
+  // Opened by a shell: /dev/null as Node gives it looks like a standard output that is closed.
+  const script = `exec > /dev/null; ${enter}set -o pipefail; ${command}; status=$?; times > times; exit $status`;
   const argv = ['bash', '-c', script];
   if (hasGnuTime) argv.unshift(gnuTime, '-o', 'rss', '-f', '%M');
   const stderrFd = fs.openSync(path.join(workDir, 'stderr'), 'w');

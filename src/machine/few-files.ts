@@ -1,9 +1,8 @@
 /**
  * What happens when the process has as many files open as it may: an error in one line, and a cleanup that still works.
  */
-import { constants } from 'node:fs';
 import { PileshufError, SystemError } from '../errors.js';
-import { fileCalls } from '../io/file-calls.js';
+import { closeFile, openForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { readOpenFileLimit } from './limits.js';
 
@@ -25,10 +24,17 @@ export function fewFilesError(thrown: unknown): SystemError | undefined {
  * @returns gives it back.
  */
 export function keepFileFree(): () => void {
+  const file = ifPossible(() => openForRead('/dev/null', 'temp'));
+  return () => {
+    if (file !== undefined) ifPossible(() => closeFile(file));
+  };
+}
+
+/** A job neither fails nor succeeds for want of that file. */
+function ifPossible<T>(call: () => T): T | undefined {
   try {
-    const fd = fileCalls.open('/dev/null', constants.O_RDONLY);
-    return () => fileCalls.close(fd);
+    return call();
   } catch {
-    return () => {};
+    return undefined;
   }
 }

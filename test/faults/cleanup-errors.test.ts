@@ -21,6 +21,10 @@ vi.mock('#src/io/directories.js', async (importOriginal) => {
       original.removeDirectory(path);
       throw stuck;
     },
+    removeContents: (path: string, stays: (name: string) => boolean) => {
+      original.removeContents(path, stays);
+      throw stuck;
+    },
   };
 });
 

@@ -346,7 +346,9 @@ describe('the files of a job', () => {
       const look = () => {
         for (const parent of [directory.temp, directory.path()]) {
           for (const home of readdirSync(parent).filter((name) => name.startsWith('.pileshuf-'))) {
-            seen.set(home.replace(/[0-9a-f]{16}/, 'ID'), statSync(join(parent, home)).mode & 0o777);
+            const ofHome = statSync(join(parent, home), { throwIfNoEntry: false });
+            if (ofHome !== undefined) seen.set(home.replace(/[0-9a-f]{16}/, 'ID'), ofHome.mode & 0o777);
+            if (ofHome?.isDirectory() !== true) continue;
             for (const name of readdirSync(join(parent, home))) {
               const stat = lstatSync(join(parent, home, name), { throwIfNoEntry: false });
               if (stat !== undefined && parent === directory.temp) seen.set(kindOf(name), stat.mode & 0o777);
@@ -368,6 +370,9 @@ describe('the files of a job', () => {
       } finally {
         process.umask(umask);
       }
+      // The note of the end is there for a moment.
+      expect(seen.get('.pileshuf-ID.ended') ?? 0o600).toBe(0o600);
+      seen.delete('.pileshuf-ID.ended');
       const kinds = [...seen.keys()];
       expect(kinds).toEqual(expect.arrayContaining(['manifest', 'lock', '.pile', '.index']));
       for (const [kind, mode] of seen)
