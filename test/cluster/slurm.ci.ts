@@ -68,16 +68,21 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
   it('jobs side by side write the bytes of local jobs', async () => {
     const jobs = KINDS.map(({ name, asked, inputs }) => jobOf(name, asked, inputs));
     const submissions = [];
-    for (const job of jobs) submissions.push(await job.submit({ profile: job.path('profile') }));
+    // Verify tasks read the output of the first one back, the commit those of the others.
+    const tuningOf = (job: SlurmJob) => (job === jobs[0] ? { ...SMALL_TASKS, commitReadBytes: 0 } : SMALL_TASKS);
+    for (const job of jobs) submissions.push(await job.submit({ profile: job.path('profile') }, tuningOf(job)));
     for (const [i, job] of jobs.entries()) {
       const submission = submissions[i] ?? expect.fail('not submitted');
       const { unique, repeat } = KINDS[i]?.asked ?? {};
       const between = [...(unique === true ? ['measure'] : []), ...(repeat === true ? ['draw'] : [])];
-      expect(submission.jobs.map(({ kind }) => kind)).toEqual(['scatter', ...between, 'shuffle', 'commit']);
+      const passes = ['scatter', ...between, 'shuffle', ...(i === 0 ? ['verify'] : [])];
+      expect(submission.jobs.map(({ kind }) => kind)).toEqual([...passes, 'commit']);
       await followSlurm(submission);
       await job.expectLocalBytes();
-      const { passes }: ClusterProfile = JSON.parse(readFileSync(job.path('profile'), 'utf8'));
-      expect(passes.map(({ kind, missing }) => [kind, missing])).toEqual(submission.jobs.map(({ kind }) => [kind, []]));
+      const profile: ClusterProfile = JSON.parse(readFileSync(job.path('profile'), 'utf8'));
+      expect(profile.passes.map(({ kind, missing }) => [kind, missing])).toEqual(
+        submission.jobs.map(({ kind }) => [kind, []]),
+      );
     }
   });
 
