@@ -70,7 +70,7 @@ describe('pileshuf plan', () => {
       /^pileshuf: unknown option '--dry-run': it is an option of pileshuf, pileshuf cluster slurm;/,
     ],
     [['in', '--no-probe'], 2, /^pileshuf: unknown option '--no-probe': it is an option of pileshuf plan;/],
-    [['plan', 'in', '-o', 'out', '-T', 'nowhere'], 1, /^pileshuf: the temp directory nowhere does not exist/],
+    [['plan', 'in', '-o', 'out', '-T', 'nowhere'], 2, /^pileshuf: the temp directory nowhere does not exist/],
   ] as const)('%j is refused in one line', async (argv, code, message) => {
     const { exitCode, stdout, stderr } = await run(...argv);
     expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: code, stdout: '' });
