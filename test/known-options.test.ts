@@ -32,6 +32,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   openIndexed: (options) => library.openIndexed('a', untyped(options)),
   verifyPermutation: (options) => library.verifyPermutation(untyped({ inputs: ['a'], outputs: ['a'], ...options })),
   checkShuffled: (options) => library.checkShuffled(untyped({ inputs: ['a'], ...options })),
+  previewTogether: (options) => library.previewTogether(untyped({ together: [['a', 'b']], output: 'out', ...options })),
   previewShuffle: (options) => library.previewShuffle(untyped({ inputs: ['a'], ...options })),
   planCluster: (options) => library.planCluster(untyped({ inputs: ['a'], output: 'out', ...options })),
   runClusterTask: (options) => library.runClusterTask(untyped({ jobDir: 'job', kind: 'commit', ...options })),
@@ -65,7 +66,7 @@ describe('an option that a function does not have', () => {
   it('is tried with every function of the library that has options', () => {
     const isClass = (value: unknown) => /^class\b/.test(String(value));
     const functions = Object.entries(library).filter(([, value]) => typeof value === 'function' && !isClass(value));
-    const withoutOptions = ['readMemory', 'clusterStatus'];
+    const withoutOptions = ['readMemory', 'clusterStatus', 'slurmQueue'];
     expect(functions.map(([name]) => name).toSorted()).toEqual([...Object.keys(CALLS), ...withoutOptions].toSorted());
   });
 

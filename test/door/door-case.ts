@@ -67,9 +67,11 @@ function writeEntry(path: string, content: DoorCase['files'][string]): void {
   else symlinkSync(content.link, path);
 }
 
-/** As latin1; undefined if there is nothing at `path`. */
+/** As latin1, without hidden files; undefined if there is nothing at `path`. */
 function recordsOf(path: string): string[] | undefined {
   if (!existsSync(path)) return undefined;
-  const files = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path];
+  const files = statSync(path).isDirectory() ? visibleNames(path).map((name) => join(path, name)) : [path];
   return files.flatMap((file) => readFileSync(file, 'latin1').match(/[^\n]*\n|[^\n]+$/g) ?? []).sort();
 }
+
+const visibleNames = (path: string) => readdirSync(path).filter((name) => !name.startsWith('.'));
