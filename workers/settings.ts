@@ -5,13 +5,12 @@
 import type { DecompressProgram } from '../src/formats/codec-table.js';
 import type { FramingSpec } from '../src/formats/framing-table.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
-import type { Selector } from '../src/formats/selector.js';
+import type { NumberField, Selector } from '../src/formats/selector.js';
 import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
 import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import type { NumberWay } from '../src/plan/number-range.js';
-import type { NumberField } from './read/field-sum.js';
 
 /** The settings of every task. */
 export interface TaskSettings {

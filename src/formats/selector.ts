@@ -11,6 +11,13 @@
  */
 import { UsageError } from '../errors.js';
 
+/** A field of JSON records that holds a number. */
+export interface NumberField {
+  readonly name: string;
+  /** The path in the form that the kernel takes. */
+  readonly path: Uint8Array;
+}
+
 /** The keys from the outermost object in; at least one. */
 export type FieldPath = readonly string[];
 

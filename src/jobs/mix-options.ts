@@ -3,9 +3,9 @@
  * weights; a mix of shares becomes weights when the inputs are counted.
  */
 import { createHash } from 'node:crypto';
-import { MOST_PATH_BYTES, type NumberField } from '../../workers/read/field-sum.js';
+import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
-import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
+import { encodeFieldPath, type NumberField, parseFieldPath } from '../formats/selector.js';
 import type { InputGroup } from '../inputs/weigh-inputs.js';
 import { MOST_GLOB_CHARACTERS } from '../io/path-matcher.js';
 import { requireKnownOptions } from '../known-options.js';

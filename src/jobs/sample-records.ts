@@ -9,9 +9,10 @@
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
-import { type NumberField, sumOfField } from '../../workers/read/field-sum.js';
+import { sumOfField } from '../../workers/read/field-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import type { NumberField } from '../formats/selector.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';

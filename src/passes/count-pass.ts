@@ -2,9 +2,10 @@
  * The pass before the others of a job whose groups of inputs have shares of the output: reads all inputs and counts. It
  * costs one reading of the inputs, and writes nothing.
  */
-import type { NumberField } from '../../workers/read/field-sum.js';
+
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
+import type { NumberField } from '../formats/selector.js';
 import { inputPart, readBytesOf } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { Slice } from '../plan/slices.js';

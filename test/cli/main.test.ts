@@ -48,7 +48,7 @@ describe('pileshuf', () => {
       /^pileshuf: the input shuffle does not exist; the main command has no name: leave the word out\n$/,
     ],
     [['--sharts', '4'], 2, "pileshuf: unknown option '--sharts' (Did you mean --shards?); see pileshuf --help\n"],
-    [['-S', '5\n\x1b[2J'], 2, /^pileshuf: --memory 5\\n\\x1b\[2J: expected a number and a unit: .*\n$/],
+    [['-S', '5\n\x1b[2J'], 2, /^pileshuf: -S 5\\n\\x1b\[2J: expected a number and a unit: .*\n$/],
     [['-q', '--shards', '0'], 2, 'pileshuf: --shards 0: expected a whole number of at least 1\n'],
     [['--files-from', '-'], 2, 'pileshuf: --files-from -: the list is empty; expected at least one input\n'],
     [

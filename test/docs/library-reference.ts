@@ -66,8 +66,12 @@ const PAGES: Readonly<Record<string, LibraryPage>> = {
       Numbers: ['shuffleRange', 'RangeOptions', 'RangeReport'],
       'What a job will need': [
         'previewShuffle',
+        'previewTogether',
         'PreviewOptions',
         'ShufflePreview',
+        'TogetherPreviewOptions',
+        'TogetherPreview',
+        'MemberPreview',
         'PreviewedSplit',
         'PreviewedDevice',
         'PreviewedTime',

@@ -463,6 +463,6 @@ describe('a record that does not fit the memory', () => {
     ];
     const result = await commandInProcess(argv);
     expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(problem)] });
-    expect(result.stderr).toMatch(/expected --memory of at least \d+/);
+    expect(result.stderr).toMatch(/expected (--memory|-S) of at least \d+/);
   });
 });

@@ -77,8 +77,8 @@ describe('weights', () => {
     });
     expect(report).toMatchObject({ records: 4, inputCount: 2 });
     expect(report.groups).toEqual([
-      { name: 'cmdline', factor: 0, inputCount: 1, ...sameAmounts(0, 0), unit: undefined },
-      { name: undefined, factor: 1, inputCount: 1, ...sameAmounts(4, 8), unit: undefined },
+      { name: 'cmdline', factor: 0, inputCount: 1, ...sameAmounts(0, 0), epochs: 0, unit: undefined },
+      { name: undefined, factor: 1, inputCount: 1, ...sameAmounts(4, 8), epochs: 1, unit: undefined },
     ]);
   });
 });

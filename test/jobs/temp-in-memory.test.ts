@@ -75,7 +75,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${re
     expect(seen(await runCommand(argv))).toEqual({
       exitCode: 0,
       lines: [
-        `pileshuf: warning: ${warningFor(inMemory).replace('`tempDirs`', '--temp-dir')}`,
+        `pileshuf: warning: ${warningFor(inMemory).replace('`tempDirs`', '-T')}`,
         expect.stringMatching(/3 records/),
       ],
     });

@@ -1,13 +1,7 @@
 /** Adds up a number field of JSON records, exactly: in parts of 10^-15, so the sum does not depend on the order. */
+import type { NumberField } from '../../src/formats/selector.js';
 import type { Fraction } from '../../src/plan/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
-
-/** A field of JSON records that holds a number. */
-export interface NumberField {
-  readonly name: string;
-  /** The path in the form that the kernel takes. */
-  readonly path: Uint8Array;
-}
 
 /** A longer path has no room in the kernel while it scatters. */
 export const MOST_PATH_BYTES = 2048;

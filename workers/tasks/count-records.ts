@@ -6,13 +6,14 @@
 import { InputError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { isJson } from '../../src/formats/json-lines.js';
+import type { NumberField } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import { UncountedControl } from '../../src/job-control.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { type NumberField, recordWithoutNumber, sumOfField } from '../read/field-sum.js';
+import { recordWithoutNumber, sumOfField } from '../read/field-sum.js';
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
