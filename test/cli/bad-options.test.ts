@@ -15,12 +15,12 @@ const directory = useTestDirectory();
 describe('a wrong call', () => {
   it.runIf(fromCi).each([
     [['--shuffel'], "unknown option '--shuffel'; see pileshuf --help"],
-    [['-S', '2GiB5'], /^pileshuf: --memory 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
-    [['-S', '512'], '--memory 512: a bare number is ambiguous; write 512M or 512B'],
-    [['-S', '1K'], /^pileshuf: a memory budget of 1024 bytes is too small: expected at least 4M; .* --memory$/],
+    [['-S', '2GiB5'], /^pileshuf: -S 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
+    [['-S', '512'], '-S 512: a bare number is ambiguous; write 512M or 512B'],
+    [['-S', '1K'], /^pileshuf: a memory budget of 1024 bytes is too small: expected at least 4M; .* -S$/],
     [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
     [['--shards', '2'], 'shards need a directory, not standard output: add --output DIR'],
-    [['--shards', '2', '-o', '/dev/stdout'], /^pileshuf: shards cannot be written to standard output; .*--output$/],
+    [['--shards', '2', '-o', '/dev/stdout'], /^pileshuf: shards cannot be written to standard output; .*-o$/],
     [
       ['--shards', '2', '--shard-bytes', '1M', '-o', 'd'],
       /^pileshuf: --shards and --shard-bytes contradict each other/,
@@ -38,7 +38,7 @@ describe('a wrong call', () => {
     [['--on-bad-record', 'skip'], /^pileshuf: unknown option '--on-bad-record'/],
     [['--skip-bytes', '20000000'], '--skip-bytes is 20000000; expected a whole number from 1 to 16777216'],
     [['--resume'], 'standard output cannot be resumed: name a file or directory with --output'],
-    [['--job-dir', 'd', '-o', '-'], 'standard output cannot be resumed: name a file or directory with --output'],
+    [['--job-dir', 'd', '-o', '-'], 'standard output cannot be resumed: name a file or directory with -o'],
     [['--resume', '-o', 'out', '-'], /^pileshuf: standard input \(-\) cannot be read again to resume the job: /],
     [['--max-record', '5G'], /^pileshuf: --max-record is 5368709120; expected a whole number from 1 to \d+$/],
     [['--workers', '100000'], '--workers is 100000; expected a whole number from 1 to 1024'],

@@ -130,10 +130,10 @@ describe('a temp directory', () => {
   }
 
   it('must exist', () =>
-    expectRefused('none', 2, 'the temp directory none does not exist; name another with --temp-dir'));
+    expectRefused('none', 2, 'the temp directory none does not exist; name another with -T'));
 
   it('must be a directory', () =>
-    expectRefused('existing', 2, 'the temp directory existing is not a directory; name another with --temp-dir'));
+    expectRefused('existing', 2, 'the temp directory existing is not a directory; name another with -T'));
 
   it('may lie in an input directory', async () => {
     const argv = ['-q', 'corpus', '-T', 'corpus', '-o', 'out'];
@@ -165,7 +165,7 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       directory.path(),
       () => runUnprivileged(argv, directory.path()),
       1,
-      'cannot make a directory in the temp directory locked: permission denied; name a writable directory with --temp-dir',
+      'cannot make a directory in the temp directory locked: permission denied; name a writable directory with -T',
     );
   });
 

@@ -145,7 +145,7 @@ describe('pileshuf stream', () => {
       [['--start', '@nowhere.json'], /cannot read the state --start @nowhere\.json: no such file/],
       [['--start', state, '--rank', '1'], /--rank 1: the state of --start has 0/],
       [['--start', state, '--epoch', '0'], /--epoch and --start contradict each other/],
-      [['-o', 'file'], /--output file: expected -, standard output/],
+      [['-o', 'file'], /-o file: expected -, standard output/],
     ] as const) {
       const { exitCode, stdout, stderr } = await stream(path, argv);
       expect(stderr).toMatch(/^pileshuf: [^\n]+\n$/);
