@@ -36,6 +36,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   previewShuffle: (options) => library.previewShuffle(untyped({ inputs: ['a'], ...options })),
   planCluster: (options) => library.planCluster(untyped({ inputs: ['a'], output: 'out', ...options })),
   runClusterTask: (options) => library.runClusterTask(untyped({ jobDir: 'job', kind: 'commit', ...options })),
+  submitLaterToSlurm: (options) =>
+    library.submitLaterToSlurm([], untyped({ jobDir: 'job', dependency: 'afterok:1', ...options })),
+  describeLaterOnSlurm: async (options) =>
+    library.describeLaterOnSlurm([], untyped({ jobDir: 'job', dependency: 'afterok:1', ...options })),
   submitToSlurm: (options) =>
     library.submitToSlurm(untyped({ inputs: ['a'], output: 'out', jobDir: 'job', ...options })),
   resumeOnSlurm: (options) => library.resumeOnSlurm(untyped({ jobDir: 'job', ...options })),

@@ -129,8 +129,7 @@ describe('a temp directory', () => {
     return expectRefusal(directory.path(), run, exitCode, line);
   }
 
-  it('must exist', () =>
-    expectRefused('none', 2, 'the temp directory none does not exist; name another with -T'));
+  it('must exist', () => expectRefused('none', 2, 'the temp directory none does not exist; name another with -T'));
 
   it('must be a directory', () =>
     expectRefused('existing', 2, 'the temp directory existing is not a directory; name another with -T'));
