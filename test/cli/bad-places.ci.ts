@@ -124,17 +124,6 @@ describe('an output directory', () => {
 });
 
 describe('a temp directory', () => {
-  function expectRefused(temp: string, exitCode: number, line: RegExp | string, input = 'in') {
-    const run = () => commandInProcess(['-q', input, '-T', temp, '-o', 'out'], { cwd: directory.path() });
-    return expectRefusal(directory.path(), run, exitCode, line);
-  }
-
-  it('must exist', () =>
-    expectRefused('none', 2, 'the temp directory none does not exist; name another with --temp-dir'));
-
-  it('must be a directory', () =>
-    expectRefused('existing', 2, 'the temp directory existing is not a directory; name another with --temp-dir'));
-
   it('may lie in an input directory', async () => {
     const argv = ['-q', 'corpus', '-T', 'corpus', '-o', 'out'];
     expect(seen(await commandInProcess(argv, { cwd: directory.path() }))).toEqual(DONE);
@@ -165,7 +154,7 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       directory.path(),
       () => runUnprivileged(argv, directory.path()),
       1,
-      'cannot make a directory in the temp directory locked: permission denied; name a writable directory with --temp-dir',
+      'cannot make a directory in the temp directory locked: permission denied; name a writable directory with -T',
     );
   });
 

@@ -9,14 +9,14 @@ describe('temp data', () => {
       files: { a: 'x' },
       argv: ['a', '-T', 'none'],
       exitCode: 2,
-      lines: ['the temp directory none does not exist; name another with --temp-dir'],
+      lines: ['the temp directory none does not exist; name another with -T'],
     },
     {
       name: 'in a file',
       files: { a: 'x' },
       argv: ['a', '-T', 'a'],
       exitCode: 2,
-      lines: ['the temp directory a is not a directory; name another with --temp-dir'],
+      lines: ['the temp directory a is not a directory; name another with -T'],
     },
   ]);
 });
