@@ -1,8 +1,19 @@
 /** Files without content, as codecs write them: some bytes, and nothing in them. */
 
-/** Of whole files, in hexadecimal: gzip and BGZF, bzip2, xz, zstd, lz4. */
-const WITHOUT_CONTENT =
-  /^(?:1f8b08(?:..)+?(?:0300|010000ffff)0{16}|425a683[1-9]17724538509000000000|fd377a585a00.{52}|28b52ffd.{4,20}010000(?:99e9d851)?|04224d18.{6}0{8}(?:055dcc02)?)$/;
+/** Whole files, in hexadecimal. Each pattern has room for a header alone: content, however short, must not fit in it. */
+const WITHOUT_CONTENT = new RegExp(
+  `^(?:${[
+    // gzip, without and with the name of a file, and BGZF.
+    '1f8b08(?:00.{12}|08.{12}(?:(?!00)..)+00)(?:0300|010000ffff)0{16}',
+    '1f8b08040000000000ff0600424302001b0003000000000000000000',
+    // bzip2, xz, and zstd with and without the size of its content.
+    '425a683[1-9]17724538509000000000',
+    'fd377a585a00.{52}',
+    '28b52ffd(?:0[04]..|2[04]00|8[04]..0{8}|a[04]0{8}|c[04]..0{16}|e[04]0{16})010000(?:99e9d851)?',
+    // lz4
+    '04224d18.{6}0{8}(?:055dcc02)?',
+  ].join('|')})$`,
+);
 /** With the name of a file, which gzip writes. */
 const MOST_BYTES = 300;
 

@@ -124,16 +124,6 @@ describe('an output directory', () => {
 });
 
 describe('a temp directory', () => {
-  function expectRefused(temp: string, exitCode: number, line: RegExp | string, input = 'in') {
-    const run = () => commandInProcess(['-q', input, '-T', temp, '-o', 'out'], { cwd: directory.path() });
-    return expectRefusal(directory.path(), run, exitCode, line);
-  }
-
-  it('must exist', () => expectRefused('none', 2, 'the temp directory none does not exist; name another with -T'));
-
-  it('must be a directory', () =>
-    expectRefused('existing', 2, 'the temp directory existing is not a directory; name another with -T'));
-
   it('may lie in an input directory', async () => {
     const argv = ['-q', 'corpus', '-T', 'corpus', '-o', 'out'];
     expect(seen(await commandInProcess(argv, { cwd: directory.path() }))).toEqual(DONE);

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { holdsNothing } from '#src/formats/empty-files.js';
-import { BGZF_END } from './codecs/bgzf-file.js';
+import { BGZF_END, bgzfFile } from './codecs/bgzf-file.js';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 
@@ -27,5 +27,8 @@ describe('a file without content', () => {
     ['cut gzip', gzipSync('').subarray(0, 15)],
     ['xz', hex('fd377a585a000004e6d6b4460200210116000000742fe5a3010000780000000045aeef83f8ee160a00011901a52c81cc1f')],
     ['zstd', hex('28b52ffd200109000078')],
+    ['zstd that ends as an empty block', hex('28b52ffd2003190000010000')],
+    ['BGZF', bgzfFile([Buffer.from('x')])],
+    ['gzip and an empty member', Buffer.concat([gzipSync('x'), gzipSync('')])],
   ])('is not %s with content', (_, file) => expect(holdsNothing(file)).toBe(false));
 });
