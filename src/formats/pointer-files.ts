@@ -15,8 +15,11 @@ const POINTERS: readonly (Pointer & { readonly pattern: RegExp })[] = [
   { what: 'a git-annex pointer', command: 'git annex get', pattern: /^\/annex\/objects\/[^\n]+\n/ },
 ];
 
+/** More than the first line of any of them. */
+const LINE_BYTES = 512;
+
 /** @param head the first bytes of a file. */
 export function pointerIn(head: Buffer): Pointer | undefined {
-  const text = head.toString('latin1');
+  const text = head.toString('latin1', 0, LINE_BYTES);
   return POINTERS.find(({ pattern }) => pattern.test(text));
 }

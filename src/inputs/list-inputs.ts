@@ -98,7 +98,7 @@ export async function listInputs(
   const named = await expandNames(names, fileChoice, signal);
   const ofDirectories = named.filter((each) => each.kind === 'directory');
   const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
-  const hidden = ofDirectories.flatMap((each) => each.hidden);
+  const hidden = [...new Set(ofDirectories.flatMap((each) => each.hidden))];
   const own = ofDirectories.flatMap((each) => each.own);
   const found: string[] = [];
   const seen = new Map<string, Input>();
@@ -130,7 +130,7 @@ export async function listInputs(
     inputs.push(input);
   };
   const open = async (path: string, begin?: Uint8Array) => {
-    await hearSignalsAt(inputs.length, signal);
+    await hearSignalsAt(inputs.length + empty.length, signal);
     return openInput(path, format, decompressProgram, begin);
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
@@ -154,7 +154,8 @@ export async function listInputs(
     else if (each.kind === 'file') add(each.path, await open(each.path, each.begin));
     else await addDirectory(each);
   }
-  requireOneKind(found, directories, fileChoice.include, onWarning);
+  const roots = ofDirectories.map(({ directory }) => directory);
+  requireOneKind(found, roots, fileChoice.include, onWarning);
   if (hidden.length > 0) {
     const [count, they] =
       hidden.length === 1
