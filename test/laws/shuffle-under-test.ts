@@ -26,6 +26,7 @@ export interface Job {
   readonly inputIds?: readonly string[] | undefined;
   readonly keys?: KeyRule | undefined;
   readonly zeroTerminated?: boolean;
+  readonly skipBlank?: boolean;
   readonly records?: RecordKind | undefined;
   readonly header?: HeaderKind | undefined;
   readonly compress?: OutputCompression | undefined;
@@ -71,6 +72,7 @@ async function run(
       memoryBytes: settings.memoryBytes,
       workers: settings.workers,
       zeroTerminated: job.zeroTerminated,
+      skipBlank: job.skipBlank,
       records: job.records,
       header: job.header,
       compress: job.compress,

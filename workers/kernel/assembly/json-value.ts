@@ -1,6 +1,8 @@
 // Passes over JSON values, and checks that they are some: brackets, commas, colons, names, literals and numbers as JSON has
 // them, and the numbers that Python writes (NaN, Infinity). The characters of strings are not looked at.
 
+import { BRACKETS_PLACE, scratchAt } from './scratch';
+
 const QUOTE: u32 = 0x22;
 const PLUS: u32 = 0x2b;
 const COMMA: u32 = 0x2c;
@@ -25,8 +27,12 @@ const INFINITY: u64 = 0x7974696e69666e49;
 
 /** No data nest deeper. */
 const MOST_DEPTH: u32 = 1024;
-/** The opening brackets of what is open, from the outermost in. */
-const OPENED: usize = memory.data(1024);
+/** Where the opening bracket at this depth is noted. */
+// @ts-ignore: decorator
+@inline
+function bracketAt(depth: u32): usize {
+  return scratchAt(BRACKETS_PLACE) + depth;
+}
 
 /** Whether the string that was passed over last has an escape. */
 let isEscaped: bool = false;
@@ -68,11 +74,7 @@ export function endOfString(p: usize, end: usize): usize {
 
 /** Where what stands at `p` ends, if it is no value: at white space, a comma or a closing bracket. */
 export function endOfToken(p: usize, end: usize): usize {
-  while (p < end) {
-    const byte: u32 = load<u8>(p);
-    if (byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20) break;
-    p += 1;
-  }
+  while (p < end && !isBehindToken(load<u8>(p))) p += 1;
   return p;
 }
 
@@ -84,6 +86,8 @@ function passDigits(p: usize, end: usize): usize {
 }
 
 /** The address behind the number at `p`; 0: there is none. */
+// @ts-ignore: decorator
+@inline
 function passNumber(p: usize, end: usize): usize {
   const first = p;
   // JSON has no digit behind a leading 0.
@@ -104,10 +108,24 @@ function passNumber(p: usize, end: usize): usize {
 }
 
 /** The address behind the literal or number at `p`; 0: there is none, or more is behind it. Reads up to 8 bytes past the end. */
+// @ts-ignore: decorator
+@inline
 function passWord(p: usize, end: usize): usize {
   const behind = passLetters(p, end);
-  return behind == endOfToken(behind, end) ? behind : 0;
+  if (behind == 0 || behind == end) return behind;
+  const byte: u32 = load<u8>(behind);
+  return isBehindToken(byte) ? behind : 0;
 }
+
+/** Whether a byte ends what stands before it, if that is no string. */
+// @ts-ignore: decorator
+@inline
+function isBehindToken(byte: u32): bool {
+  return byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20;
+}
+
+// @ts-ignore: decorator
+@inline
 
 function passLetters(p: usize, end: usize): usize {
   if (p >= end) return 0;
@@ -131,7 +149,7 @@ function passLetters(p: usize, end: usize): usize {
 // @ts-ignore: decorator
 @inline
 export function beginObject(depth: u32): void {
-  store<u8>(OPENED + depth, OPEN_OBJECT as u8);
+  store<u8>(bracketAt(depth), OPEN_OBJECT as u8);
 }
 
 /** The address behind the value that begins at `p`, inside of `depth` objects; 0: there is no whole one. */
@@ -145,7 +163,7 @@ export function passValue(p: usize, end: usize, depth: u32): usize {
     return p < end ? p + 1 : 0;
   }
   if (first != OPEN_OBJECT && first != OPEN_ARRAY) return passWord(p, end);
-  store<u8>(OPENED + depth, first as u8);
+  store<u8>(bracketAt(depth), first as u8);
   return passMembers(p + 1, end, depth, depth + 1, false);
 }
 
@@ -154,19 +172,30 @@ export function passRest(p: usize, end: usize, depth: u32): usize {
   return passMembers(p, end, 0, depth, true);
 }
 
+/** The address behind the string with its first character at `p`; above `end` if it has no end. Most strings are short. */
+// @ts-ignore: decorator
+@inline
+function passString(p: usize, end: usize): usize {
+  const block = v128.load(p);
+  const found = i8x16.bitmask(v128.or(i8x16.eq(block, i8x16.splat(QUOTE as i8)), i8x16.eq(block, i8x16.splat(0x5c))));
+  const at = p + (ctz<i32>(found) as usize);
+  return found != 0 && at < end && load<u8>(at) == QUOTE ? at + 1 : endOfString(p, end) + 1;
+}
+
 /**
  * Passes over what is left of the containers that are open, down to `outer` of them.
  * @param isBehind whether `p` is behind a value. Else it is behind an opening bracket.
  * @returns 0: they do not end.
  */
 function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: bool): usize {
+  let isObject = load<u8>(bracketAt(depth - 1)) == OPEN_OBJECT;
   for (p = passSpace(p, end); p < end; p = passSpace(p, end)) {
     let byte: u32 = load<u8>(p);
-    const isObject = load<u8>(OPENED + depth - 1) == OPEN_OBJECT;
     if (byte == (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
       depth -= 1;
       p += 1;
       if (depth == outer) return p;
+      isObject = load<u8>(bracketAt(depth - 1)) == OPEN_OBJECT;
       isBehind = true;
       continue;
     }
@@ -178,7 +207,7 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: boo
     }
     if (isObject) {
       if (byte != QUOTE) return 0;
-      p = passSpace(endOfString(p + 1, end) + 1, end);
+      p = passSpace(passString(p + 1, end), end);
       if (p >= end || load<u8>(p) != COLON) return 0;
       p = passSpace(p + 1, end);
       if (p >= end) return 0;
@@ -186,10 +215,11 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: boo
     }
     isBehind = true;
     if (byte == QUOTE) {
-      p = endOfString(p + 1, end) + 1;
+      p = passString(p + 1, end);
     } else if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) {
       if (depth == MOST_DEPTH) return 0;
-      store<u8>(OPENED + depth, byte as u8);
+      store<u8>(bracketAt(depth), byte as u8);
+      isObject = byte == OPEN_OBJECT;
       depth += 1;
       p += 1;
       isBehind = false;

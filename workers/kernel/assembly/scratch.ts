@@ -7,7 +7,7 @@ const OWN_MEMORY: usize = 32768;
 let scratch: usize = OWN_MEMORY;
 
 /** Of all places together. */
-export const SCRATCH_BYTES: usize = 28800;
+export const SCRATCH_BYTES: usize = 29824;
 
 export const KEYS_PLACE: usize = 0; // 4 keys of u64
 export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
@@ -22,6 +22,7 @@ export const COLUMNS_PLACE: usize = 13328; // 260 columns of u32
 export const ENTRIES_PLACE: usize = 14368; // 132 entries of 16 bytes
 
 export const SPLITS_PLACE: usize = 16480; // 12 KiB for bounds and a selector
+export const BRACKETS_PLACE: usize = 28800; // 1 KiB
 
 /** The address of a place. */
 // @ts-ignore: decorator
