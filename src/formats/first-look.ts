@@ -49,17 +49,20 @@ export function headBytesOf(path: string, format: RecordFormat): number {
 /** @returns undefined: the input is what it should be, or its records need not be text. */
 export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
   if (!isHeldToText(format)) return undefined;
-  const head = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const all = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Bytes that the caller has skipped may be anything.
+  const skippedBytes = format.header?.kind === 'bytes' ? format.header.value : 0;
+  const head = all.subarray(skippedBytes);
   const nul = head.indexOf(0);
   const foreign = foreignFormatOf(head, nul);
   if (foreign !== undefined) return { kind: 'foreign', ...foreign };
   const named = format.linesAssumed ? namedFormatOf(path, head.subarray(markBytesOf(head)), format.header) : undefined;
   if (named !== undefined) return { kind: 'foreign', ...named };
-  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(head, isWhole, format) : undefined;
+  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(all, isWhole, format) : undefined;
   if (json?.kind === 'no JSON value') return json;
-  if (nul >= 0) return { kind: 'NUL', position: nul };
+  if (nul >= 0) return { kind: 'NUL', position: skippedBytes + nul };
   const cr = head.includes(0x0a) ? -1 : head.indexOf(0x0d);
-  return cr >= 0 ? { kind: 'CR', position: cr } : json;
+  return cr >= 0 ? { kind: 'CR', position: skippedBytes + cr } : json;
 }
 
 function lookAtJson(head: Buffer, isWhole: boolean, { header }: RecordFormat): Finding | undefined {

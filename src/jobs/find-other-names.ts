@@ -54,7 +54,7 @@ function otherNames(ordinal: number, ...pair: [NamedReads, ReadName][]): InputEr
   );
   return new InputError(
     'ERR_NAMES_DIFFER',
-    `${reads.join(', and ')}; expected the same name but for /1 and /2 at its end: put the mates in one order, as \`repair.sh\` of BBTools does, or give \`records.linesPerRecord\` ${LINES_OF_READ}, which compares no names`,
+    `${reads.join(', and ')}; expected the same name but for /1 and /2 at its end: put the mates in one order, as repair.sh of BBTools does, or give \`records.linesPerRecord\` ${LINES_OF_READ}, which compares no names`,
   );
 }
 

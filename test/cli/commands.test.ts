@@ -66,7 +66,7 @@ describe('nameFlags', () => {
   it.each([
     ['give `force` without `resume` to start anew', 'give --force without --resume to start anew'],
     ['`records.linesPerRecord` is 0; expected', '--lines-per-record is 0; expected'],
-    ['leave out `header`', 'leave out --header or --skip-bytes'],
+    ['leave out `header`', 'leave out --header, --header-prefix or --skip-bytes'],
     ['expected a file, or `shards`', 'expected a file, or --shards, --shard-records or --shard-bytes'],
     ['give `giveUpLost` to `collectStore`', 'give --give-up-lost to pileshuf gc'],
     ['decode it without igzip (`igzip`)', 'decode it without igzip (--without-igzip)'],
@@ -105,6 +105,7 @@ describe('nameFlags', () => {
       'keptBytes',
       'lines',
       'low',
+      'prefix',
     ]);
     const kinds = new Set(
       [...code.matchAll(/`records: \{ by: '[a-z-]+' \}\\?`/g)].map(([kind]) => kind.replace('\\', '')),

@@ -295,7 +295,10 @@ describe.each(sampled(MALFORMED, 3))('%s', (what, words, bytes, problem) => {
       const result = await commandInProcess([...options(), ...more, input], {
         tuning: { inline: true, readBytes: 64, ...tuning },
       });
-      expect(seen(result)).toEqual(refusedFor(input, problem));
+      const withoutContent = / has no content, and so no header; |byte 0 is the end of the input, inside its header/;
+      const refused = { exitCode: 3, lines: [expect.stringMatching(withoutContent)] };
+      const isEmpty = bytes.byteLength === 0 && words.includes('--header');
+      expect(seen(result)).toEqual(isEmpty ? refused : refusedFor(input, problem));
       expect(existsSync(directory.path('out'))).toBe(false);
     },
   );
