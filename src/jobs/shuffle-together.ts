@@ -421,7 +421,9 @@ class TogetherJob {
     );
     if (counted === undefined) return undefined;
     const staged = shards === undefined ? [output] : report.shards;
-    const splits = report.splits?.map(({ shards: paths, ...split }) => ({ ...split, shardCount: paths.length }));
+    const splits = report.splits?.map(({ shards: paths, name, records, bytes, checksum }) => {
+      return { name, records, bytes, checksum, shardCount: paths.length };
+    });
     const names = shards === undefined ? [member.name] : this.#shardNames(member, splits, staged.length);
     const files = staged.map((path, shard) => ({
       staged: path.slice(this.#stagingDirectory.length + 1),

@@ -24,6 +24,8 @@ describe('a file without content', () => {
     ['a newline', Buffer.from('\n')],
     ['gzip', gzipSync('x')],
     ['gzip of zeros', gzipSync(Buffer.alloc(9))],
+    ['BGZF', bgzfFile([Buffer.from('x')])],
+    ['gzip of two members, the last of them', Buffer.concat([gzipSync('x'), gzipSync('')])],
     ['cut gzip', gzipSync('').subarray(0, 15)],
     ['xz', hex('fd377a585a000004e6d6b4460200210116000000742fe5a3010000780000000045aeef83f8ee160a00011901a52c81cc1f')],
     ['zstd', hex('28b52ffd200109000078')],

@@ -133,12 +133,6 @@ const MALFORMED: readonly Malformed[] = [
     'byte 4 is the end of the input, inside its header; expected a header of 3 lines',
   ],
   [
-    'nothing where a header ought to be',
-    ['--header', '1'],
-    Buffer.alloc(0),
-    'byte 0 is the end of the input, inside its header; expected a header of 1 line',
-  ],
-  [
     'an open quote in a header',
     ['--csv', '--header', '1'],
     Buffer.from('a,"b\n1,2\n'),
