@@ -27,7 +27,7 @@ const examples = [...new Set([...ofReadme, ...ofHelp])].filter(
 /** Writes so many records, not all. */
 const countOf = (line: string) => Number(/ -n (\d+)/.exec(line)?.[1] ?? Number.POSITIVE_INFINITY);
 
-const linesOf = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join('');
+const linesOf = (name: string, count: number) => Array.from({ length: count }, (_, i) => `"${name} ${i}"\n`).join('');
 
 /** The files around the commands: names and contents. */
 const FILES: Readonly<Record<string, string | Buffer>> = {
