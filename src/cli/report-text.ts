@@ -16,11 +16,10 @@ export function describeShuffle(report: ShuffleReport): string {
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
   const splitWords = splits === undefined ? [] : [describeSplits(splits)];
   const duplicateWords = duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
-  const blankWords = blank === undefined ? [] : [`${formatPlural(blank.records, 'blank record')} left out`];
   const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
   const others = groups.length - shown.length;
   const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
-  const output = [...blankWords, ...duplicateWords, ...describeOutput(report)];
+  const output = [...blankWords(blank), ...duplicateWords, ...describeOutput(report)];
   const emptyWords = describeEmptyShards(report);
   const parts = [
     formatPlural(records, 'record'),
@@ -31,6 +30,11 @@ export function describeShuffle(report: ShuffleReport): string {
     ...emptyWords,
   ];
   return parts.join(', ');
+}
+
+/** None if the job keeps blank records. */
+export function blankWords(blank: ShuffleReport['blank']): string[] {
+  return blank === undefined ? [] : [`${formatPlural(blank.records, 'blank record')} left out`];
 }
 
 /** More would hide the rest of the line; the summary of `--progress json` has all. */
@@ -97,9 +101,10 @@ function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['r
 }
 
 /** `12 records, 1.20 GB in 6.1 s, generation 2026-11-20, state 7 of the store, checksum 0123456789abcdef` */
-export function describeAppend({ records, bytes, seconds, generation, state, checksum }: AppendReport): string {
+export function describeAppend({ records, bytes, blank, seconds, generation, state, checksum }: AppendReport): string {
   return [
     formatPlural(records, 'record'),
+    ...blankWords(blank),
     `${formatBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     `generation ${generation}`,
     `state ${state} of the store`,

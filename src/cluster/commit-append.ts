@@ -48,6 +48,7 @@ export async function commitAppend(
   const { piles, found } = await gatherScattered(job);
   found.beginnings.tell(job.inputs, 'store', job.onWarning);
   const { records, bytes } = piles;
+  const blank = plan.request.skipsBlank === true ? found.blank : undefined;
   const checksum = checksumTextOf(piles.checksum);
   const state = await addToStore(job, piles, checksum, scope);
   const { seed } = plan.request;
@@ -66,7 +67,7 @@ export async function commitAppend(
   // Its last change must not come after the removal.
   await claim.release().catch(scope.warn);
   removeRest(directory, scope.warn);
-  return { records, bytes, seed, checksum, shards: [], splits: undefined, duplicates: undefined, state };
+  return { records, bytes, seed, checksum, shards: [], splits: undefined, duplicates: undefined, blank, state };
 }
 
 /** @returns the number of the first state with these piles. */

@@ -48,6 +48,8 @@ export interface ClusterOutput {
    * commit was killed while the outputs got their names.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
+  /** The records that `skipBlank` left out. Undefined as `duplicates` is. */
+  readonly blank: { readonly records: number; readonly bytes: number } | undefined;
   /** Of an append: the number of the store's first state with these records. */
   readonly state: number | undefined;
 }
@@ -74,12 +76,12 @@ export async function commitJob(
   const directories = { stagingDirectory: plan.stagingDirectory, jobDirectory: directory };
   const staged = new StagedOutput(place, directories, gates.gateOf(plan.stagingDirectory, 'output'));
   const noted = readJournal(directory);
-  const { journal, duplicates } =
+  const { journal, duplicates, blank } =
     noted === undefined
       ? await prepareMoves(job, staged, log, scratchDir, scope)
-      : { journal: noted, duplicates: undefined };
+      : { journal: noted, duplicates: undefined, blank: undefined };
   const shards = await staged.finish(journal);
-  const output = { ...reportOf(plan, journal, shards), duplicates };
+  const output = { ...reportOf(plan, journal, shards), duplicates, blank };
   const { stagingDirectory } = plan;
   await writeCommitted(directory, { stagingDirectory, readBackBy: readBackBy(plan), ...summaryOf(output) });
   writeClusterProfile(job, output, scope);
@@ -97,7 +99,7 @@ async function prepareMoves(
   log: AttemptLog,
   scratchDir: string,
   scope: JobScope,
-): Promise<Pick<ClusterOutput, 'duplicates'> & { readonly journal: CommitJournal }> {
+): Promise<Pick<ClusterOutput, 'duplicates' | 'blank'> & { readonly journal: CommitJournal }> {
   const { plan, control } = job;
   const records = readShuffleRecords(job);
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
@@ -121,7 +123,8 @@ async function prepareMoves(
     list,
   );
   await staged.noteMoves(moves);
-  return { journal: moves.journal, duplicates };
+  const blank = plan.request.skipsBlank === true ? found?.blank : undefined;
+  return { journal: moves.journal, duplicates, blank };
 }
 
 /** Puts together what all tasks wrote, and verifies it. */
@@ -229,7 +232,7 @@ function reportOf(
   plan: OutputPlan,
   journal: CommitJournal,
   shards: readonly string[],
-): Omit<ClusterOutput, 'duplicates'> {
+): Omit<ClusterOutput, 'duplicates' | 'blank'> {
   const { records, bytes, checksum, splits } = journal;
   return {
     records,

@@ -10,7 +10,7 @@ import { requireDone } from './task-arrays.js';
 /** The piles of all tasks, and what the tasks found of the inputs. */
 export interface Scattered {
   readonly piles: ScatteredPiles;
-  readonly found: Pick<GatheredSlices, 'header' | 'recordEnds' | 'leftOut' | 'beginnings'>;
+  readonly found: Pick<GatheredSlices, 'header' | 'recordEnds' | 'leftOut' | 'blank' | 'beginnings'>;
 }
 
 /**

@@ -84,6 +84,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
     bytes,
     checksum,
     inputCount: inputIds.length,
+    blank: request.skipsBlank === true ? pass1.value.blank : undefined,
     seed: snapshot.settings.seed,
     piles: snapshot.settings.pileCount,
     generation,

@@ -616,7 +616,7 @@ export interface AppendOptions
   readonly expectedBytes?: number | undefined;
 }
 
-export interface AppendReport extends Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'inputCount'> {
+export interface AppendReport extends Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'inputCount' | 'blank'> {
   /** The seed of the store. */
   readonly seed: string;
   /** The number of piles of the store. */

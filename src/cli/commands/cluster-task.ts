@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
+import { blankWords } from '../report-text.js';
 import { describeEmptyShards } from '../shard-words.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
@@ -68,7 +69,8 @@ function indexFromScheduler(): number | undefined {
 function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, output }: ClusterTaskReport): string {
   if (wasCommitted) return 'the job is committed already';
   if (output !== undefined) {
-    const size = `${formatPlural(output.records, 'record')}, ${formatBytes(output.bytes)}`;
+    const counts = [formatPlural(output.records, 'record'), ...blankWords(output.blank), formatBytes(output.bytes)];
+    const size = counts.join(', ');
     const { state } = output;
     if (state !== undefined)
       return `added ${size} in ${formatSeconds(seconds)} as state ${state} of the store, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
