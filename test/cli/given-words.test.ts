@@ -54,7 +54,10 @@ describe('--echo', () => {
     [['--files0-from', 'list'], '--files0-from names inputs; give one of them'],
     [['--csv'], 'records that are given as words must end in a delimiter'],
     [['--lines-per-record', '4'], 'records that are given as words must end in a delimiter'],
-    [['--header', '1'], 'records that are given as words have no header; leave out --header, --header-prefix and --skip-bytes'],
+    [
+      ['--header', '1'],
+      'records that are given as words have no header; leave out --header, --header-prefix and --skip-bytes',
+    ],
     [['--resume'], 'the given records cannot be read again to resume the job'],
     [['--input-ids', 'path'], 'the given records have no name'],
     [['\ufffd'], 'expected UTF-8 without U+FFFD'],

@@ -179,7 +179,7 @@ describe('a header of leading lines', () => {
 
 describe('mates', () => {
   const other = (one: string, two: string) =>
-    `${one}, and ${two}; expected the same name but for /1 and /2 at its end: put the mates in one order, as \`repair.sh\` of BBTools does, or give --lines-per-record 4, which compares no names`;
+    `${one}, and ${two}; expected the same name but for /1 and /2 at its end: put the mates in one order, as repair.sh of BBTools does, or give --lines-per-record 4, which compares no names`;
   const together = ['--together', 'R1.fq,R2.fq'];
   const pair = (names: readonly string[], mates: readonly string[]) => ({
     'R1.fq': names.map((name) => read(name)).join(''),
