@@ -129,6 +129,7 @@ function contentOf(path: string): Buffer {
   if (!statSync(path).isDirectory()) return readFileSync(path);
   return Buffer.concat(
     readdirSync(path)
+      .filter((name) => !name.startsWith('.'))
       .sort()
       .map((name) => readFileSync(join(path, name))),
   );

@@ -23,7 +23,10 @@ const examples = [...pages, command.notes].flatMap((text) =>
 
 /** The lines of all files below. */
 function linesBelow(path: string): string[] {
-  if (statSync(path).isDirectory()) return readdirSync(path).flatMap((name) => linesBelow(join(path, name)));
+  if (statSync(path).isDirectory()) {
+    const visible = readdirSync(path).filter((name) => !name.startsWith('.'));
+    return visible.flatMap((name) => linesBelow(join(path, name)));
+  }
   return readFileSync(path, 'latin1').split('\n').slice(0, -1);
 }
 

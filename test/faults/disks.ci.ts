@@ -60,7 +60,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(
         1,
-        /^pileshuf: not enough space for temp data on the device of .*\/small: about [\d.]+ [kM]B are needed and [\d.]+ [kM]B are free; .*--temp-dir/,
+        /^pileshuf: not enough space for temp data on the device of .*\/small: about [\d.]+ [kM]B are needed and [\d.]+ [kM]B are free; .*-T/,
       ),
     );
     expect(readdirSync(small)).toEqual([]);
@@ -154,7 +154,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(
         1,
-        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or start anew with other disks \(--temp-dir\)$/,
+        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or start anew with other disks \(-T\)$/,
       ),
     );
     expect(readdirSync(small)).toEqual([]);
@@ -209,10 +209,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
       env: smallSizes({ keepInRam: true }),
     });
     expect(seen(result)).toEqual(
-      oneLine(
-        1,
-        /^pileshuf: cannot make a directory in the temp directory .*: the file system is read-only; .*--temp-dir/,
-      ),
+      oneLine(1, /^pileshuf: cannot make a directory in the temp directory .*: the file system is read-only; .*-T/),
     );
     expect(existsSync(output)).toBe(false);
   });

@@ -17,6 +17,7 @@ import { makePipe } from '../fixtures/make-pipe.js';
 import { isSlow } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
+import { splitPlainly } from '../formats/plain-framings.js';
 import { anyInputs, largeInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, tightSettings } from '../laws/any-settings.js';
 import { encode } from '../laws/encodings.js';
@@ -99,7 +100,9 @@ async function runJob(job: SoakJob): Promise<void> {
     mkdirSync(directory.path(name));
   }
   const inputs = job.inputs.map((bytes, i) => {
-    writeFileSync(directory.path('plain', String(i)), bytes);
+    // A last record gets the end of the one before it.
+    const records = splitPlainly({ kind: 'delimited', value: zeroTerminated ? '00' : '0a' }, bytes);
+    writeFileSync(directory.path('plain', String(i)), Buffer.concat(records));
     const path = directory.path('in', String(i));
     writeFileSync(path, encode(bytes, settings.encodings[i % settings.encodings.length] ?? 'plain'));
     return path;

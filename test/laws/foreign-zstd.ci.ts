@@ -69,7 +69,7 @@ describe.each(
 
 const hasZstd = isOnPath('zstd');
 const NO_ROOM =
-  /in: the zstd frame at byte 0 \(compressed\) has a window of 134217728 bytes, which does not fit the memory budget; expected --memory of at least (\d+M)$/;
+  /in: the zstd frame at byte 0 \(compressed\) has a window of 134217728 bytes, which does not fit the memory budget; expected (?:--memory|-S) of at least (\d+M)$/;
 
 describe.runIf(fromCi)('zstd --long, if zstd is on PATH', () => {
   it.skipIf(!hasZstd).each(sampled([0, 1], 2))(
