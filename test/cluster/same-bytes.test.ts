@@ -45,7 +45,7 @@ const EQUAL = [0, 40, 150].map((start, i) =>
     .slice(0, i === 2 ? -1 : undefined),
 );
 const VALUES = [0, 1].map((file) =>
-  Array.from({ length: 150 }, (_, i) => `{"n":${file}${i},"site":"s${(i * 7 + file) % 61}"}\n`).join(''),
+  Array.from({ length: 150 }, (_, i) => `{"n":1${file}${i},"site":"s${(i * 7 + file) % 61}"}\n`).join(''),
 );
 const GZIP = { codec: 'gzip' } as const;
 const inOrder = { by: 'records', recordsPerShard: 30 } as const;

@@ -368,7 +368,7 @@ describe.runIf(fromCi)('who waits', () => {
     await faulty.settle();
     replaceFileCalls(former);
     slurm.showQueue(queueOf(submission, (kind) => (kind === 'commit' ? ' CANCELLED n1 None' : '0 COMPLETED n1 None')));
-    expect(await messageOf(followSlurm(submission))).toMatch(/^the commit on n1: CANCELLED; logs are in .* --resume /);
+    expect(await messageOf(followSlurm(submission))).toMatch(/^the commit on n1: cancelled; logs are in .* --resume /);
     slurm.showQueue(queueOf(submission, (kind) => (kind === 'commit' ? ' RUNNING n1 None' : '0 COMPLETED n1 None')));
     let isOver = false;
     const following = followSlurm(submission).finally(() => {

@@ -17,12 +17,12 @@ const blocksOf = (kind: string) =>
   [...page.matchAll(new RegExp(`\`\`\`${kind}\\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) => block);
 const commands = blocksOf('sh');
 const [mix = '', shares = ''] = blocksOf('yaml');
-const lines = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join('');
+const lines = (name: string, count: number) => Array.from({ length: count }, (_, i) => `"${name} ${i}"\n`).join('');
 
 function countsOf(text: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const line of text.split('\n').slice(0, -1)) {
-    const [name = ''] = line.split(' ');
+    const [name = ''] = line.slice(1).split(' ');
     counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;

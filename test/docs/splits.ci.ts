@@ -43,7 +43,9 @@ function makeTables(): void {
 /** By the names of splits. */
 function readSplits(path: string): Map<string, string[]> {
   const splits = new Map<string, string[]>();
-  for (const name of readdirSync(path).sort()) {
+  for (const name of readdirSync(path)
+    .filter((each) => !each.startsWith('.'))
+    .sort()) {
     const split = name.replace(/-\d{5}-of-\d{5}(\.(jsonl|csv|tsv|log|tar))?(\.zst)?$/, '');
     const { stdout } = name.endsWith('.zst')
       ? spawnSync('zstd', ['-dcq', `${path}/${name}`], { encoding: 'latin1' })
