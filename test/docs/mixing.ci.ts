@@ -52,7 +52,7 @@ describe('the walk-through', () => {
     expect(wiki).toBeLessThan(800 + 260);
     expect(crawl).toBeGreaterThan(300 - 90);
     expect(crawl).toBeLessThan(300 + 90);
-    const told = `, wiki\\*: ${wiki === 1000 ? '1,000' : wiki} from 400 records \\([^)]+\\), crawl\\*: ${crawl} from 3,000`;
+    const told = `, wiki\\*: ${wiki.toLocaleString('en')} from 400 records \\([^)]+\\), crawl\\*: ${crawl} from 3,000`;
     expect(stderr).toMatch(new RegExp(told));
   });
 
