@@ -53,32 +53,28 @@ export function doubtsOf(inputs: readonly Input[]): Doubts {
 export class Beginnings {
   /** Of compressed inputs and streams. */
   readonly doubts = new Doubts();
-  #firstMarked = Number.POSITIVE_INFINITY;
-  #markedCount = 0;
+  readonly #marked = new Set<number>();
   #isAnyUnmarked = false;
 
   /** @param header of the input. */
   add({ inputOrdinal, start, end, markBytes = 0 }: Coverage, header: InputHeader): void {
-    if (start !== header.byteLength + markBytes) return;
-    if (markBytes > 0 || header.isMarked === true) {
-      this.#firstMarked = Math.min(this.#firstMarked, inputOrdinal);
-      this.#markedCount += 1;
-    } else if (end > start) this.#isAnyUnmarked = true;
+    if (markBytes > 0 || header.isMarked === true) this.#marked.add(inputOrdinal);
+    else if (start === header.byteLength && end > start) this.#isAnyUnmarked = true;
   }
 
   /** Before the header and the records of each output. */
   get markOfOutput(): Uint8Array {
-    return this.#markedCount > 0 && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
+    return this.#marked.size > 0 && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
   }
 
   /** @param output what is made of the inputs. */
   tell(inputs: readonly Input[], output: 'output' | 'store', onWarning: (line: string) => void): void {
     this.doubts.tell(inputs, onWarning, doubtsOf(inputs));
-    if (this.#markedCount === 0) return;
-    const name = inputName(inputs[this.#firstMarked]?.path ?? '');
+    if (this.#marked.size === 0) return;
+    const name = inputName(inputs.find((_, ordinal) => this.#marked.has(ordinal))?.path ?? '');
     const rest = output === 'store' ? 'the store has none' : this.#restOfOutput();
     onWarning(
-      `${name} begins with a UTF-8 mark${moreInputs(this.#markedCount - 1)}, which is no part of a record; ${rest}`,
+      `${name} begins with a UTF-8 mark${moreInputs(this.#marked.size - 1)}, which is no part of a record; ${rest}`,
     );
   }
 

@@ -14,7 +14,7 @@ const commands = [...page.matchAll(/^ {4}(pileshuf .*)$/gm)].map(([, line = ''])
 beforeEach(() => {
   mkdirSync(directory.path('corpus'));
   for (const name of ['a', 'b']) {
-    const lines = Array.from({ length: 4000 }, (_, i) => `${name} ${i}\n`);
+    const lines = Array.from({ length: 4000 }, (_, i) => `"${name} ${i}"\n`);
     writeFileSync(directory.path('corpus', `${name}.jsonl`), lines.join(''));
   }
 });

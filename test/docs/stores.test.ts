@@ -14,7 +14,7 @@ describe('the commands that write a store', () => {
   it.runIf(fromCi)('make one that gives the records in the order of its seed', async () => {
     mkdirSync(directory.path('site'));
     const names = [0, 1, 2].map((i) => `part-${i}`);
-    const inputs = names.map((name) => Buffer.from(Array.from({ length: 90 }, (_, i) => `${name} ${i}\n`).join('')));
+    const inputs = names.map((name) => Buffer.from(Array.from({ length: 90 }, (_, i) => `"${name} ${i}"\n`).join('')));
     for (const [i, name] of names.entries()) writeFileSync(directory.path('site', `${name}.jsonl`), inputs[i] ?? '');
     const setup =
       'set -o errexit -o pipefail; node=$1 command=$2; pileshuf() { "$node" "$command" "$@" -q; }; cd "$SITE"';

@@ -9,7 +9,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 const directory = useTestDirectory();
 const page = readFileSync(new URL('../../docs/VERIFY.md', import.meta.url), 'utf8');
 const commands = [...page.matchAll(/^ {4}(pileshuf .*)$/gm)].map(([, line = '']) => line);
-const LINES = Array.from({ length: 300 }, (_, i) => `line ${i}\n`);
+const LINES = Array.from({ length: 300 }, (_, i) => `"line ${i}"\n`);
 
 beforeEach(async () => {
   for (const name of ['corpus', 'train', 'out']) mkdirSync(directory.path(name));

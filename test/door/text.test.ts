@@ -284,6 +284,13 @@ describe('a UTF-8 mark', () => {
       records: ['h\n', '1\n', '2\n'],
     },
     {
+      name: 'of a header without records',
+      files: { 'a.gz': gzipSync(`${MARK}h\n`) },
+      argv: ['--header', '1', 'a.gz'],
+      lines: [/warning: a\.gz begins with a UTF-8 mark, which is no part of a record; each output begins with it /],
+      records: ['\xef\xbb\xbfh\n'],
+    },
+    {
       name: 'hides no column',
       files: { a: `${MARK}s,t\nx,1\nx,2\n` },
       argv: ['--csv', '--header', '1', '--unique-by', 'csv:s', 'a'],

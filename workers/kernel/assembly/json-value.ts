@@ -1,5 +1,5 @@
-// Passes over JSON values, and checks that they are some: brackets, commas, colons, names, literals and numbers as JSON has
-// them, and the numbers that Python writes (NaN, Infinity). The characters of strings are not looked at.
+// Passes over JSON values, and checks that they are some: brackets, commas, colons, names and literals as JSON has them, and
+// the numbers that Python writes (NaN, Infinity). The digits of numbers and the characters of strings are not looked at.
 
 import { BRACKETS_PLACE, scratchAt } from './scratch';
 
@@ -78,33 +78,11 @@ export function endOfToken(p: usize, end: usize): usize {
   return p;
 }
 
+/** Whether a byte may stand in a number. */
 // @ts-ignore: decorator
 @inline
-function passDigits(p: usize, end: usize): usize {
-  while (p < end && (load<u8>(p) as u32) - ZERO <= 9) p += 1;
-  return p;
-}
-
-/** The address behind the number at `p`; 0: there is none. */
-// @ts-ignore: decorator
-@inline
-function passNumber(p: usize, end: usize): usize {
-  const first = p;
-  // JSON has no digit behind a leading 0.
-  p = load<u8>(p) == ZERO ? p + 1 : passDigits(p, end);
-  if (p == first) return 0;
-  if (p < end && load<u8>(p) == POINT) {
-    const part = p + 1;
-    p = passDigits(part, end);
-    if (p == part) return 0;
-  }
-  if (p < end && ((load<u8>(p) as u32) | LOWER) == EXPONENT) {
-    let digits = p + 1;
-    if (digits < end && (load<u8>(digits) == PLUS || load<u8>(digits) == MINUS)) digits += 1;
-    p = passDigits(digits, end);
-    if (p == digits) return 0;
-  }
-  return p;
+function isOfNumber(byte: u32): bool {
+  return byte - ZERO <= 9 || byte == POINT || byte == MINUS || byte == PLUS || (byte | LOWER) == EXPONENT;
 }
 
 /** The address behind the literal or number at `p`; 0: there is none, or more is behind it. Reads up to 8 bytes past the end. */
@@ -126,19 +104,17 @@ function isBehindToken(byte: u32): bool {
 
 // @ts-ignore: decorator
 @inline
-
 function passLetters(p: usize, end: usize): usize {
   if (p >= end) return 0;
-  const isNegative = load<u8>(p) == MINUS;
-  if (isNegative) {
-    p += 1;
-    if (p >= end) return 0;
+  const first = load<u8>(p) == MINUS ? p + 1 : p;
+  if (first < end && (load<u8>(first) as u32) - ZERO <= 9) {
+    p = first + 1;
+    while (p < end && isOfNumber(load<u8>(p))) p += 1;
+    return p;
   }
-  if ((load<u8>(p) as u32) - ZERO <= 9) return passNumber(p, end);
   let behind = p;
   const letters = load<u32>(p);
-  if (load<u64>(p) == INFINITY) behind = p + 8;
-  else if (isNegative) return 0;
+  if (load<u64>(first) == INFINITY) behind = first + 8;
   else if (letters == TRUE || letters == NULL) behind = p + 4;
   else if (letters == FALSE && load<u8>(p, 4) == EXPONENT) behind = p + 5;
   else if ((letters & 0xffffff) == NAN) behind = p + 3;
