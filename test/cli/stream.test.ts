@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, expireStore, openStore } from '#src/index.js';
@@ -47,7 +47,8 @@ async function stoppedWhileNobodyReads(argv: readonly string[]): Promise<{ exitC
 /** Sends SIGINT after the start; the output goes nowhere. */
 async function interrupted(argv: readonly string[], afterSeconds = 1): Promise<{ exitCode: unknown; stderr: string }> {
   const child = spawn(process.execPath, [command, ...argv], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    // Node would give it one that looks closed.
+    stdio: ['ignore', openSync('/dev/null', 'w'), 'pipe'],
     timeout: 300_000,
     killSignal: 'SIGKILL',
   });

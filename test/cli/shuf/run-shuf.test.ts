@@ -7,6 +7,7 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -149,7 +150,7 @@ describe('many records', () => {
 
   it.runIf(fromCi)('end with the signal that ends the process', async () => {
     writeFileSync(directory.path('in'), text);
-    const child = spawn(process.execPath, [builtCommand, 'shuf'], { stdio: ['pipe', 'ignore', 'pipe'] });
+    const child = spawn(process.execPath, [builtCommand, 'shuf'], { stdio: ['pipe', openSync('/dev/null', 'w'), 'pipe'] });
     child.stdin.write(text);
     child.stdin.on('error', () => {});
     // It waits for more than it has read.
