@@ -7,7 +7,6 @@ import {
   closeSync,
   mkdirSync,
   openSync,
-  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -151,12 +150,12 @@ describe('many records', () => {
   it.runIf(fromCi)('end with the signal that ends the process', async () => {
     writeFileSync(directory.path('in'), text);
     const child = spawn(process.execPath, [builtCommand, 'shuf'], { stdio: ['pipe', openSync('/dev/null', 'w'), 'pipe'] });
-    child.stdin.write(text);
-    child.stdin.on('error', () => {});
+    child.stdin?.write(text);
+    child.stdin?.on('error', () => {});
     // It waits for more than it has read.
     setTimeout(() => child.kill('SIGTERM'), 1500);
     const said: Buffer[] = [];
-    child.stderr.on('data', (piece: Buffer) => said.push(piece));
+    child.stderr?.on('data', (piece: Buffer) => said.push(piece));
     expect(await once(child, 'close')).toEqual([null, 'SIGTERM']);
     expect(Buffer.concat(said).toString()).toBe('');
   });
