@@ -53,7 +53,7 @@ async function interrupted(argv: readonly string[], afterSeconds = 1): Promise<{
     killSignal: 'SIGKILL',
   });
   const stderr: Buffer[] = [];
-  child.stderr.on('data', (piece: Buffer) => stderr.push(piece));
+  child.stderr?.on('data', (piece: Buffer) => stderr.push(piece));
   setTimeout(() => child.kill('SIGINT'), 1000 * afterSeconds);
   const [exitCode, signal] = await once(child, 'close');
   // On a busy machine the command may not listen for signals yet, and the signal kills it.

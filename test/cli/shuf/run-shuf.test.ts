@@ -149,7 +149,9 @@ describe('many records', () => {
 
   it.runIf(fromCi)('end with the signal that ends the process', async () => {
     writeFileSync(directory.path('in'), text);
-    const child = spawn(process.execPath, [builtCommand, 'shuf'], { stdio: ['pipe', openSync('/dev/null', 'w'), 'pipe'] });
+    const child = spawn(process.execPath, [builtCommand, 'shuf'], {
+      stdio: ['pipe', openSync('/dev/null', 'w'), 'pipe'],
+    });
     child.stdin?.write(text);
     child.stdin?.on('error', () => {});
     // It waits for more than it has read.
