@@ -40,8 +40,8 @@ function python(script: string, ...argv: readonly string[]): string {
 describe.each([
   ['\\n', 'ascii', '900 0'],
   ['\\n', 'UTF-8', '900 0'],
-  // The last one has none.
-  ['\\r\\n', 'UTF-8', '900 899'],
+  // The last one gets the end of the line before it.
+  ['\\r\\n', 'UTF-8', '900 900'],
 ])('objects in lines that end in %s, as %s', (end, encoding, told) => {
   it.skipIf(!isOnPath('python3'))('are shuffled, if python3 is on PATH', async () => {
     python(WRITE, end, encoding);
