@@ -177,12 +177,18 @@ export class JobDirectory {
       this.#staging.release();
       this.#job.release(isKept || !this.#removesJobDirectory);
     };
+    let isRemoved = false;
     const remove = async () => {
       if (isComplete && this.#isDurable && this.#job.isHeld) await noteIfPossible(this.paths);
-      if (!isKept) await this.#removeAll(isComplete);
+      if (isKept) return;
+      await this.#removeAll(isComplete);
+      isRemoved = true;
     };
-    await thenAlwaysAsync(remove, release);
-    if (!isKept) removeEndedNote(this.paths);
+    // Also when a lock cannot be given up: the note is of no use without the rest.
+    const removeNote = () => {
+      if (isRemoved) removeEndedNote(this.paths);
+    };
+    await thenAlwaysAsync(() => thenAlwaysAsync(remove, release), removeNote);
   }
 
   /**

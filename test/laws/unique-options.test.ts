@@ -71,7 +71,7 @@ const pairs = GROUPS.flatMap((group, i) =>
 
 /** Lines of which half come again; the longest is a long record in a small shard. */
 function textsOf(ending: string): string[] {
-  const line = (i: number) => `${i} ${'x'.repeat((i * 37) % 90)}${i % 50 === 7 ? '"y"' : ''}${ending}`;
+  const line = (i: number) => `${i} ${'x'.repeat((i * 37) % 90)}${i % 50 === 7 ? ',"y"' : ''}${ending}`;
   const lines = (first: number, end: number) => Array.from({ length: end - first }, (_, i) => line(first + i)).join('');
   return [lines(0, 600), lines(300, 900) + lines(0, 300), `${'long '.repeat(60)}${ending}`.repeat(20)];
 }
