@@ -14,7 +14,6 @@ const copied = {
   'task-thread.cjs': 'dist/workers/task-thread.cjs',
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'kernel.wasm': 'dist/workers/kernel/kernel.wasm',
-  'kernel-shared.wasm': 'dist/workers/kernel/kernel-shared.wasm',
   'commander-LICENSE.txt': 'node_modules/commander/LICENSE',
   'yaml-LICENSE.txt': 'node_modules/yaml/LICENSE',
 };

@@ -27,18 +27,11 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/task-thread.cts'],
   ['workers/tasks.ts'],
   ['workers/tasks'],
-  ['workers/held'],
   ['workers/piles'],
   ['workers/read'],
   ['workers/thread-state.ts'],
   ['workers/number-writer.ts'],
-  [
-    'workers/settings.ts',
-    'workers/arena.ts',
-    'workers/record-memory.ts',
-    'workers/thread-urls.ts',
-    'workers/memory-keeper.cts',
-  ],
+  ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
   ['workers/kernel'],
 ];
 

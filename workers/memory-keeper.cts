@@ -7,17 +7,13 @@ import type { KeeperTask } from '../src/pile-sets/kept-memory.js';
 
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 
-const PAGE_BYTES = 65536;
-/** Of the declaration of every kernel. */
-const MOST_PAGES = 65535;
-
 const { channelName, question, wantedBytes, slabBytes }: KeeperTask = workerData;
-const kept: unknown[] = [];
+const slabs: SharedArrayBuffer[] = [];
 let reservedBytes = 0;
 try {
   while (reservedBytes < wantedBytes) {
-    const byteLength = Math.min(slabBytes ?? wantedBytes, wantedBytes - reservedBytes);
-    kept.push(slabBytes === undefined ? linearMemory(byteLength) : new SharedArrayBuffer(byteLength));
+    const byteLength = Math.min(slabBytes, wantedBytes - reservedBytes);
+    slabs.push(new SharedArrayBuffer(byteLength));
     reservedBytes += byteLength;
   }
 } catch {
@@ -25,11 +21,6 @@ try {
 }
 const channel = new BroadcastChannel(channelName);
 channel.onmessage = ({ data }: { data: unknown }) => {
-  if (data === question) channel.postMessage(kept);
+  if (data === question) channel.postMessage(slabs);
 };
 parentPort?.postMessage(reservedBytes);
-
-function linearMemory(byteLength: number): WebAssembly.Memory {
-  const initial = Math.ceil(byteLength / PAGE_BYTES);
-  return new WebAssembly.Memory({ initial, maximum: MOST_PAGES, shared: true });
-}

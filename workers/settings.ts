@@ -8,7 +8,6 @@ import type { RecordFormat } from '../src/formats/record-format.js';
 import type { NumberField, Selector } from '../src/formats/selector.js';
 import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
-import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import type { NumberWay } from '../src/plan/number-range.js';
 
@@ -82,24 +81,6 @@ export interface PileSettings extends TaskSettings {
 export interface CopySettings extends Pick<PileSettings, 'layout' | 'keyScale' | 'ramPool' | 'bufferBytes'> {
   readonly arenaBytes: number;
   readonly readBytes: number;
-}
-
-/** How pass 1 holds records where it reads them. */
-export interface HoldSettings {
-  readonly memory: RecordMemoryHandle;
-  readonly pileCount: number;
-  /** Of the blocks that hold entries. */
-  readonly blockBytes: number;
-  readonly regionBytes: number;
-  readonly pieceBytes: number;
-}
-
-/** The piles of entries of all held slices. */
-export interface HeldPiles extends Pick<HoldSettings, 'memory' | 'pileCount' | 'blockBytes'> {
-  /** Of each slice, in the order of the slices: where its piles begin. */
-  readonly directories: readonly number[];
-  /** Of the largest pile. */
-  readonly mostRecords: number;
 }
 
 /** The settings of tasks of the scatter pass. */

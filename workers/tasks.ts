@@ -12,7 +12,6 @@ import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
 import { drawRecords } from './tasks/draw-records.js';
 import type { FindTask } from './tasks/find-records.js';
-import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
 import { measureDistinct } from './tasks/measure-distinct.js';
@@ -20,7 +19,6 @@ import { measureParts } from './tasks/measure-parts.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
 import type { SampleTask } from './tasks/sample-records.js';
-import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';
 import { verifyPiles } from './tasks/verify-piles.js';
@@ -35,7 +33,6 @@ const TASKS = {
   draw: drawRecords,
   // Loaded when it is called: a shuffle does not need it.
   'find-records': async (task: FindTask) => (await import('./tasks/find-records.js')).findRecords(task),
-  hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
   'measure-distinct': measureDistinct,
@@ -44,7 +41,6 @@ const TASKS = {
   'read-back': readBack,
   'sample-records': async (task: SampleTask) => (await import('./tasks/sample-records.js')).sampleRecords(task),
   scatter: scatterSlice,
-  'scatter-held': scatterHeldSlice,
   'tally-records': async (task: TallyTask) => (await import('./tasks/tally-records.js')).tallyRecords(task),
   verify: verifyPiles,
   write: writeRange,

@@ -6,36 +6,25 @@ import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { JobControl } from '../src/job-control.js';
 import { RamPool } from '../src/pile-sets/ram-pool.js';
-import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
 import { NumberWriter } from './number-writer.js';
-import { RecordMemory } from './record-memory.js';
 import type { CopySettings, NumberSettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
-/** The state for tasks that write the output. */
-export interface OutputState {
+export interface ThreadState {
   readonly control: JobControl;
-  /** For the output, which is written while segments are read. */
-  readonly outputHasher: KernelHasher;
-}
-
-export interface ThreadState extends OutputState {
   readonly arena: Arena;
   readonly hasher: KernelHasher;
+  /** For the output, which is written while segments are read. */
+  readonly outputHasher: KernelHasher;
 }
 
 /** The state for tasks that scatter copies of records, with an arena of its own. */
 export interface DrawState extends Pick<PileState, 'arena' | 'hasher' | 'ramPool' | 'compressor'> {
   readonly control: JobControl;
-}
-
-/** The state for tasks on records that stay where they were read. */
-export interface HeldState extends OutputState {
-  readonly memory: RecordMemory;
 }
 
 /** The state for tasks that write the numbers of a range. */
@@ -63,7 +52,6 @@ export interface PileState extends ThreadState {
 const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
-const heldStatesOfJobs = new Map<string, Promise<HeldState>>();
 const drawStatesOfJobs = new Map<string, DrawState>();
 const numberStatesOfJobs = new Map<string, NumberState>();
 
@@ -99,14 +87,6 @@ export function pileStateOf(job: PileSettings): PileState {
   }));
 }
 
-export function heldStateOf(job: TaskSettings, handle: RecordMemoryHandle): Promise<HeldState> {
-  const { control } = threadStateOf(job);
-  return keptState(heldStatesOfJobs, job, async () => {
-    const memory = await RecordMemory.open(handle, control);
-    return { control, memory, outputHasher: new KernelHasher(memory, 'output') };
-  });
-}
-
 /** The state for tasks that scatter copies of records while their arena has a pile in order. */
 export function drawStateOf(job: PileSettings, { ramPool, arenaBytes }: CopySettings): DrawState {
   const { control, compressor } = pileStateOf(job);
@@ -135,7 +115,7 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  const ofTasks = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs, drawStatesOfJobs];
+  const ofTasks = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, drawStatesOfJobs];
   for (const states of [...ofTasks, numberStatesOfJobs]) states.delete(jobName);
 }
 

@@ -66,14 +66,12 @@ const PASS_1_WORDS: Readonly<Record<keyof MemoryOfPass1, string>> = {
   readWindowBytes: 'read windows',
   tableBytes: 'tables',
   poolBytes: 'pool of piles',
-  heldBytes: 'records where they are read',
   spareBytes: 'spare',
 };
 const PASS_2_WORDS: Readonly<Record<keyof MemoryOfPass2, string>> = {
   outputBufferBytes: 'output buffers',
   pileBytes: 'loaded piles',
   poolBytes: 'pool of piles',
-  heldBytes: 'records where they are read',
   spareBytes: 'spare',
 };
 

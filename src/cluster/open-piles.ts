@@ -39,7 +39,7 @@ export async function openPiles(
   const first = await startTaskThreads(job, scope, plan);
   const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, times.add, scope.releases);
   times.useThreads(threads.pool.threadCount);
-  const settings = shuffleSettings(threads, plan, arenaBytes, piling, undefined, {
+  const settings = shuffleSettings(threads, plan, arenaBytes, piling, {
     keyScale: piles.keyScale,
     framing,
     tiesByBytes: request.unique || inputIds !== undefined || stored !== undefined,

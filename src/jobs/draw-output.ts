@@ -116,14 +116,14 @@ async function drawBatch(
     keepsPlaces: false,
     isProfiled: request.isProfiled,
   };
-  const copySettings = shuffleSettings(second.threads, copyPlan, second.arenaBytes, storage, undefined, rest);
+  const copySettings = shuffleSettings(second.threads, copyPlan, second.arenaBytes, storage, rest);
   return { piles: drawn, settings: copySettings, threads: second.threads };
 }
 
 /** What the memory for copies is planned for. @param need that of the piles from which they are drawn. */
 export function needOfCopies(need: MemoryNeed, count: number, meanRecordBytes: number): MemoryNeed {
   const recordBytes = Math.max(1, count * meanRecordBytes);
-  const size = { recordBytes, mostRecordBytes: recordBytes, meanRecordBytes, layout: undefined };
+  const size = { recordBytes, meanRecordBytes, layout: undefined };
   return { ...need, ...size, exact: true, hasStreams: false, mostSlices: Number.POSITIVE_INFINITY };
 }
 

@@ -7,7 +7,7 @@ import { ignoreThrown } from './job.js';
 import type { JobProfile, PassSeconds, ShuffleOptions, ShuffleReport, ShuffleStoreOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 
-const PASS1_KINDS: readonly TaskName[] = ['count', 'count-records', 'hold', 'scatter', 'scatter-held'];
+const PASS1_KINDS: readonly TaskName[] = ['count', 'count-records', 'scatter'];
 
 /** Collects the profiles of tasks. */
 export class ProfileLog {

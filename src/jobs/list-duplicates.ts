@@ -111,7 +111,7 @@ async function listAnew(job: ListingJob): Promise<ListedDuplicates> {
       throw ofLongLine(error, lines.longestRecordBytes);
     });
     const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
-    const settings = shuffleSettings(second.threads, linePlan, second.arenaBytes, storage, undefined, {
+    const settings = shuffleSettings(second.threads, linePlan, second.arenaBytes, storage, {
       ...LINES_AS_THEY_COME,
       hashesOutput: job.outlivesJob,
       keyScale,

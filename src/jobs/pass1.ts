@@ -2,9 +2,7 @@
  * Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile.
  */
 
-import { holdInputs } from '../passes/hold-pass.js';
-import type { JobMemory } from '../passes/job-memory.js';
-import { openJobMemory } from '../passes/job-memory.js';
+import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
 import { scatterHead } from '../passes/scatter-head.js';
 import { type ScatterOutcome, scatterInputs } from '../passes/scatter-pass.js';
@@ -37,7 +35,6 @@ export interface Pass1 {
   readonly all: ScatterOutcome;
   readonly seconds: number;
   readonly threads: Threads;
-  readonly memory: JobMemory;
   readonly storage: PileStorage;
   readonly samples: SampleSource | undefined;
 }
@@ -61,14 +58,13 @@ export async function runPass1({
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
 
-  // The threads that keep memory start beside those of the task pool, and end after them.
-  const openingMemory = openJobMemory(memory, inline, stop, releases);
-  openingMemory.catch(() => {});
+  // The thread that keeps memory starts beside those of the task pool, and ends after them.
+  const openingPool = openRamPool(memory.ramPoolBytes, inline, stop, releases);
+  openingPool.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
   const threads = await startThreads(size, { control, stop }, profile.add, releases);
-  const opened = await openingMemory;
-  const { ramPool, recordMemory } = opened;
+  const ramPool = await openingPool;
   const layout = { pileCount, stripeCount, ...site.piles };
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
 
@@ -93,7 +89,6 @@ export async function runPass1({
   };
   const kept = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const scatter = () => {
-    if (recordMemory !== undefined) return holdInputs({ ...work, ...recordMemory }, threads);
     if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
     return scatterInputs(work, threads, kept);
   };
@@ -101,5 +96,5 @@ export async function runPass1({
   const { value: all, seconds } = await progress.during('scatter', plan.inputBytes, watched);
   all.beginnings.tell(prepared.inputs, 'output', request.onWarning);
   const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds: all.recordEnds });
-  return { all, seconds, threads, memory: opened, storage, samples };
+  return { all, seconds, threads, storage, samples };
 }

@@ -72,10 +72,10 @@ async function openPiles(
 ): Promise<WritablePiles> {
   const { request, inputIds, plan } = prepared;
   const { all, storage } = pass1;
-  const memory = startsAnew === undefined ? pass1.memory : { ramPool: pass1.memory.ramPool, startsAnew };
+  const memory = { ramPool: storage.ramPool, startsAnew };
   const fitted = await threadsOfPass2(pass1.threads, plan, memory, all, profile.add, scope.releases);
   const { threads, arenaBytes } = fitted;
-  const settings: ShuffleSettings = shuffleSettings(threads, plan, arenaBytes, storage, all.held, {
+  const settings: ShuffleSettings = shuffleSettings(threads, plan, arenaBytes, storage, {
     keyScale: all.keyScale,
     framing: request.framing,
     tiesByBytes: inputIds !== undefined || request.unique,

@@ -87,14 +87,12 @@ function needOf(
   return {
     ...need,
     recordBytes,
-    mostRecordBytes: MOST_BYTES_A_BYTE * recordBytes,
     mostReadBytes: undefined,
     meanRecordBytes: recordBytes / Math.max(1, records),
     exact: false,
     hasStreams: false,
     // The note of the written file is all that a later attempt needs.
     isResumable: false,
-    mayHold: false,
     mostSlices: Number.POSITIVE_INFINITY,
     layout: undefined,
     keepsPlaces: false,

@@ -109,7 +109,7 @@ async function preview(
     },
     slices: slices.length,
     workers: memory.workers,
-    piles: { count: memory.hold?.pileCount ?? memory.pileCount, levels, stayInMemory },
+    piles: { count: memory.pileCount, levels, stayInMemory },
     memory: {
       budgetBytes: request.memoryBytes,
       drawnBytes: request.memoryBytes - memoryNeed.budgetBytes,

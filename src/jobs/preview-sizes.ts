@@ -173,7 +173,7 @@ function temp(
   sample: JobSizes['sample'],
 ): Expected {
   const { memory, memoryNeed } = plan;
-  if (staysInMemory(memory) && (memoryNeed.exact || memory.hold !== undefined) && drawn === undefined) return NOTHING;
+  if (staysInMemory(memory) && memoryNeed.exact && drawn === undefined) return NOTHING;
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : ratioOf(sample, level);
   const stored = ({ bytes, records }: SizedRecords) =>

@@ -48,7 +48,7 @@ export async function probeKernel(
   const from = buffers + PILES * strideBytes;
   const to = from + bytes.byteLength;
   kernel.ensureArena(to + 4096 - ARENA_START);
-  kernel.write(bytes, from);
+  kernel.bytes.set(bytes, from);
   const { wasm } = kernel;
   wasm.keepAll();
   wasm.weigh(1, 0n);

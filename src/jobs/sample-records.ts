@@ -334,7 +334,7 @@ class PieceScanner {
     const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
     const fieldAt = from + bytes.byteLength + BEHIND_BYTES;
     kernel.ensureArena(fieldAt + 2 * BEHIND_BYTES + (this.#field?.path.byteLength ?? 0) - ARENA_START);
-    kernel.write(bytes, from);
+    kernel.bytes.set(bytes, from);
     const end = from + bytes.byteLength;
     // The bytes of an earlier piece must not look like a part of this one.
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);

@@ -191,7 +191,7 @@ async function shuffleAt(
 
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
-  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, undefined, {
+  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
     framing: undefined,
     tiesByBytes: true,
     hashesOutput: false,

@@ -2,7 +2,6 @@
  * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
  */
 import type {
-  HeldPiles,
   PileSettings,
   ReadSettings,
   ScatterSettings,
@@ -69,7 +68,6 @@ export function shuffleSettings(
   { memory }: WorkPlan,
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
-  held: HeldPiles | undefined,
   rest: Pick<
     ShuffleSettings,
     | 'keyScale'
@@ -85,13 +83,12 @@ export function shuffleSettings(
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {
-  const { bufferBytes, readBytes } = memory;
-  const outputBytes = held === undefined ? memory.outputBytes : (memory.hold ?? memory).outputBytes;
+  const { bufferBytes, readBytes, outputBytes } = memory;
   const piles: PileSettings = {
     jobName,
     control: control.buffer,
     arenaBytes,
-    layout: held === undefined ? layout : layoutOfHeld(held),
+    layout,
     ramPool,
     tempZstdLevel,
     bufferBytes,
@@ -100,9 +97,4 @@ export function shuffleSettings(
   const { rescatterTo, sampledKeys } = rest;
   const order = { keyScale, framing, tiesByBytes, unique, uniqueBy, keepsPlaces, hashesOutput, isProfiled };
   return { ...piles, ...order, rescatterTo, sampledKeys, readBytes, outputBytes };
-}
-
-/** Piles of entries in memory: no stripe of them is deleted early. */
-function layoutOfHeld({ pileCount }: HeldPiles): PileSetLayout {
-  return { pileCount, stripeCount: 1, disks: [], indexDirectory: '' };
 }

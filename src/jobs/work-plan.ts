@@ -18,7 +18,6 @@ import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { drawsAtOnce } from '../passes/draw-pass.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
-import { BOUNDARY_COUNT } from '../plan/arena-sizes.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import {
   type MemoryNeed,
@@ -31,7 +30,7 @@ import { planPass2 } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planRescatter } from '../plan/rescatter-space.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
-import { isNothing, mostCopiesOf, ONCE } from '../plan/weights.js';
+import { isNothing, ONCE } from '../plan/weights.js';
 import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
@@ -146,7 +145,7 @@ export async function planShuffle(
   const slices = takeSlices(await slicesOf(work, request, inputs), layout);
   const { memory, sliceBytes } = work;
   const isResumable = work.memoryNeed.isResumable;
-  const needsLayout = isResumable && memory.ramPoolBytes === 0 && memory.hold === undefined;
+  const needsLayout = isResumable && memory.ramPoolBytes === 0;
   return {
     ...scatterPlan(work, slices),
     isResumable,
@@ -188,11 +187,9 @@ export function planStoreShuffle(
     workers: inline ? 1 : workers,
     mostSlices: Number.POSITIVE_INFINITY,
     recordBytes: Math.max(1, bytes),
-    mostRecordBytes: Math.max(1, bytes),
     meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
     exact: true,
     hasStreams: false,
-    mayHold: false,
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -322,17 +319,10 @@ function planWork(
     workers: inline ? 1 : request.workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
-    mostRecordBytes: Math.max(1, onPiles.mostBytes),
     mostReadBytes: weights === undefined ? undefined : Math.max(1, read.mostBytes),
     meanRecordBytes: estimate.meanRecordBytes,
     exact: onPiles.exact,
     hasStreams,
-    mayHold:
-      head === undefined &&
-      !hasTwoShares &&
-      layout === undefined &&
-      (estimate.exact || !isResumable) &&
-      (weights ?? []).every((weight) => mostCopiesOf(weight) <= BOUNDARY_COUNT),
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -342,12 +332,9 @@ function planWork(
     keepsPlaces,
   };
   const memory = planMemory(memoryNeed, tuning);
-  const { workers, pileCount, bufferBytes, hold } = memory;
+  const { workers, pileCount, bufferBytes } = memory;
   const sliceBytes =
-    layout?.sliceBytes ??
-    tuning.sliceBytes ??
-    hold?.sliceBytes ??
-    planSliceBytes(read.recordBytes, workers, pileCount, bufferBytes);
+    layout?.sliceBytes ?? tuning.sliceBytes ?? planSliceBytes(read.recordBytes, workers, pileCount, bufferBytes);
   const knownBytes = inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0);
   const leastBytes = allInputs.reduce(
     (sum, input, i) => sum + recordBytesAtLeast(input) * (weights?.[i]?.copies ?? 1),
@@ -361,7 +348,7 @@ function planWork(
     const outputBytes = repeat ? drawnBytes : Math.min(recordBytes, mostOutput);
     const storedBytes = (Math.min(recordBytes, mostOnPiles) + drawnBytes) * storedRatio;
     return {
-      tempBytes: hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
+      tempBytes: Math.max(0, storedBytes - memory.ramPoolBytes),
       outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
     };
   };

@@ -14,7 +14,6 @@ import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import { type CutsToFit, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import type { FoundSplit } from './find-splits.js';
-import type { JobMemory } from './job-memory.js';
 import type { ScatterOutcome } from './scatter-pass.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
@@ -129,8 +128,7 @@ export function fitPass2(
 }
 
 /**
- * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so, or if memory must be freed with its
- * threads, such as the memory for records when they did not stay there.
+ * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` or the caller says so.
  * @param releases ends the threads when the job ends.
  * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
@@ -139,19 +137,16 @@ export async function threadsOfPass2(
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
   {
     ramPool,
-    recordMemory,
-    startsAnew = recordMemory !== undefined,
-  }: Partial<JobMemory> & { readonly startsAnew?: boolean },
+    startsAnew = false,
+  }: Partial<Pick<MemoryOfPass1, 'ramPool'>> & { readonly startsAnew?: boolean | undefined },
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],
 ): Promise<{ readonly threads: Threads; readonly arenaBytes: number }> {
   const { control } = threads;
-  if (piles.held !== undefined) return { threads, arenaBytes: memory.pass2ArenaBytes };
   const { workers, arenaBytes, needsNewThreads } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
   if (!needsNewThreads && !startsAnew) return { threads, arenaBytes };
   await threads.pool.destroy();
-  await recordMemory?.release();
   const threadCount = inline ? 0 : workers;
   return {
     threads: await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases),

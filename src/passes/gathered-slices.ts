@@ -1,5 +1,5 @@
 /** The results of the tasks of pass 1, added up. They must cover every byte of every input once. */
-import type { HeldPiles, ReadSettings } from '../../workers/settings.js';
+import type { ReadSettings } from '../../workers/settings.js';
 import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
@@ -132,13 +132,9 @@ export class GatheredSlices {
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
-  /**
-   * @param heldOf the piles of held records; absent: the pile sets have all.
-   * @throws VerificationError if the piles do not hold all of the inputs; InputError if a key was seen twice.
-   */
-  piles(heldOf?: (totals: PileTotals) => HeldPiles): ScatteredPiles {
-    const held = heldOf?.(this.#totals);
-    const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes, held);
+  /** @throws VerificationError if the piles do not hold all of the inputs; InputError if a key was seen twice. */
+  piles(): ScatteredPiles {
+    const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
     if (!this.#mayRepeatKeys) this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
     return piles;

@@ -2,7 +2,6 @@
  * The state between the passes: all pile sets in slice order, and the totals of each merged pile. It comes from a scatter
  * pass or from a pile store, and the shuffle pass takes it.
  */
-import type { HeldPiles } from '../../workers/settings.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 
@@ -11,8 +10,6 @@ export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
 
 export interface ScatteredPiles extends TotalsSum {
   readonly pileSets: readonly ScatteredPileSet[];
-  /** The piles of records that stayed where they were read; undefined: the pile sets have all. */
-  readonly held: HeldPiles | undefined;
   readonly totals: PileTotals;
   /** That of the scatter. Absent: 1. */
   readonly keyScale?: bigint | undefined;
@@ -27,9 +24,8 @@ export function scatteredPiles(
   pileSets: readonly ScatteredPileSet[],
   totals: PileTotals,
   longestRecordBytes: number,
-  held?: HeldPiles,
 ): ScatteredPiles {
-  return { pileSets, held, totals, longestRecordBytes, ...sumTotals(totals) };
+  return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
 }
 
 /** The bytes of the pile sets on disk. */

@@ -43,6 +43,6 @@ export interface ShuffleWork extends PilesWork {
 
 /** @param name prefix of the names of the task's temp files, unique to this task. */
 export function pilesTask({ settings, piles, attempt }: PilesWork, name: string): PilesTask {
-  const { pileSets, held, longestRecordBytes, cutPile } = piles;
-  return { job: settings, pileSets, held, longestRecordBytes, cutPile, attemptName: `${name}-${attempt}` };
+  const { pileSets, longestRecordBytes, cutPile } = piles;
+  return { job: settings, pileSets, longestRecordBytes, cutPile, attemptName: `${name}-${attempt}` };
 }

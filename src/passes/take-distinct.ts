@@ -54,10 +54,10 @@ export async function takeDistinct(
   threads: Threads,
   kept: KeptDistinct | undefined,
 ): Promise<ScatteredPiles> {
-  const { pileSets, held, keyScale, longestRecordBytes, totals } = work.piles;
+  const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
   const measured = () => measure(work, threads);
   const distinct = kept === undefined ? await measured() : await keptTotals(kept, totals, measured);
-  return { ...scatteredPiles(pileSets, distinct, longestRecordBytes, held), keyScale };
+  return { ...scatteredPiles(pileSets, distinct, longestRecordBytes), keyScale };
 }
 
 async function keptTotals(
@@ -86,12 +86,12 @@ export function notedList(
   piles: ScatteredPiles,
   kept: KeptDistinct,
 ): { readonly distinct: ScatteredPiles; readonly staged: StagedList } | undefined {
-  const { pileSets, held, keyScale, longestRecordBytes } = piles;
+  const { pileSets, keyScale, longestRecordBytes } = piles;
   const totals = notedTotals(kept, piles.totals);
   if (totals === undefined) return undefined;
   const staged = kept.found?.duplicates;
   if (staged === undefined) throw new StagedOutputError('the unfinished job noted no list of dropped records');
-  return { distinct: { ...scatteredPiles(pileSets, totals, longestRecordBytes, held), keyScale }, staged };
+  return { distinct: { ...scatteredPiles(pileSets, totals, longestRecordBytes), keyScale }, staged };
 }
 
 /** @throws StagedOutputError if a pile has fewer records or bytes than are noted to stay. */
@@ -129,9 +129,9 @@ export async function listDropped(
   threads: Threads,
   listing: Listing,
 ): Promise<{ readonly distinct: ScatteredPiles; readonly lines: ScatteredPiles }> {
-  const { pileSets, held, keyScale, longestRecordBytes } = work.piles;
+  const { pileSets, keyScale, longestRecordBytes } = work.piles;
   const listed = await listPart(work, threads, listing);
-  const distinct = { ...scatteredPiles(pileSets, listed.distinct, longestRecordBytes, held), keyScale };
+  const distinct = { ...scatteredPiles(pileSets, listed.distinct, longestRecordBytes), keyScale };
   return { distinct, lines: pilesOfLines(listed, listing.lines.keyScale) };
 }
 

@@ -102,7 +102,7 @@ async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, thr
   return { pile: end.pile, records, recordBytes, checksum: checksumTextOf(checksum), longestRecordBytes };
 }
 
-function cutAfter({ pileSets, totals, held, keyScale }: ScatteredPiles, note: HeadNote): ScatteredPiles {
+function cutAfter({ pileSets, totals, keyScale }: ScatteredPiles, note: HeadNote): ScatteredPiles {
   const { pile, records, recordBytes, checksum, longestRecordBytes } = note;
   const cut: PileTotals = {
     records: totals.records.slice(),
@@ -114,7 +114,7 @@ function cutAfter({ pileSets, totals, held, keyScale }: ScatteredPiles, note: He
   cut.records[pile] = records;
   cut.recordBytes[pile] = recordBytes;
   cut.checksums[pile] = BigInt(`0x${checksum}`);
-  return { ...scatteredPiles(pileSets, cut, longestRecordBytes, held), keyScale, cutPile: pile };
+  return { ...scatteredPiles(pileSets, cut, longestRecordBytes), keyScale, cutPile: pile };
 }
 
 /** What `takeHead` left out, and pass 1 before it. */

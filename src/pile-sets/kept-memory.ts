@@ -12,18 +12,18 @@ export interface KeeperTask {
   /** The question on that channel that it answers. */
   readonly question: string;
   readonly wantedBytes: number;
-  /** Slabs of at most this size; undefined: one linear memory. */
-  readonly slabBytes: number | undefined;
+  /** The size of a slab; the last one may be smaller. */
+  readonly slabBytes: number;
 }
 
-/** The question; the answer goes to every listener and is an array of what the thread keeps. */
-export const ASK_FOR_MEMORY = 'memory?';
+/** The question; the answer goes to every listener and is an array of the slabs. */
+export const ASK_FOR_SLABS = 'slabs?';
 
 /** How often a thread that waits for the answer looks whether the job was stopped. */
 const POLL_MILLISECONDS = 50;
 
 /** @throws AbortError if the job is stopped while the keeper does not answer. */
-export async function askKeeper<Memory>(channelName: string, control: JobControl): Promise<readonly Memory[]> {
+export async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
   const channel = new BroadcastChannel(channelName);
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -32,7 +32,7 @@ export async function askKeeper<Memory>(channelName: string, control: JobControl
         // Questions of other threads arrive here, too.
         if (Array.isArray(data)) resolve(data);
       };
-      channel.postMessage(ASK_FOR_MEMORY);
+      channel.postMessage(ASK_FOR_SLABS);
       timer = setInterval(() => {
         if (control.isAborted) reject(new AbortError());
       }, POLL_MILLISECONDS);

@@ -27,7 +27,7 @@ export async function openPoolMemory(handle: PoolMemoryHandle, control: JobContr
   const slabs =
     handle.kind === 'own'
       ? handle.slabs
-      : (await askKeeper<SharedArrayBuffer>(handle.channelName, control)).map((slab) => new Uint8Array(slab));
+      : (await askKeeper(handle.channelName, control)).map((slab) => new Uint8Array(slab));
   const slabOf = (place: number): Uint8Array => {
     const index = Math.floor(place / slabBytes);
     if (handle.kind === 'own') slabs[index] ??= new Uint8Array(slabBytes);

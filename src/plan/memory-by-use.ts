@@ -13,8 +13,6 @@ export interface MemoryOfPass1 {
   readonly tableBytes: number;
   /** At most: piles that stay in memory. */
   readonly poolBytes: number;
-  /** Records that stay where they are read, with their entries. */
-  readonly heldBytes: number;
   /** For long records, decoders, and more data than expected. */
   readonly spareBytes: number;
 }
@@ -24,17 +22,11 @@ export interface MemoryOfPass2 {
   /** Loaded piles with their sort entries. */
   readonly pileBytes: number;
   readonly poolBytes: number;
-  readonly heldBytes: number;
   readonly spareBytes: number;
 }
 
 /** The pass that reads the inputs. */
 export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: MemoryNeed): MemoryOfPass1 {
-  if (plan.hold !== undefined) {
-    const heldBytes = Math.min(budgetBytes, plan.hold.expectedBytes);
-    const nothing = { pileBufferBytes: 0, readWindowBytes: 0, tableBytes: 0, poolBytes: 0 };
-    return { ...nothing, heldBytes, spareBytes: budgetBytes - heldBytes };
-  }
   const threads = Math.min(plan.workers, mostSlices);
   const pileBufferBytes = threads * plan.pileCount * (plan.bufferBytes + SLACK_BYTES);
   const readWindowBytes = threads * 2 * plan.readBytes;
@@ -44,23 +36,16 @@ export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: Mem
     readWindowBytes,
     tableBytes: Math.max(tableBytes, threads * plan.pileCount * TALLY_BYTES),
     poolBytes: plan.ramPoolBytes,
-    heldBytes: 0,
   };
   return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
 }
 
 /** The pass that writes the output. */
 export function memoryOfPass2(plan: MemoryPlan, { budgetBytes }: MemoryNeed): MemoryOfPass2 {
-  const { workers, hold, ramPoolBytes: poolBytes } = plan;
-  if (hold !== undefined) {
-    const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * hold.outputBytes;
-    const heldBytes = Math.max(0, Math.min(budgetBytes, hold.expectedBytes) - outputBufferBytes);
-    const sizes = { outputBufferBytes, pileBytes: 0, poolBytes: 0, heldBytes };
-    return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
-  }
+  const { workers, ramPoolBytes: poolBytes } = plan;
   const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * plan.outputBytes;
   const pileBytes = Math.max(0, workers * plan.pass2ArenaBytes - outputBufferBytes);
-  const sizes = { outputBufferBytes, pileBytes, poolBytes, heldBytes: 0 };
+  const sizes = { outputBufferBytes, pileBytes, poolBytes };
   return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
 }
 

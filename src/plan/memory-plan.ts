@@ -13,8 +13,7 @@
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
  *
- * Memory outside the arenas is spare: the pool, the memory for records and longer read windows draw from it as they
- * grow. So a record longer than planned sends segments to disk, and the job does not fail.
+ * Memory outside the arenas is spare: the pool and longer read windows draw from it as they grow. So a record longer than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
@@ -26,7 +25,6 @@ import {
   STORED_HEADER_BYTES,
   storedByteCost,
 } from './arena-sizes.js';
-import { type HoldPlan, type HoldTuning, planHold } from './hold-plan.js';
 import {
   DISK_BUFFERS,
   divide,
@@ -46,11 +44,13 @@ const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget with which a worker can do useful work. */
 export const SMALLEST_SHARE_BYTES = 4 * MIB;
-/** A budget with which a worker loses nothing. */
-const COMFORTABLE_SHARE_BYTES = 256 * MIB;
 
 /** Sizes that tests shrink to make rare paths common. Users have no need to set them. */
-export interface Tuning extends HoldTuning {
+export interface Tuning {
+  readonly readBytes?: number;
+  readonly outputBytes?: number;
+  readonly sliceBytes?: number;
+  readonly pileCount?: number;
   readonly bufferBytes?: number;
   readonly stripeCount?: number;
   /** The fixed size of a worker's arena in pass 2; a small arena forces piles to be scattered again. */
@@ -71,9 +71,7 @@ export interface MemoryNeed {
   readonly mostSlices: number;
   /** Estimated bytes of all records; a guess when `exact` is false. */
   readonly recordBytes: number;
-  /** The same at most, with a probability of about 95 %. */
-  readonly mostRecordBytes: number;
-  /** Bytes of the inputs at most, where weights make more or fewer records of them. Absent: `mostRecordBytes`. */
+  /** Bytes of the inputs at most, where weights make more or fewer records of them. Absent: `recordBytes`. */
   readonly mostReadBytes?: number | undefined;
   /** Estimated bytes of one record. */
   readonly meanRecordBytes: number;
@@ -81,8 +79,6 @@ export interface MemoryNeed {
   readonly exact: boolean;
   /** Whether some input is a stream, of which nobody knows the size. */
   readonly hasStreams: boolean;
-  /** Whether records may stay where they are read. A job of which something lies on disk could not be resumed. */
-  readonly mayHold: boolean;
   readonly tempDiskCount: number;
   /** Whether a temp disk moves a head between two reads. */
   readonly tempDisksRotate: boolean;
@@ -124,44 +120,21 @@ export interface MemoryPlan {
   readonly maySpill: boolean;
   /** Bytes that the pile sets will take, as far as the plan knows. */
   readonly storedBytes: number;
-  /** How records stay where they are read; undefined: they do not. If they do not fit after all, the rest of this plan holds. */
-  readonly hold: HoldPlan | undefined;
 }
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
 const WAITING_OUTPUT_SHARE = 1 / 8;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
-  const hold = mayHold(need, tuning)
-    ? planHold({ ...need, recordBytes: need.mostRecordBytes, isKnown: !need.hasStreams }, tuning)
-    : undefined;
-  if (hold === undefined) return planPiles(need, tuning);
-  // When a job turns out not to fit, its records go to disk, or to a pool in the rest of the memory.
-  const rest = { ...need, budgetBytes: need.budgetBytes - hold.expectedBytes };
-  const piles = planPiles(rest, need.exact ? { ...tuning, keepInRam: false } : tuning, need.budgetBytes);
-  const pass1SpareBytes = piles.pass1SpareBytes + hold.expectedBytes - hold.fixedBytes;
-  return { ...piles, pass1SpareBytes, maySpill: !need.exact, hold };
-}
-
-function mayHold(need: MemoryNeed, tuning: Tuning): boolean {
-  const { hold, keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes } = tuning;
-  const tunesPiles = [keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes].some(
-    (size) => size !== undefined,
-  );
-  return need.mayHold && (hold ?? !tunesPiles);
-}
-
-/** @param wholeBytes the budget with the memory for records: what was held there goes to the pool. */
-function planPiles(need: MemoryNeed, tuning: Tuning, wholeBytes = need.budgetBytes): MemoryPlan {
   const { budgetBytes, layout } = need;
-  if (!need.outputWaits) return planArenas(need, tuning, wholeBytes);
+  if (!need.outputWaits) return planArenas(need, tuning);
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
   const waitingBytes = Math.max(0, Math.floor(Math.min(budgetBytes * WAITING_OUTPUT_SHARE, budgetBytes - neededBytes)));
-  const plan = planArenas({ ...need, budgetBytes: budgetBytes - waitingBytes }, tuning, wholeBytes - waitingBytes);
+  const plan = planArenas({ ...need, budgetBytes: budgetBytes - waitingBytes }, tuning);
   return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + waitingBytes };
 }
 
-function planArenas(need: MemoryNeed, tuning: Tuning, wholeBytes: number): MemoryPlan {
+function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const { budgetBytes, layout } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
   const storedBytes = need.recordBytes + (need.keepsPlaces ? PLACED_HEADER_BYTES : STORED_HEADER_BYTES) * recordCount;
@@ -198,7 +171,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning, wholeBytes: number): Memor
   const mayFit = layout === undefined && (need.exact ? fits : !need.isResumable);
 
   if (mayFit && tuning.keepInRam !== false) {
-    const ramPoolBytes = need.exact ? wantedPool : poolOfUnknown(budgetBytes, wholeBytes, mostWorkers);
+    const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
     const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, onDisk);
     return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
@@ -214,12 +187,6 @@ function planArenas(need: MemoryNeed, tuning: Tuning, wholeBytes: number): Memor
     }
   }
   return finish(sizes, workers, budgetBytes / workers, 0, true, storedBytes, need, tuning);
-}
-
-/** Half of the whole budget, if that leaves the arenas enough; else half of what there is. */
-function poolOfUnknown(budgetBytes: number, wholeBytes: number, workers: number): number {
-  const halfOfWhole = Math.min(wholeBytes / 2, budgetBytes - workers * COMFORTABLE_SHARE_BYTES);
-  return Math.max(0, Math.max(budgetBytes / 2, halfOfWhole) - 2 * MIB);
 }
 
 /**
@@ -270,7 +237,6 @@ function finish(
     ramPoolBytes: Math.floor(ramPoolBytes),
     maySpill: tuning.keepInRam === false || maySpill,
     storedBytes,
-    hold: undefined,
   };
 }
 

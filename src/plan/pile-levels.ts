@@ -12,8 +12,8 @@ const STEP = 1 / 8;
 
 /** 1: each pile fits in memory when it is loaded. */
 export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
-  const { pileCount, storedBytes, outputBytes, pass2ArenaBytes, hold, ramPoolBytes, maySpill } = plan;
-  if (hold !== undefined || (ramPoolBytes > 0 && !maySpill)) return 1;
+  const { pileCount, storedBytes, outputBytes, pass2ArenaBytes, ramPoolBytes, maySpill } = plan;
+  if (ramPoolBytes > 0 && !maySpill) return 1;
   const perStoredByte = storedByteCost(meanRecordBytes);
   const buffersBytes = OUTPUT_BUFFER_COUNT * outputBytes;
   const roomBytes = Math.max(1, pass2ArenaBytes - buffersBytes);
@@ -28,8 +28,8 @@ export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
 }
 
 /** Whether a plan needs no temp data, as far as it knows. */
-export function staysInMemory({ hold, ramPoolBytes, maySpill, storedBytes }: MemoryPlan): boolean {
-  return hold !== undefined || (ramPoolBytes > 0 && (!maySpill || storedBytes <= ramPoolBytes));
+export function staysInMemory({ ramPoolBytes, maySpill, storedBytes }: MemoryPlan): boolean {
+  return ramPoolBytes > 0 && (!maySpill || storedBytes <= ramPoolBytes);
 }
 
 /**

@@ -57,7 +57,6 @@ describe('an AbortSignal', () => {
     sampled<[string, Partial<ShuffleOptions>, ShuffleProgress['phase'], boolean, Partial<Tuning>?]>(
       [
         ['says in pass 2 what `resume` would have done', {}, 'shuffle', true],
-        ['says so where records stay', {}, 'shuffle', true, { hold: true, inline: true }],
         ['says nothing of it when nothing was finished', {}, 'scatter', false],
         ['says nothing of it when the job can be resumed', { resume: true }, 'shuffle', false],
         ['says nothing of it when a pipe cannot be read again', { inputs: ['pipe'] }, 'shuffle', false],

@@ -48,7 +48,7 @@ async function expectItCanEnd(job: TinyJob, expected: Content, ending: Ending): 
 const step = atScale(130, 25, 1);
 
 /** Whether only outputs are written. */
-const staysInMemory = ({ tuning }: TinyJobKind) => tuning.hold === true || tuning.keepInRam === true;
+const staysInMemory = ({ tuning }: TinyJobKind) => tuning.keepInRam === true;
 
 describe.each(sampled(KINDS, 5, 1))('$name', (kind) => {
   const jobs = useTinyJobs();

@@ -15,7 +15,7 @@ const RUNNING_MILLISECONDS = 1000;
 describe('a runaway expression', () => {
   it.each<[string, readonly string[], Record<string, string>]>([
     ['one thread', ['--workers', '1'], {}],
-    ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"hold":false,"keepInRam":false}' }],
+    ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"keepInRam":false}' }],
     ['a job that can be resumed', ['--workers', '2', '--resume'], {}],
     ['several inputs', ['more', '--workers', '2'], {}],
     ['values that tell which records are equal', ['--unique-by', '/(a+)+$/'], {}],

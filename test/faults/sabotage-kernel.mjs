@@ -44,7 +44,7 @@ export function sabotageKernel(sabotage, isTheOne) {
  * @param {() => boolean} isTheOne
  */
 function damage(run, sabotage, memory, isTheOne) {
-  const { scanDelimiter, gather, gatheredByteLength } = run;
+  const { scanDelimiter, scatterRecords, orderDistinct, gather, gatheredByteLength } = run;
   switch (sabotage.act) {
     // The framing overlooks the boundary at which a slice begins or ends, and takes the next one.
     case 'skip-boundary':
@@ -68,55 +68,39 @@ function damage(run, sabotage, memory, isTheOne) {
       };
       return;
 
-    // One record in the middle of the boundary table is not scattered, or not held.
+    // One record in the middle of the boundary table is not scattered.
     case 'drop-scattered':
-    case 'drop-held': {
-      const name = sabotage.act === 'drop-held' ? 'holdRecords' : 'scatterRecords';
-      const take = run[name];
-      run[name] = (table, count, base, basePosition, inputKey) => {
-        if (count < 3 || !isTheOne()) return take(table, count, base, basePosition, inputKey);
+      run.scatterRecords = (table, count, base, basePosition, inputKey) => {
+        if (count < 3 || !isTheOne()) return scatterRecords(table, count, base, basePosition, inputKey);
         const entries = new Uint8Array(memory.buffer, table, count * TABLE_ENTRY_BYTES);
         const before = entries.slice();
         entries.copyWithin(TABLE_ENTRY_BYTES, 2 * TABLE_ENTRY_BYTES);
-        take(table, count - 1, base, basePosition, inputKey);
+        scatterRecords(table, count - 1, base, basePosition, inputKey);
         entries.set(before);
       };
       return;
-    }
 
-    // One record is scattered, or held, twice.
+    // One record is scattered twice.
     case 'repeat-scattered':
-    case 'repeat-held': {
-      const name = sabotage.act === 'repeat-held' ? 'holdRecords' : 'scatterRecords';
-      const take = run[name];
-      run[name] = (table, count, base, basePosition, inputKey) => {
-        if (isTheOne()) take(table, 1, base, basePosition, inputKey);
-        take(table, count, base, basePosition, inputKey);
+      run.scatterRecords = (table, count, base, basePosition, inputKey) => {
+        if (isTheOne()) scatterRecords(table, 1, base, basePosition, inputKey);
+        scatterRecords(table, count, base, basePosition, inputKey);
       };
       return;
-    }
 
     // A record is written twice.
     case 'repeat-gathered':
-    case 'repeat-gathered-held': {
-      const name = sabotage.act === 'repeat-gathered' ? 'gather' : 'gatherHeld';
-      const write = run[name];
-      run[name] = (index, ...rest) => {
-        const next = write(index, ...rest) >>> 0;
+      run.gather = (index, ...rest) => {
+        const next = gather(index, ...rest) >>> 0;
         return next > index + 1 && isTheOne() ? next - 1 : next;
       };
       return;
-    }
 
     // A record is not written.
     case 'skip-gathered':
-    case 'skip-gathered-held': {
-      const name = sabotage.act === 'skip-gathered' ? 'gather' : 'gatherHeld';
-      const write = run[name];
-      run[name] = (index, endIndex, ...rest) =>
-        write(index + 1 < endIndex && isTheOne() ? index + 1 : index, endIndex, ...rest);
+      run.gather = (index, endIndex, ...rest) =>
+        gather(index + 1 < endIndex && isTheOne() ? index + 1 : index, endIndex, ...rest);
       return;
-    }
 
     // A record is written twice and the one behind it, of the same length, not at all.
     case 'replace-gathered': {
@@ -146,37 +130,12 @@ function damage(run, sabotage, memory, isTheOne) {
       return;
     }
 
-    // The entry of a record in memory, or its bytes, are not what they were.
-    case 'alter-held': {
-      const { prepareHeldOrder, countHeld } = run;
-      const { mask } = PLACES[sabotage.part];
-      let pile = 0;
-      run.prepareHeldOrder = (counts, bits, sorted, ofPile, ...rest) => {
-        pile = ofPile;
-        prepareHeldOrder(counts, bits, sorted, ofPile, ...rest);
-      };
-      run.countHeld = (directory) => {
-        const view = new DataView(memory.buffer);
-        const entry = view.getUint32(directory + 32 * pile + 4, true);
-        if (entry !== 0 && isTheOne()) {
-          const record = view.getUint32(entry + 8, true);
-          const address = { highKey: entry + 7, length: entry + 12, record }[sabotage.part];
-          view.setUint8(address, view.getUint8(address) ^ mask);
-        }
-        return countHeld(directory);
-      };
-      return;
-    }
-
     // Of the records that differ, one is lost.
     case 'lose-distinct':
-      for (const name of /** @type {const} */ (['orderDistinct', 'orderHeldDistinct'])) {
-        const order = run[name];
-        run[name] = () => {
-          const count = order() >>> 0;
-          return count > 1 && isTheOne() ? count - 1 : count;
-        };
-      }
+      run.orderDistinct = () => {
+        const count = orderDistinct() >>> 0;
+        return count > 1 && isTheOne() ? count - 1 : count;
+      };
       return;
 
     // Bytes come from another place than they were put.

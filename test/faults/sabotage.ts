@@ -31,13 +31,9 @@ export type Sabotage = {
         | 'skip-boundary'
         | 'invent-boundary'
         | 'drop-scattered'
-        | 'drop-held'
         | 'repeat-scattered'
-        | 'repeat-held'
         | 'repeat-gathered'
-        | 'repeat-gathered-held'
         | 'skip-gathered'
-        | 'skip-gathered-held'
         | 'replace-gathered'
         | 'lose-distinct'
         | 'misdirect-loaded'
@@ -46,7 +42,7 @@ export type Sabotage = {
         | 'early-end';
     }
   | { readonly act: 'refuse-workers'; readonly message: string }
-  | { readonly act: 'alter-loaded' | 'alter-held'; readonly part: Altered }
+  | { readonly act: 'alter-loaded'; readonly part: Altered }
   | { readonly act: 'alter-segment'; readonly part: Altered }
   | { readonly act: 'swap-segments'; readonly samePile: boolean }
   | {

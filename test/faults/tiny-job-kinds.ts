@@ -291,7 +291,6 @@ const KEEPING_JOBS: readonly TinyJobKind[] = [
 ];
 
 export const TINY_JOBS: readonly TinyJobKind[] = [
-  { name: 'a file, of records that stay where they are read', tuning: { ...ON_DISK, hold: true } },
   { name: 'shards in a new directory, in memory', tuning: IN_MEMORY, shards: true },
   ...[FILE, REPLACED_FILE, NEW_DIRECTORY, EXISTING_DIRECTORY, REPLACED_SHARDS, UNIQUE],
   ...RESUMABLE_JOBS,

@@ -16,9 +16,8 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
-type Place = 'where they are read' | 'in memory' | 'on disk' | 'on disk and scattered again';
+type Place = 'in memory' | 'on disk' | 'on disk and scattered again';
 const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
-  'where they are read': { hold: true },
   'in memory': { keepInRam: true },
   'on disk': { keepInRam: false },
   'on disk and scattered again': { keepInRam: false, pass2ArenaBytes: (isTiny ? 32 : 80) * 1024 },
@@ -29,8 +28,6 @@ interface Circumstances {
   readonly inline: boolean;
 }
 
-const WHERE_READ = ['where they are read, on workers', { place: 'where they are read', inline: false }] as const;
-const WHERE_READ_INLINE = ['where they are read, inline', { place: 'where they are read', inline: true }] as const;
 const IN_MEMORY = ['in memory, inline', { place: 'in memory', inline: true }] as const;
 /** Each run is a process; threads in it take as long again. */
 const ON_DISK = fromCi
@@ -173,40 +170,6 @@ describe('verification', () => {
     );
   });
 
-  describe.each(sampled([WHERE_READ, WHERE_READ_INLINE], 2))('%s', (_, circumstances) => {
-    it.runIf(fromCi)('passes when nothing is broken', async () => {
-      const sabotage: Sabotage = { act: 'drop-held', nth: Number.MAX_SAFE_INTEGER };
-      const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', directory.path('out'));
-      expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
-      expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
-    });
-
-    it.each(
-      sampled(
-        [
-          ['not held', { act: 'drop-held', nth: 3 }, NOT_SCATTERED],
-          ['held twice', { act: 'repeat-held', nth: 3 }, NOT_SCATTERED],
-          ['written twice', { act: 'repeat-gathered-held' }, OF_A_PILE],
-          ['not written', { act: 'skip-gathered-held' }, OF_A_PILE],
-        ] as const,
-        3,
-      ),
-    )('sees a record that is %s', (__, sabotage, message) => expectSeen(sabotage, circumstances, message));
-
-    it.each(
-      sampled(
-        [
-          ['highKey', /pile \d+ holds a record that belongs to another pile/],
-          ['length', /pile \d+ came out of pass 2 with/],
-          ['record', /pile \d+ came out of pass 2 with .* checksum/],
-        ] as const,
-        3,
-      ),
-    )('sees changed %s bits in memory', (part, message) =>
-      expectRefusal({ act: 'alter-held', part }, circumstances, message),
-    );
-  });
-
   describe.each(sampled([ON_DISK, SCATTERED_AGAIN], 2))('%s', (_, circumstances) => {
     it.each(
       sampled(
@@ -244,30 +207,26 @@ describe('verification', () => {
     );
   });
 
-  describe.each(sampled([WHERE_READ_INLINE, IN_MEMORY, SCATTERED_AGAIN, ON_DISK], 4, 3))(
-    'of unique records %s',
-    (_, circumstances) => {
-      it.runIf(fromCi)('passes when nothing is broken', async () => {
-        const sabotage: Sabotage = { act: 'lose-distinct', nth: Number.MAX_SAFE_INTEGER };
-        const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', directory.path('out'), '--unique');
-        expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
-        expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
-      });
+  describe.each(sampled([IN_MEMORY, SCATTERED_AGAIN, ON_DISK], 3))('of unique records %s', (_, circumstances) => {
+    it.runIf(fromCi)('passes when nothing is broken', async () => {
+      const sabotage: Sabotage = { act: 'lose-distinct', nth: Number.MAX_SAFE_INTEGER };
+      const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', directory.path('out'), '--unique');
+      expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+      expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+    });
 
-      it('sees one that is neither kept nor dropped', () =>
-        expectRefusal({ act: 'lose-distinct', ever: true }, circumstances, /pile \d+ /, '--unique'));
+    it('sees one that is neither kept nor dropped', () =>
+      expectRefusal({ act: 'lose-distinct', ever: true }, circumstances, /pile \d+ /, '--unique'));
 
-      it.runIf(fromCi).each([
-        // The place of a pile that is scattered again is claimed when it is written.
-        ['in a claimed place', [], /; the output has received a part of them$|twice in a row: pile \d+ came out/m],
-        ['in a known place', ['--shards', '3'], /twice in a row: pile \d+ came out of pass 2 with/],
-        ['in its turn', ['--compress', 'gzip'], /twice in a row: pile \d+ came out of pass 2 with/],
-      ])('sees one written twice %s', (__, argv, message) => {
-        const act = circumstances.place === 'where they are read' ? 'repeat-gathered-held' : 'repeat-gathered';
-        return expectRefusal({ act, ever: true }, circumstances, message, '--unique', ...argv);
-      });
-    },
-  );
+    it.runIf(fromCi).each([
+      // The place of a pile that is scattered again is claimed when it is written.
+      ['in a claimed place', [], /; the output has received a part of them$|twice in a row: pile \d+ came out/m],
+      ['in a known place', ['--shards', '3'], /twice in a row: pile \d+ came out of pass 2 with/],
+      ['in its turn', ['--compress', 'gzip'], /twice in a row: pile \d+ came out of pass 2 with/],
+    ])('sees one written twice %s', (__, argv, message) =>
+      expectRefusal({ act: 'repeat-gathered', ever: true }, circumstances, message, '--unique', ...argv),
+    );
+  });
 
   describe.each([ON_DISK])('%s', (_, circumstances) => {
     it.runIf(fromCi)('makes no shard of an output that is wrong', async () => {
@@ -318,5 +277,4 @@ const LASTING: Sabotage = { act: 'replace-gathered', ever: true };
 const NOT_TILED = /\.input was read up to byte \d+(, expected| and from byte \d+ on, expected no gap and no overlap)/;
 const NOT_WRITTEN = /\d+ bytes at byte \d+ of .*\.pile \(pile \d+\) are not what was written there; check the disk/;
 const NOT_WRITTEN_OR_ENDS = new RegExp(`${NOT_WRITTEN.source}|\\.pile ends at byte`);
-const OF_A_PILE = /pile \d+ /;
 const NOT_SCATTERED = /pass 1 put \d+ bytes on the piles, expected the \d+ that it read/;

@@ -29,8 +29,7 @@ const words = Array.from({ length: 2000 }, (_, i) => `${i} ${'x'.repeat(Math.flo
 const allWays: readonly (readonly [string, Partial<Tuning>])[] = [
   ['on the calling thread', { inline: true }],
   ['on threads', { inline: false }],
-  ['on piles', { inline: true, hold: false, keepInRam: false, readBytes: 128, bufferBytes: 512 }],
-  ['in a memory that fills up', { inline: true, recordMemoryBytes: 500_000, regionBytes: 65_536, sliceBytes: 20_000 }],
+  ['on piles', { inline: true, keepInRam: false, readBytes: 128, bufferBytes: 512 }],
 ];
 const ways = sampled(allWays, 2, 1);
 

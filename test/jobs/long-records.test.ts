@@ -45,7 +45,6 @@ function expectShards(shards: readonly Buffer[], ordered: readonly Buffer[]): vo
 const inline = { inline: true };
 const WAYS: readonly (readonly [string, Partial<ShuffleOptions>, Partial<Tuning>])[] = [
   ['in memory', {}, { ...inline, keepInRam: true, pileCount: 7 }],
-  ['where they are read', {}, { ...inline, hold: true, pileCount: 7 }],
   ['on disk', {}, { ...inline, keepInRam: false, pileCount: 50, stripeCount: 5 }],
   ['in one pile', {}, { ...inline, keepInRam: false, pileCount: 1 }],
   ['scattered again', {}, { ...inline, keepInRam: false, pileCount: 2, pass2ArenaBytes: 2 ** 19 }],

@@ -78,13 +78,6 @@ describe('a profile', () => {
     expect(phasesOf(profile.pass1)).toContain('scatter');
   });
 
-  it('tells every phase of a job whose records stay where they are read', async () => {
-    const profile = await profileOf({}, { hold: true, inline: false });
-    expect(phasesOf(profile.pass1).toSorted()).toEqual(['read', 'scan', 'scatter']);
-    expect(phasesOf(profile.pass2).toSorted()).toEqual(['gather', 'sort', 'write']);
-    expect(new Set(profile.tasks.map(({ kind }) => kind))).toEqual(new Set(['hold', 'write']));
-  });
-
   it.runIf(fromCi)('tells of decompressing, of compressing, and of counting', async () => {
     const inputs = [inputFile('in.gz', gzipSync(LINES))];
     const { pass1, pass2 } = await profileOf({ inputs, compress: { codec: 'gzip' } }, ON_DISK);

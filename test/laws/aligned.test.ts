@@ -161,10 +161,7 @@ describe('aligned files', () => {
       bufferBytes: 500,
       pass2ArenaBytes: 2 ** 17,
     };
-    for (const more of [
-      { inline: false, keepInRam: false },
-      { inline: true, hold: true },
-    ]) {
+    for (const more of [{ inline: false, keepInRam: false }, { inline: true }]) {
       const settings: Settings = {
         workers: 2,
         memoryBytes: 2 ** 24,

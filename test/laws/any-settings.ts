@@ -27,16 +27,6 @@ const piles: fc.Arbitrary<Tuning> = fc.option(
   { nil: {} },
 );
 
-/** Records that stay where they are read: in as much memory as they need, or in so little that it may fill up. */
-const held: fc.Arbitrary<Tuning> = fc.record(
-  {
-    hold: fc.constant(true),
-    regionBytes: fc.integer({ min: 8192, max: 40_000 }),
-    recordMemoryBytes: fc.integer({ min: 150_000, max: 500_000 }),
-  },
-  { requiredKeys: ['hold'] },
-);
-
 /** Sizes of which each, left out, is what the plan says. */
 const sizes: fc.Arbitrary<Tuning> = fc.record(
   {
@@ -63,9 +53,7 @@ const aroundTuning = {
 
 export const anySettings: fc.Arbitrary<Settings> = fc.record({
   ...aroundTuning,
-  tuning: fc
-    .tuple(piles, fc.option(held, { nil: {} }), sizes)
-    .map(([ofPiles, ofHeld, others]) => ({ ...ofPiles, ...ofHeld, ...others, inline: true })),
+  tuning: fc.tuple(piles, sizes).map(([ofPiles, others]) => ({ ...ofPiles, ...others, inline: true })),
 });
 
 /** An arena so small that a pile of some thousand records is scattered again, some of them twice. */

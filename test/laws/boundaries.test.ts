@@ -64,7 +64,6 @@ describe('boundaries', () => {
     ['the sizes under test', tuningUnderTest],
     ['small buffers', SMALL],
     ['everything in memory', { ...SMALL, keepInRam: true }],
-    ['records where they are read', { ...SMALL, hold: true }],
     ['one-byte buffers', { ...SMALL, bufferBytes: 1, outputBytes: 1, sliceBytes: 1 }],
   ];
 

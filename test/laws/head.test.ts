@@ -73,11 +73,7 @@ describe('the head', () => {
       const { shards } = await shuffleToShards(directory, { ...job, headCount }, rule);
       const head = referenceOrder([input], '7').slice(0, headCount);
       expect(Buffer.concat(shards).equals(Buffer.concat(head))).toBe(true);
-      const others = [
-        { ...tuning, pileCount: 1 },
-        { ...tuning, sliceBytes: 90 },
-        { hold: true, inline: true },
-      ];
+      const others = [{ ...tuning, pileCount: 1 }, { ...tuning, sliceBytes: 90 }, { inline: true }];
       for (const other of others) {
         const again = { ...job, headCount, settings: { ...settings, tuning: other } };
         expect((await shuffleToShards(directory, again, rule)).shards).toEqual(shards);

@@ -9,7 +9,7 @@ import { shuffleWithSeed } from './whole-jobs.js';
 const VARIANTS: readonly Tuning[] = [
   { pileCount: 1, bufferBytes: 32, keepInRam: false },
   { pileCount: 7, bufferBytes: 32, keepInRam: false },
-  { pileCount: 3, hold: true },
+  { pileCount: 3, bufferBytes: 32 },
   { pileCount: 3, bufferBytes: 4096, keepInRam: false, sliceBytes: 4 },
   { pileCount: 7, bufferBytes: 16, keepInRam: false, sliceBytes: 2, outputBytes: 3 },
 ];

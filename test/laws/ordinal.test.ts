@@ -78,7 +78,7 @@ describe('a large input', () => {
       for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 1)) {
         const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
         const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
-        const tuning = { sliceBytes, inline: true, hold: i % 2 === 0 };
+        const tuning = { sliceBytes, inline: true };
         const { bytes } = await shuffleToFile(directory, {
           inputs: [Buffer.concat([Buffer.from(head), body])],
           seed: 's',
@@ -150,10 +150,7 @@ describe('files of equal numbers of records', () => {
     mkdirSync(directory.path('temp'), { recursive: true });
     const counts = new Float64Array(ORDERS_OF_FIVE);
     const seeds = atScale(0, 3_000, 12_000);
-    const tunings = [
-      { pileCount: 3, hold: true },
-      { pileCount: 3, bufferBytes: 64, keepInRam: true, sliceBytes: 2 },
-    ];
+    const tunings = [{ pileCount: 3 }, { pileCount: 3, bufferBytes: 64, keepInRam: true, sliceBytes: 2 }];
     for (let seed = 0; seed < seeds; seed++) {
       const output = directory.path('out');
       const how = { inputs: [input], output, force: true, keys: 'ordinal', workers: 1, memoryBytes: 2 ** 24 } as const;

@@ -123,7 +123,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 
 const TUNINGS: readonly Tuning[] = [
-  { hold: true, inline: true },
+  { inline: true },
   { pileCount: 7, bufferBytes: 200, sliceBytes: 900, keepInRam: false, inline: true },
 ];
 

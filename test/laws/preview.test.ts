@@ -87,7 +87,7 @@ const holds = (told: Expected | undefined, truth: number, margin: number) =>
 
 function requireTrue(told: ShufflePreview, report: ShuffleReport, profile: JobProfile, { mode, files }: AnyJob) {
   expect(told.workers).toBe(report.workers);
-  expect(told.slices).toBe(profile.tasks.filter(({ kind }) => kind === 'scatter' || kind === 'hold').length);
+  expect(told.slices).toBe(profile.tasks.filter(({ kind }) => kind === 'scatter').length);
   if (mode !== 'draws') expect(told.piles.count).toBe(report.piles);
   const { pass1, pass2, budgetBytes, drawnBytes } = told.memory;
   for (const parts of [pass1, pass2])

@@ -71,7 +71,6 @@ export function openStages(
       await runTask('write', {
         job,
         pileSets: [scattered.pileSet],
-        held: undefined,
         attemptName: 'range',
         longestRecordBytes: scattered.longestRecordBytes,
         range: { first: 0, end: pileCount, firstRank: 0, firstByte: 0 },

@@ -145,7 +145,7 @@ const TUNINGS = [
   { pileCount: 5, bufferBytes: 500, sliceBytes: 3000, inline: true },
   { pileCount: 1, inline: true },
   { pileCount: 64, bufferBytes: 64, sliceBytes: 900, keepInRam: false, inline: true },
-  { hold: true, inline: true },
+  { inline: true },
 ];
 const SPLITS: readonly SplitRule[] = [
   { name: 'train', share: 0.7 },

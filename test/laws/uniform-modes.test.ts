@@ -136,11 +136,11 @@ const MODES: readonly Mode[] = [
 
 const TUNINGS: readonly Tuning[] = [
   { inline: true },
-  { inline: true, keepInRam: false, hold: false, pileCount: 1, bufferBytes: 32 },
-  { inline: true, keepInRam: false, hold: false, pileCount: 5, bufferBytes: 16, sliceBytes: 2 },
-  { inline: true, hold: false, pileCount: 3, bufferBytes: 64 },
+  { inline: true, keepInRam: false, pileCount: 1, bufferBytes: 32 },
+  { inline: true, keepInRam: false, pileCount: 5, bufferBytes: 16, sliceBytes: 2 },
+  { inline: true, pileCount: 3, bufferBytes: 64 },
 ];
-const THREADS: Tuning = { inline: false, keepInRam: false, hold: false, pileCount: 3, bufferBytes: 32, sliceBytes: 2 };
+const THREADS: Tuning = { inline: false, keepInRam: false, pileCount: 3, bufferBytes: 32, sliceBytes: 2 };
 
 /** @returns the records of each split, or of the one output, without what ends them. */
 async function runJob({ inputs, options }: Mode, seed: string, tuning: Tuning): Promise<readonly string[]> {

@@ -165,7 +165,6 @@ describe('records unique by a field', () => {
       Buffer.concat([Buffer.from(`{"i":${i},"u":`), text, Buffer.from('"}\n')]);
     const lines = [one, other, one, other, one].map(lineOf);
     for (const tuning of [
-      { hold: true },
       { keepInRam: true, pileCount: 2, bufferBytes: 4096 },
       { bufferBytes: 9, pileCount: 1 },
     ]) {
@@ -179,18 +178,15 @@ describe('records unique by a field', () => {
     }
   });
 
-  it.each([true, false])(
-    'have the field, or the job ends with the place of one that has not: held %s',
-    async (hold) => {
-      const good = '{"u":1}\n'.repeat(300);
-      writeFileSync(directory.path('in'), `${good}{"v":2}\n${good}`);
-      const job = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy: '.u' };
-      await expect(shuffle(job, { inline: true, hold, readBytes: 1000 })).rejects.toMatchObject({
-        code: 'ERR_FIELD_MISSING',
-        message: `${directory.path('in')}: the record at byte ${good.length} has no field .u; expected a JSON object that has it, or give \`missing\` a value for such records`,
-      });
-    },
-  );
+  it('have the field, or the job ends with the place of one that has not', async () => {
+    const good = '{"u":1}\n'.repeat(300);
+    writeFileSync(directory.path('in'), `${good}{"v":2}\n${good}`);
+    const job = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy: '.u' };
+    await expect(shuffle(job, { inline: true, readBytes: 1000 })).rejects.toMatchObject({
+      code: 'ERR_FIELD_MISSING',
+      message: `${directory.path('in')}: the record at byte ${good.length} has no field .u; expected a JSON object that has it, or give \`missing\` a value for such records`,
+    });
+  });
 
   it.each<[Partial<ShuffleOptions>, string]>([
     [{ unique: true }, '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],

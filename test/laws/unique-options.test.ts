@@ -49,7 +49,6 @@ const GROUPS: readonly (readonly Choice[])[] = [
   [{ name: 'igzip', options: { igzip: false } }],
   [{ name: 'workers', options: { workers: 3 }, tuning: { inline: false } }],
   [
-    { name: 'records that stay where they are read', tuning: { hold: true } },
     { name: 'piles in memory', tuning: { keepInRam: true, pileCount: 3, bufferBytes: 700 } },
     {
       name: 'piles that are too large',

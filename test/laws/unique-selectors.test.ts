@@ -153,7 +153,10 @@ describe('records unique', () => {
         Buffer.concat([writeRecord(i, values[which] ?? NO_BYTES), Buffer.from('\n')]),
       );
       writeFileSync(directory.path('in'), Buffer.concat(lines));
-      for (const tuning of [{ hold: true }, { keepInRam: true, bufferBytes: 4096 }, { bufferBytes: 9, pileCount: 1 }]) {
+      for (const tuning of [
+        { keepInRam: true, bufferBytes: 4096 },
+        { bufferBytes: 9, pileCount: 1 },
+      ]) {
         const job = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'one', force: true };
         const report = await shuffle({ ...job, ...options }, { inline: true, ...tuning });
         const [first = NO_BYTES, second = NO_BYTES] = lines;
@@ -199,10 +202,7 @@ describe('streams', () => {
     const [a = '', b = ''] = paths;
     const outputs: string[] = [];
     for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)]]) {
-      await shuffle(
-        { ...job, inputs, output: ofPipes.path('out') },
-        { hold: outputs.length === 1, ...atScale({ inline: true }, {}) },
-      );
+      await shuffle({ ...job, inputs, output: ofPipes.path('out') }, atScale({ inline: true }, {}));
       outputs.push(readFileSync(ofPipes.path('out'), 'utf8'));
     }
     expect(outputs[0]?.split('\n')).toHaveLength(42);
@@ -219,7 +219,7 @@ describe('a record without a value', () => {
     writeFileSync(directory.path('in'), good + bad);
     writeFileSync(directory.path('bad'), bad.repeat(3));
     const job = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy, force: true, ...format };
-    for (const tuning of sampled([{ hold: true }, { hold: false, sliceBytes: 700 }], 2)) {
+    for (const tuning of sampled([{}, { sliceBytes: 700 }], 2)) {
       const done = shuffle(job, { ...tuning, inline: true });
       await expect(done).rejects.toMatchObject({ code: 'ERR_FIELD_MISSING', message: expect.stringMatching(words) });
       await expect(done).rejects.toThrow(`/in: the record at byte ${good.length} has `);

@@ -1,16 +1,11 @@
-/**
- * The threads that keep the memory pool and the memory for records. One that ends before its job is not waited for, and the
- * job ends with the reason.
- */
-import { setTimeout as delay } from 'node:timers/promises';
+/** The thread that keeps the memory pool. If it ends before its job, nobody waits for it, and the job ends with the reason. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
-import { keepMemory, keepRamPool, openJobMemory } from '#src/passes/job-memory.js';
+import { keepRamPool } from '#src/passes/job-memory.js';
 import { JobStop } from '#src/passes/threads.js';
 import { RamPool } from '#src/pile-sets/ram-pool.js';
-import { planHold } from '#src/plan/hold-plan.js';
 
 const keeper = vi.hoisted(() => ({ code: '' }));
 vi.mock('#workers/thread-urls.js', async (original) => ({
@@ -69,45 +64,6 @@ describe('keepRamPool', () => {
     const { control, stop } = openStop();
     await keepRamPool(MIB, stop, releases);
     for (const release of releases.splice(0)) await release();
-    expect(control.isAborted).toBe(false);
-  });
-});
-
-describe('the memory for records', () => {
-  const hold = planHold({
-    ...{ budgetBytes: 64 * MIB, workers: 1, recordBytes: MIB, meanRecordBytes: 100 },
-    ...{ exact: true, outputWaits: false, isKnown: true },
-  });
-
-  it('is left out when the system does not give all of it', async () => {
-    keeper.code = keeperThat('');
-    const { stop } = openStop();
-    const given = await openJobMemory({ ramPoolBytes: 0, hold }, false, stop, releases);
-    expect(given.recordMemory?.hold.memory.channelName).toMatch(/^pileshuf /);
-    keeper.code = keeperThat('').replace('wantedBytes)', 'wantedBytes - 1)');
-    expect((await openJobMemory({ ramPoolBytes: 0, hold }, false, stop, releases)).recordMemory).toBeUndefined();
-  });
-
-  it('goes with its thread', async () => {
-    keeper.code = keeperThat("new BroadcastChannel(workerData.channelName).postMessage(['kept']);");
-    const { control, stop } = openStop();
-    const { channelName, release } = await keepMemory(MIB, undefined, stop, releases);
-    const asking = new BroadcastChannel(channelName);
-    const answers: unknown[] = [];
-    const answered = new Promise<void>((resolve) => {
-      asking.onmessage = ({ data }) => {
-        answers.push(data);
-        resolve();
-      };
-    });
-    asking.postMessage('memory?');
-    await answered;
-    await release();
-    answers.length = 0;
-    asking.postMessage('memory?');
-    await delay(20);
-    asking.close();
-    expect(answers).toEqual([]);
     expect(control.isAborted).toBe(false);
   });
 });

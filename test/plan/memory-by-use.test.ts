@@ -12,11 +12,9 @@ const need: MemoryNeed = {
   workers: 4,
   mostSlices: Number.POSITIVE_INFINITY,
   recordBytes: 10 * GIB,
-  mostRecordBytes: 10 * GIB,
   meanRecordBytes: 100,
   exact: true,
   hasStreams: false,
-  mayHold: true,
   tempDiskCount: 1,
   tempDisksRotate: false,
   openFileLimit: 65_536,
@@ -37,11 +35,10 @@ describe('the uses of memory', () => {
         meanRecordBytes: fc.integer({ min: 1, max: 1e5 }),
         exact: fc.boolean(),
         hasStreams: fc.boolean(),
-        mayHold: fc.boolean(),
         outputWaits: fc.boolean(),
         isResumable: fc.boolean(),
       })
-      .map((some): MemoryNeed => ({ ...need, ...some, mostRecordBytes: some.recordBytes }));
+      .map((some): MemoryNeed => ({ ...need, ...some }));
     fc.assert(
       fc.property(anyNeed, (any) => {
         const plan = planMemory(any);
@@ -53,9 +50,9 @@ describe('the uses of memory', () => {
   });
 
   it('name what a job in memory holds, and the buffers of one on disk', () => {
-    const held = { ...need, budgetBytes: 4 * GIB, recordBytes: GIB, mostRecordBytes: GIB };
-    expect(memoryOfPass1(planMemory(held), held).heldBytes).toBeGreaterThan(GIB);
-    expect(memoryOfPass1(planMemory(need), need)).toMatchObject({ heldBytes: 0, poolBytes: 0 });
+    const inMemory = { ...need, budgetBytes: 4 * GIB, recordBytes: GIB };
+    expect(memoryOfPass1(planMemory(inMemory), inMemory).poolBytes).toBeGreaterThan(GIB);
+    expect(memoryOfPass1(planMemory(need), need).poolBytes).toBe(0);
     expect(memoryOfPass1(planMemory(need), need).pileBufferBytes).toBeGreaterThan(100 * MIB);
   });
 });
@@ -63,7 +60,7 @@ describe('the uses of memory', () => {
 describe('levels', () => {
   it('are one if a pile fits in memory, and more if not', () => {
     expect(levelsOf(planMemory(need), 100)).toBe(1);
-    const large = { ...need, recordBytes: 2 ** 44, mostRecordBytes: 2 ** 44 };
+    const large = { ...need, recordBytes: 2 ** 44 };
     expect(levelsOf(planMemory(large), 100)).toBeGreaterThan(1);
     // In an arena in which nothing fits, and where the size is no number, the count ends, too.
     const tiny = { ...planMemory(large), pass2ArenaBytes: 1 };
@@ -72,7 +69,7 @@ describe('levels', () => {
   });
 
   it('are one with the budget that is told, and there is a budget to stay in memory', () => {
-    const large = { ...need, recordBytes: 2 ** 42, mostRecordBytes: 2 ** 42 };
+    const large = { ...need, recordBytes: 2 ** 42 };
     const isOneLevel = (plan: ReturnType<typeof planMemory>) => levelsOf(plan, 100) === 1;
     expect(isOneLevel(planMemory(large))).toBe(false);
     const budgetBytes = leastBudgetWith(large, 2 ** 40, isOneLevel) ?? 0;

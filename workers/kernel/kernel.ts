@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
 import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
-import { copySharedBytes } from '../../src/io/shared-bytes.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
 
 /** The bytes of one page of linear memory. */
@@ -123,38 +122,6 @@ export interface KernelFunctions extends FramingFunctions {
   leftOutRecords(): bigint;
   leftOutBytes(): bigint;
   longestLeftOut(): number;
-  useScratch(address: number): void;
-  scratchByteLength(): number;
-  prepareHold(pileCount: number, directory: number, blockBytes: number): void;
-  addBlocks(from: number, to: number): void;
-  blocksLeft(): number;
-  holdRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
-  longestHeld(): number;
-  beginWalk(directory: number, pile: number, blockBytes: number): void;
-  nextWalked(): number;
-  passWalked(): void;
-  storeWalked(out: number, capacity: number): number;
-  prepareHeldOrder(
-    counts: number,
-    bits: number,
-    sorted: number,
-    pile: number,
-    pileCount: number,
-    blockBytes: number,
-    tiesByBytes: boolean,
-  ): void;
-  countHeld(directory: number): number;
-  placeRanges(): void;
-  takeHeld(directory: number): void;
-  orderHeld(): number;
-  orderHeldDistinct(): number;
-  gatherHeld(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
-  heldByteLength(): number;
-  heldChecksum(): bigint;
-  heldEntry(index: number): number;
-  hashHeld(index: number, endIndex: number): void;
-  measureHeld(index: number, endIndex: number, startLimit: bigint): number;
-  measuredHeld(): bigint;
   rescatterStored(from: number, to: number): number;
   prepareOrder(
     counts: number,
@@ -220,16 +187,10 @@ export interface KernelFunctions extends FramingFunctions {
   selectRecords(table: number, count: number, wanted: number, out: number): number;
 }
 
-/** The same loops twice: WebAssembly has other modules for memory that threads share. */
-type Program = 'kernel.wasm' | 'kernel-shared.wasm';
+let compiled: WebAssembly.Module | undefined;
 
-const compiledModules = new Map<Program, WebAssembly.Module>();
-
-function compileOnce(program: Program): WebAssembly.Module {
-  const known = compiledModules.get(program);
-  if (known !== undefined) return known;
-  const compiled = new WebAssembly.Module(readProgram(shippedFile(program, import.meta.url)));
-  compiledModules.set(program, compiled);
+function compileOnce(): WebAssembly.Module {
+  compiled ??= new WebAssembly.Module(readProgram(shippedFile('kernel.wasm', import.meta.url)));
   return compiled;
 }
 
@@ -244,12 +205,6 @@ function readProgram(url: URL): Uint8Array<ArrayBuffer> {
 
 /** Of the declaration of every memory: V8 reserves 10 GiB of addresses for each, however small. */
 const MOST_PAGES = 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES);
-
-/** A linear memory of a fixed size. A page becomes memory when it is first written. */
-export function fixedMemory(byteLength: number, shared: boolean): WebAssembly.Memory {
-  const initial = Math.min(MOST_PAGES, Math.ceil(byteLength / PAGE_BYTES));
-  return givenMemory(() => new WebAssembly.Memory({ initial, maximum: MOST_PAGES, shared }));
-}
 
 function givenMemory<T>(ask: () => T): T {
   try {
@@ -275,17 +230,12 @@ export class Kernel {
   };
   /** By the address of their selector. */
   readonly finders = new Map<number, ValueFinder>();
-  /** Whether other threads work on the same memory. */
-  readonly isShared: boolean;
-  readonly #memory: WebAssembly.Memory;
+  readonly #memory = givenMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }));
 
-  /** @param memory absent: a memory of its own, which grows. */
-  constructor(memory = givenMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }))) {
-    this.#memory = memory;
-    this.bytes = new Uint8Array(memory.buffer);
-    this.view = new DataView(memory.buffer);
-    this.isShared = memory.buffer instanceof SharedArrayBuffer;
-    const instance = new WebAssembly.Instance(compileOnce(this.isShared ? 'kernel-shared.wasm' : 'kernel.wasm'), {
+  constructor() {
+    this.bytes = new Uint8Array(this.#memory.buffer);
+    this.view = new DataView(this.#memory.buffer);
+    const instance = new WebAssembly.Instance(compileOnce(), {
       env: {
         memory: this.#memory,
         abort: () => {
@@ -307,12 +257,6 @@ export class Kernel {
     const finder = this.finders.get(selector >>> 0);
     if (finder === undefined) throw new RangeError(`nobody finds the values of the selector at ${selector >>> 0}`);
     return finder;
-  }
-
-  /** Copies `source` to `address`. */
-  write(source: Uint8Array, address: number): void {
-    if (this.isShared) copySharedBytes(source, this.bytes, address);
-    else this.bytes.set(source, address);
   }
 
   /**

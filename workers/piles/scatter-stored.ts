@@ -10,7 +10,7 @@ export function scatterStored({ kernel, window }: ScatterArena, bytes: Uint8Arra
     if (typeof room !== 'number')
       throw new RecordOverMemoryError('a stored record does not fit the memory that is left');
     const count = Math.min(room, bytes.byteLength - done);
-    kernel.write(bytes.subarray(done, done + count), window.filledEnd);
+    kernel.bytes.set(bytes.subarray(done, done + count), window.filledEnd);
     window.filledEnd += count;
     done += count;
     const { recordStart, filledEnd } = window;

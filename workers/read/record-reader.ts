@@ -55,10 +55,6 @@ export interface RecordTaker {
    * @returns the bytes of the longest record taken so far.
    */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number;
-  /** Whether it can take no more: then its successor does. Absent: it always can. */
-  readonly isFull?: boolean;
-  /** Takes the records behind those that this one has taken; for one whose window has no more room, too. */
-  successor?(): RecordTaker;
 }
 
 /** A record that does not fit the window: the state of its search when the window was emptied. */
@@ -71,7 +67,7 @@ export class RecordReader implements FramingKernel {
   readonly #part: InputPart;
   readonly #framing: Framing;
   #scanner: RecordScanner;
-  #taker: RecordTaker;
+  readonly #taker: RecordTaker;
   readonly #job: ReadSettings;
   readonly #onKey: OnKey | undefined;
   /** The decoded position of the byte at the window's `filledEnd`. */
@@ -111,7 +107,6 @@ export class RecordReader implements FramingKernel {
     this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
     this.#taker = taker;
-    this.#followTaker();
     this.#scanner = framing.openScanner(this, job, 'beginning', onKey);
   }
 
@@ -179,10 +174,6 @@ export class RecordReader implements FramingKernel {
   makeRoom(): number {
     const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
     if (typeof room === 'number') return room;
-    if (room.limit === 'memory' && this.#taker.successor !== undefined) {
-      this.#passOn(this.#taker.successor());
-      return this.makeRoom();
-    }
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(position, room);
     this.#dropped = {
@@ -192,36 +183,6 @@ export class RecordReader implements FramingKernel {
     if (this.#dropped.byteLength >= this.#job.maxRecordBytes) throw this.#overLimit(this.#dropped.position);
     this.window.clear();
     return this.window.capacityBytes;
-  }
-
-  #followTaker(): void {
-    while (this.#taker.isFull === true && this.#taker.successor !== undefined) this.#taker = this.#taker.successor();
-  }
-
-  /**
-   * Lets another taker take what follows, in its own window. Moves the scanned bytes of an incomplete record there.
-   * @returns the bytes behind them, which are not scanned.
-   */
-  #passOn(successor: RecordTaker): Uint8Array {
-    const { recordStart, scannedEnd, filledEnd } = this.window;
-    const { bytes } = this.#taker.kernel;
-    const pending = bytes.subarray(recordStart, scannedEnd);
-    const rest = bytes.subarray(scannedEnd, filledEnd);
-    const position = this.#position(recordStart);
-    this.#taker = successor;
-    const { window } = this;
-    window.clear();
-    for (let done = 0; done < pending.byteLength; ) {
-      const room = window.makeRoom();
-      if (typeof room !== 'number') throw this.#noRoom(position, room);
-      const count = Math.min(room, pending.byteLength - done);
-      successor.kernel.write(pending.subarray(done, done + count), window.filledEnd);
-      window.filledEnd += count;
-      done += count;
-    }
-    window.scannedEnd = window.filledEnd;
-    this.#filledPosition = position + pending.byteLength;
-    return rest;
   }
 
   #overLimit(position: number): InputError {
@@ -272,7 +233,7 @@ export class RecordReader implements FramingKernel {
     for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
       control.throwIfAborted();
       const count = Math.min(this.makeRoom(), piece.byteLength - taken);
-      this.#taker.kernel.write(piece.subarray(taken, taken + count), this.window.filledEnd);
+      this.bytes.set(piece.subarray(taken, taken + count), this.window.filledEnd);
       this.take(count, end);
       taken += count;
     }
@@ -291,7 +252,7 @@ export class RecordReader implements FramingKernel {
     const { recordStart, filledEnd } = this.window;
     const missing = this.#onBadRecord(() => this.#scanner.complete(recordStart, filledEnd));
     // The added end is not part of the input.
-    this.#taker.kernel.write(missing, filledEnd);
+    this.bytes.set(missing, filledEnd);
     this.window.filledEnd += missing.byteLength;
     this.#filledPosition += missing.byteLength;
     this.#takeLast();
@@ -416,21 +377,7 @@ export class RecordReader implements FramingKernel {
         window.scannedEnd = window.filledEnd;
         if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
       }
-      if (this.#taker.isFull === true && this.#taker.successor !== undefined) {
-        this.#takeRest(this.#passOn(this.#taker.successor()), end);
-        break;
-      }
       if (isScanned) break;
-    }
-  }
-
-  /** Takes bytes that lie in another window. */
-  #takeRest(rest: Uint8Array, end: number): void {
-    for (let taken = 0; taken < rest.byteLength; ) {
-      const count = Math.min(this.makeRoom(), rest.byteLength - taken);
-      this.#taker.kernel.write(rest.subarray(taken, taken + count), this.window.filledEnd);
-      this.take(count, end);
-      taken += count;
     }
   }
 

@@ -88,7 +88,7 @@ class WantedRecords implements RecordTaker {
     this.#selected = layout.take(4 * (BOUNDARY_COUNT + 1));
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
-    this.kernel.write(wanted, this.#wanted);
+    this.kernel.bytes.set(wanted, this.#wanted);
     this.kernel.wasm.keyTally(...drawnKeys);
   }
 

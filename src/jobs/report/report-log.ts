@@ -89,7 +89,7 @@ export class ReportLog {
 
   /** Takes what a task has noted. */
   add({ kind, taken, written }: TaskProfile): void {
-    const joined = kind === 'scatter' || kind === 'hold' ? this.#join(taken ?? []) : [];
+    const joined = kind === 'scatter' ? this.#join(taken ?? []) : [];
     for (const record of written ?? []) this.#written.set(record.key, record);
     this.#notes?.add({ taken: joined, written: written ?? [] });
   }

@@ -20,7 +20,7 @@ const schema = JSON.parse(
 const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema);
 
 const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };
-const HELD: Tuning = { hold: true, inline: false };
+const IN_MEMORY: Tuning = { inline: false };
 const CONTENT = [3000, 0, 2500].map((count, input) =>
   Array.from({ length: count }, (_, i) => `{"site":"s${i % 40}","text":"${input} ${i}${' x'.repeat(i % 5)}"}\n`),
 );
@@ -167,7 +167,7 @@ describe('the numbers of a report', () => {
 
   it.each([
     ['on disk', ON_DISK],
-    ['in memory', HELD],
+    ['in memory', IN_MEMORY],
     ['on the calling thread', {}],
   ])('have a true sample of a job %s, the same everywhere', async (_, tuning) => {
     const report = await reportOf({ shards }, tuning);

@@ -16,30 +16,6 @@ export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './dr
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { equalByBytes, equalByValue, recordWithoutValue } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
-export {
-  addBlocks,
-  beginWalk,
-  blocksLeft,
-  countHeld,
-  gatherHeld,
-  hashHeld,
-  heldByteLength,
-  heldChecksum,
-  heldEntry,
-  holdRecords,
-  longestHeld,
-  measuredHeld,
-  measureHeld,
-  nextWalked,
-  orderHeld,
-  orderHeldDistinct,
-  passWalked,
-  placeRanges,
-  prepareHeldOrder,
-  prepareHold,
-  storeWalked,
-  takeHeld,
-} from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export {
   endOfOtherValue,
@@ -101,6 +77,5 @@ export { badRead, readLineEnd, readLines, scanReads, sumOfNames } from './scan-f
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { keepPlaces } from './stored-record';
 export { beginInput, dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
-export { scratchByteLength, useScratch } from './scratch';
 export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
