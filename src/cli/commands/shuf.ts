@@ -37,9 +37,10 @@ export const command: CommandDefinition<'shuf'> = {
       seed: isNothing || randomSource === undefined ? undefined : await readSeedFrom(randomSource, input.readsStream),
       // For shuf, - is a file of that name.
       output: output === '-' ? './-' : output,
+      compress: 'none',
       force: true,
       signal,
-    };
+    } as const;
     if (range !== undefined) {
       await shuffleRange({ ...common, range, headCount, zeroTerminated }, tuning);
       return;
@@ -51,7 +52,6 @@ export const command: CommandDefinition<'shuf'> = {
         ...(zeroTerminated === true ? { zeroTerminated } : { records: { by: 'delimiter', delimiter: '\n' } }),
         headCount: countOfRecords(headCount),
         decompressProgram: 'none',
-        compress: 'none',
         maxRecordBytes: MOST_RECORD_BYTES,
       },
       tuning,

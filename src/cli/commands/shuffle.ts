@@ -55,7 +55,7 @@ writes the same bytes as an undisturbed job. You can resume a job started with
 of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
-With --input-range there are no inputs: a line is a number (docs/RANGES.md).
+With --input-range there are no inputs: a line is a number (docs/COOKBOOK.md).
 With --together several files keep their records aligned (docs/ALIGNED.md).
 
 Examples:
@@ -139,11 +139,7 @@ export async function shuffleJobOf(
 async function otherCallOf(
   words: ParsedWords<'shuffle'>,
 ): Promise<((call: CommandCall<'shuffle'>) => Promise<void>) | undefined> {
-  if (words.values.range !== undefined) {
-    const { rangeCallOf, runRangeCall } = await import('../range-call.js');
-    const range = rangeCallOf(words);
-    return range && ((call) => runRangeCall(range, call));
-  }
+  if (words.values.range !== undefined) return (await import('../range-call.js')).runRangeCall;
   if (words.values.together === undefined) return undefined;
   const { togetherCallOf, runTogetherCall } = await import('../together-call.js');
   const together = togetherCallOf(words);
