@@ -38,10 +38,10 @@ const byTasks = neededBy('/dist/workers/tasks.js');
 const laterTasks = ['find-records', 'sample-records', 'tally-records'];
 const byLaterTasks = laterTasks.map((name) => neededBy(`/dist/workers/tasks/${name}.js`));
 const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
-const isEntry = (id: string) => /\/(tasks|run-command|shuf-job|commands\/[a-z-]+)\.js$/.test(id);
+const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.test(id);
 
 /** Loaded by the entry when it needs them. */
-const loadedByMain = new Set(['./run-command.js', './shuf-job.js']);
+const loadedByMain = new Set(['./run-command.js']);
 
 /** Loaded by the library when it needs them. */
 const loadedByLibrary = new Set(['./report-page.js', './order-plot.js']);
@@ -53,7 +53,6 @@ const library = defineConfig({
   input: {
     index: './dist/src/index.js',
     'run-command': './dist/src/cli/run-command.js',
-    'shuf-job': './dist/src/cli/shuf/shuf-job.js',
     tasks: './dist/workers/tasks.js',
   },
   platform: 'node',
@@ -144,7 +143,7 @@ const page = defineConfig({
   ],
 });
 
-/** The entry is CommonJS (`main.cts`), and one file: it orders a few lines without loading another. */
+/** The entry is CommonJS: see `main.cts`. */
 const main = defineConfig({
   input: { main: './dist/src/cli/main.cjs' },
   platform: 'node',

@@ -103,7 +103,6 @@ export type {
 } from './jobs/preview-report.js';
 export { previewShuffle } from './jobs/preview-shuffle.js';
 export { previewTogether } from './jobs/preview-together.js';
-export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export type {
   DeviceTraffic,
   ExpectedRange,
@@ -115,7 +114,7 @@ export type {
   WatchedDevice,
 } from './jobs/report/report-facts.js';
 export { shuffle } from './jobs/shuffle.js';
-export { shuffleRange } from './jobs/shuffle-range.js';
+export { type RangeOptions, type RangeReport, shuffleRange } from './jobs/shuffle-range.js';
 export { shuffleStore } from './jobs/shuffle-store.js';
 export { shuffleTogether } from './jobs/shuffle-together.js';
 export {

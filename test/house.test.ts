@@ -107,10 +107,6 @@ describe('imports', () => {
     expect(circles).toEqual([]);
   });
 
-  /** What `shuf` reaches beside: it orders a few records without the rest of the library. */
-  const FOR_FEW_RECORDS =
-    /^src\/cli\/shuf\/.* of src\/(formats\/record-list|jobs\/order-few|keys|machine\/closed-streams)\.ts$/;
-
   /** What an error of the system is called, and how a size reads: the same in the lines of the command and the library. */
   const SAME_WORDS = / of src\/(io\/io-error|machine\/few-files|quantity)\.ts$/;
 
@@ -123,7 +119,7 @@ describe('imports', () => {
           (name) => !name.endsWith(' of src/index.ts') && !/ of src\/cli\//.test(name) && !exported.includes(name),
         )
         .map((name) => `${path} imports ${name}`)
-        .filter((name) => !FOR_FEW_RECORDS.test(name) && !SAME_WORDS.test(name)),
+        .filter((name) => !SAME_WORDS.test(name)),
     );
     expect(foreign).toEqual([]);
     expect(commands.length).toBeGreaterThan(10);

@@ -17,15 +17,16 @@ export const commandSummaries = {
   inspect: 'Shows the contents of a pile store and checks its files.',
   pile: 'Adds inputs to a pile store, each under a given id.',
   plan: 'Says what a shuffle will need, and writes no output.',
+  shuf: 'Does what shuf of GNU coreutils does, with the same options.',
   'shuffle-store': 'Writes the records of a pile store in uniformly random order.',
   stream: 'Writes a pile store in random order, epoch after epoch.',
   verify: 'Checks that outputs have exactly the records of inputs.',
 } as const;
 
-/** It has a parser of its own, and is no command of the table: `shuf/run-shuf.ts`. */
-export const shufSummary = 'Does what shuf of GNU coreutils does, with the same options.';
-
 export type CommandName = keyof typeof commandSummaries;
+
+/** The first word of the commands for jobs on several machines. */
+export const CLUSTER = 'cluster';
 
 /** What a user types before the options. */
 export function typedName(name: CommandName): string {

@@ -9,7 +9,6 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
 import { parsePath } from './option-values.js';
-import { adviseOption, optionsThatBegin } from './other-words.js';
 import type { Reporter } from './progress.js';
 
 /** A command: one file in `commands/`. */
@@ -65,7 +64,7 @@ export function parseCommand<Name extends CommandName>(
   for (const operand of operands) command.addArgument(declareOperand(operand));
   for (const entry of optionsOf(name)) command.addOption(new TableOption(entry, given));
   command.optionsGroup('Help:').helpOption('-h, --help', 'print this help');
-  if (name === 'shuffle') command.version(readVersion(), '--version', 'print the version');
+  if (name === 'shuffle' || name === 'shuf') command.version(readVersion(), '--version', 'print the version');
   command.addHelpText('after', notes);
   try {
     command.parse(argv, { from: 'user' });
@@ -144,28 +143,13 @@ function usageErrorOf(
   name: CommandName,
   given: ReadonlyMap<OptionEntry, string>,
 ): UsageError {
-  const [, unknown] = /^error: unknown option '(.*?)'(?:\n|$)/s.exec(message) ?? [];
-  const said = message.replace(/^error: /, '');
+  const said = message.replace(/^error: /, '').replaceAll('\n', ' ');
   const greedy = [...given.keys()].find(({ value }) => value?.endsWith('...'));
-  const problem =
-    unknown !== undefined
-      ? problemOfOption(unknown, name, said)
-      : code === 'commander.missingArgument' && greedy !== undefined
-        ? `${said}: --${greedy.name} takes all words behind it, up to the next option; name the others before it`
-        : said;
-  return new UsageError(`${problem.replaceAll('\n', ' ')}; see ${typedName(name)} --help`);
-}
-
-/** @param said by commander, which looks for a flag with nearly the same letters. */
-function problemOfOption(unknown: string, name: CommandName, said: string): string {
-  const advice = adviseOption(unknown, name);
-  if (advice !== undefined) return `unknown option '${unknown}': ${advice}`;
-  const [flag = '', part] = /^(--\w+-)?[^=]*/.exec(unknown) ?? [];
-  const longer = /^--\w/.test(flag) ? optionsThatBegin(flag, name) : [];
-  const isHelpless = longer.length === 0 && !said.includes('Did you mean');
-  const meant = isHelpless && part !== undefined ? optionsThatBegin(part, name) : longer;
-  if (meant.length === 0) return said;
-  return `unknown option '${unknown}' (Did you mean ${meant.length === 1 ? '' : 'one of '}${meant.join(', ')}?)`;
+  const hint =
+    code === 'commander.missingArgument' && greedy !== undefined
+      ? `: --${greedy.name} takes all words after it, up to the next option; name the others before it`
+      : '';
+  return new UsageError(`${said}${hint}; see ${typedName(name)} --help`);
 }
 
 function readVersion(): string {

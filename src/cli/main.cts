@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * The entry of the command, and of `shuf`. It sets the size of Node's thread pool, which inflates gzip and makes the
- * direct writes of all workers. That must happen before the first use of the pool. Loading an ES module is such a use, so
- * this is a CommonJS file. The bundle has the files of `shuf` in it: to load them as ES modules would take longer than to
- * order a few records.
+ * The entry of the command. It sets the size of Node's thread pool, which inflates gzip and makes the direct writes of all
+ * workers. That must happen before the first use of the pool. Loading an ES module is such a use, so this is a CommonJS
+ * file.
  */
 const { availableParallelism } = process.getBuiltinModule('node:os');
 const { basename } = process.getBuiltinModule('node:path');
@@ -24,20 +23,13 @@ function refuseToStart(error: unknown): never {
 
 const [, path = '', ...words] = process.argv;
 /** A link of that name is the command `shuf`: Node has the path as it was called. */
-const isCalledShuf = basename(path) === 'shuf';
+const argv = basename(path) === 'shuf' ? ['shuf', ...words] : words;
 
 process.on('unhandledRejection', refuseToStart);
-if (isCalledShuf || words[0] === 'shuf') {
-  import('./shuf/run-shuf.js').then(async ({ runShuf, endProcess }) => {
-    process.off('unhandledRejection', refuseToStart);
-    endProcess(await (isCalledShuf ? runShuf(words, 'shuf') : runShuf(words.slice(1), 'pileshuf shuf')));
-  }, refuseToStart);
-} else {
-  // Without a listener, this signal would make Node open a port for debuggers, or end the process. The command has a
-  // listener of its own while it works.
-  process.on('SIGUSR1', () => {});
-  import('./run-command.js').then(async ({ runCommand }) => {
-    process.off('unhandledRejection', refuseToStart);
-    process.exitCode = await runCommand(words);
-  }, refuseToStart);
-}
+// Without a listener, this signal would make Node open a port for debuggers, or end the process. The command has a
+// listener of its own while it works.
+process.on('SIGUSR1', () => {});
+import('./run-command.js').then(async ({ runCommand }) => {
+  process.off('unhandledRejection', refuseToStart);
+  process.exitCode = await runCommand(argv);
+}, refuseToStart);

@@ -2,7 +2,7 @@
  * The manual page `pileshuf(1)`, from the tables of commands and options and from the help of the commands. The build writes
  * it beside the bundle, and npm installs it. Its language is that of man(7).
  */
-import { type CommandName, commandSummaries, shufSummary, typedName } from './command-table.js';
+import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { flagsOf, type OptionEntry, optionsOf } from './option-table.js';
 import { findCommand } from './run-command.js';
 
@@ -36,8 +36,6 @@ export async function manualPage(version: string): Promise<string> {
     ...optionGroups(optionsOf('shuffle')),
     '.SH COMMANDS',
     ...(await Promise.all(names.map(describeCommand))).flat(),
-    '.SS pileshuf shuf',
-    escaped(shufSummary),
     '.SH ENVIRONMENT',
     '.TP',
     '.B TMPDIR',

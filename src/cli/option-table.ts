@@ -87,6 +87,7 @@ export type OptionGroup =
 const SHUFFLE = ['shuffle', 'plan'] as const;
 const PLAN = ['plan'] as const;
 const STREAM = ['stream'] as const;
+const SHUF = ['shuf'] as const;
 const EXPIRE = ['expire'] as const;
 const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
@@ -139,12 +140,17 @@ export const optionTable = [
     name: 'head-count', short: 'n', value: 'COUNT', sets: 'headCount', isRepeatable: true,
     parse: parseHeadCount,
     help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
-    group: 'Output', commands: OUTPUT_WRITERS,
+    group: 'Output', commands: [...OUTPUT_WRITERS, ...SHUF],
+  },
+  {
+    name: 'output', short: 'o', value: 'FILE', sets: 'output', parse: parsePath,
+    help: 'write to FILE, which may be the input', default: 'standard output',
+    group: 'Output', commands: SHUF,
   },
   {
     name: 'repeat', short: 'r', sets: 'repeat',
     help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
-    group: 'Output', commands: SHUFFLERS,
+    group: 'Output', commands: [...SHUFFLERS, ...SHUF],
   },
   {
     name: 'unique', sets: 'unique',
@@ -242,7 +248,7 @@ export const optionTable = [
   {
     name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
     help: 'derive the seed from the first 1,024 bytes of FILE',
-    group: 'Order', commands: SHUFFLERS,
+    group: 'Order', commands: [...SHUFFLERS, ...SHUF],
   },
   {
     name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
@@ -406,7 +412,7 @@ export const optionTable = [
   {
     name: 'zero-terminated', short: 'z', sets: 'zeroTerminated', choice: 'records',
     help: 'records end in NUL instead of newline, in inputs and output',
-    group: 'Records', commands: FRAMERS,
+    group: 'Records', commands: [...FRAMERS, ...SHUF],
   },
   {
     name: 'delimiter', value: 'STRING', sets: 'records.delimiter', choice: 'records',
@@ -509,12 +515,12 @@ export const optionTable = [
   },
   {
     name: 'echo', short: 'e', sets: 'echo', help: 'the operands are records, not names of inputs',
-    group: 'Input', commands: SHUFFLE,
+    group: 'Input', commands: [...SHUFFLE, ...SHUF],
   },
   {
     name: 'input-range', short: 'i', value: 'LO-HI', sets: 'range', parse: parseRange,
     help: 'shuffle the whole numbers from LO to HI, a line each, in place of inputs',
-    group: 'Input', commands: SHUFFLE,
+    group: 'Input', commands: [...SHUFFLE, ...SHUF],
   },
   {
     name: 'together', value: 'FILE,FILE', sets: 'together', isRepeatable: true, parse: parseTogether,

@@ -6,7 +6,6 @@ import type { CommandName } from './command-table.js';
 import { resolveInputIds, resolveInputs } from './input-list.js';
 import { type OptionEntry, type OptionGroup, type OptionValues, optionsOf } from './option-table.js';
 import { countOfRecords } from './option-values.js';
-import { refuseMistypedWords } from './other-words.js';
 import { readSeedFrom } from './random-seed.js';
 
 type Planner = 'cluster plan' | 'cluster slurm';
@@ -57,7 +56,7 @@ const ALWAYS = new Set(['append', 'shuffle-store', 'json', 'dry-run']);
  * The options of the job, with the inputs as they were typed: no file that the words name is read.
  * @throws UsageError for words that the job does not take, or lacks; InputError for a mistyped word.
  */
-export function askedJob({ operands, values, given }: JobWords, planner: Planner) {
+export function askedJob({ operands, values, given }: JobWords) {
   const kind = values.append !== undefined ? 'append' : values.shuffleStore !== undefined ? 'shuffleStore' : 'shuffle';
   refuseOthers(KINDS[kind], given);
   const { inputLists = [], inputIds: _, randomSource: __, mix: ___, headCount, ...others } = values;
@@ -71,7 +70,6 @@ export function askedJob({ operands, values, given }: JobWords, planner: Planner
   if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each kind');
   // The parser makes sure of it.
   if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
-  refuseMistypedWords(operands, planner);
   const ofTasks = { ...rest, jobDir, tasks };
   if (append !== undefined && readBack === false)
     throw new UsageError(`--no-read-back: ${KINDS.append.reasons.Output}; leave it out`);
@@ -83,10 +81,9 @@ export function askedJob({ operands, values, given }: JobWords, planner: Planner
 /** Reads the files that the words name, too. @throws UsageError, InputError */
 export async function readJob(
   words: JobWords,
-  planner: Planner,
   { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },
 ): Promise<ClusterJobOptions> {
-  const asked = { ...askedJob(words, planner), signal, onWarning };
+  const asked = { ...askedJob(words), signal, onWarning };
   if ('shuffleStore' in asked) return asked;
   const { inputLists = [], inputIds: rule, randomSource, mix } = words.values;
   const inputs = await resolveInputs(words.operands, inputLists, signal);

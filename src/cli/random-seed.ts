@@ -1,9 +1,14 @@
-/** Reads the seed of `--random-source`. */
+/**
+ * The seed that `--random-source` stands for: the SHA-256 of the first bytes of the file. A source may be endless, and the
+ * order needs no more bytes than a seed has.
+ */
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { InputError, UsageError } from '../errors.js';
 import { unreadable } from './input-list.js';
-import { seedOfSource } from './shuf/random-source.js';
 import { isStandardInput } from './standard-streams.js';
+
+const MOST_SOURCE_BYTES = 1024;
 
 /**
  * @param readsStandardInput whether the job reads it: its bytes are records then.
@@ -23,7 +28,12 @@ export async function readSeedFrom(path: string, readsStandardInput: boolean): P
 async function seedIn(path: string): Promise<string | undefined> {
   const file = await open(path, 'r');
   try {
-    return await seedOfSource(async (bytes, offset) => (await file.read(bytes, offset)).bytesRead);
+    const bytes = new Uint8Array(MOST_SOURCE_BYTES);
+    let filled = 0;
+    for (let count = 1; count > 0 && filled < bytes.byteLength; filled += count) {
+      ({ bytesRead: count } = await file.read(bytes, filled));
+    }
+    return filled === 0 ? undefined : createHash('sha256').update(bytes.subarray(0, filled)).digest('hex');
   } finally {
     await file.close();
   }

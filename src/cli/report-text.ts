@@ -4,7 +4,7 @@
  */
 
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../jobs/options.js';
-import type { RangeReport } from '../jobs/range-options.js';
+import type { RangeReport } from '../jobs/shuffle-range.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
@@ -49,8 +49,7 @@ function describeGroup({ name = 'other inputs', read, weighed, epochs, unit }: G
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */
 export function describeRange(report: RangeReport): string {
-  const empty = describeEmptyShards({ ...report, records: report.numbers });
-  return [formatPlural(report.numbers, 'number'), ...describeOutput(report), ...empty].join(', ');
+  return [formatPlural(report.numbers, 'number'), ...describeOutput(report)].join(', ');
 }
 
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */

@@ -7,16 +7,13 @@
 import { PileshufError, UsageError } from '../errors.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandDefinition, parseCommand } from './command.js';
-import { type CommandName, commandSummaries } from './command-table.js';
+import { CLUSTER, type CommandName, commandSummaries } from './command-table.js';
 import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { watchSignals } from './interruption.js';
 import { optionsOf } from './option-table.js';
-import { nearestCommand } from './other-words.js';
 import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
-import { helpText } from './shuf/help-text.js';
-import { hasRawBytes, rawWords } from './shuf/raw-words.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 import { watchStatusSignal } from './status-signal.js';
 import { flagsAsTyped } from './typed-flags.js';
@@ -38,6 +35,7 @@ const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name
   inspect: () => import('./commands/inspect.js'),
   pile: () => import('./commands/pile.js'),
   plan: () => import('./commands/plan.js'),
+  shuf: () => import('./commands/shuf.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
   stream: () => import('./commands/stream.js'),
   verify: () => import('./commands/verify.js'),
@@ -59,10 +57,6 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   let mixFile: string | undefined;
   try {
     requireUtf8(argv);
-    if (argv[0] === 'help' && argv[1] === 'shuf' && argv.length === 2) {
-      await printToStandardOutput(helpText('pileshuf shuf'));
-      return exitCodes.done;
-    }
     const words = argv[0] === 'help' ? wordsForHelp(argv.slice(1)) : argv;
     const name = nameIn(words);
     const command = await findCommand(name);
@@ -71,7 +65,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, resume, range, dryRun, mix, output = '-' }: ReportingValues = parsed.values;
+    const { progress: style, quiet = command.name === 'shuf', resume, range, dryRun, mix, output = '-' }: ReportingValues = parsed.values;
     mixFile = mix;
     // Only the main command leaves jobs that can be resumed, and only with inputs.
     const leavesJobs = command === shuffleCommand && range === undefined;
@@ -93,7 +87,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   } catch (thrown) {
     nameMixFile(thrown, mixFile);
     reporter.failure(thrown, interruption.receivedSignal());
-    return exitCodeOf(thrown, interruption.receivedSignal());
+    const code = exitCodeOf(thrown, interruption.receivedSignal());
+    return argv[0] === 'shuf' && code < exitCodes.SIGHUP ? exitCodes.failed : code;
   } finally {
     reporter.close();
     interruption.release();
@@ -103,11 +98,10 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
 
 /** Node has other bytes as U+FFFD: an input would not be found, and an output would get another name. @throws UsageError */
 function requireUtf8(argv: readonly string[]): void {
-  const word = rawWords(argv).find(hasRawBytes);
+  const word = argv.find((each) => each.includes('\ufffd'));
   if (word === undefined) return;
-  const shown = word.replace(/[\udc80-\udcff]/g, (byte) => `\\x${(byte.charCodeAt(0) & 0xff).toString(16)}`);
   throw new UsageError(
-    `the word ${shown} is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH`,
+    `the word ${word} is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH`,
   );
 }
 
@@ -132,18 +126,15 @@ function nameIn([first, second]: readonly string[]): string | undefined {
   );
 }
 
-const CLUSTER = 'cluster';
-
 /** `help` and `help COMMAND` are other words for `--help`. @throws UsageError */
 function wordsForHelp(names: readonly string[]): readonly string[] {
   const name = names.join(' ') || 'shuffle';
   if (name === CLUSTER) nameIn(names);
   if (Object.hasOwn(commandSummaries, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
-  const known = [...Object.keys(commandSummaries).filter((each) => each !== 'shuffle'), 'shuf'].sort();
-  const nearest = nearestCommand(name);
-  const advice =
-    nearest === undefined ? `the commands are ${known.join(', ')}.` : `did you mean pileshuf help ${nearest}?`;
-  throw new UsageError(`there is no command ${name}; ${advice} An input named help is ./help`);
+  const known = Object.keys(commandSummaries).filter((each) => each !== 'shuffle');
+  throw new UsageError(
+    `there is no command ${name}; the commands are ${known.sort().join(', ')}. An input named help is ./help`,
+  );
 }
 
 /** The command of that name; for any other word the main command, of which it is the first word. */

@@ -30,15 +30,14 @@ export function detectCodec(head: Uint8Array, program?: DecompressProgram): Code
 
 /**
  * Reads the first bytes of a stream, which tell its codec. A slow pipe may deliver them one by one.
- * @param begin what was read of it already. @param next gives more; empty at the end.
+ * @param next gives more; empty at the end.
  * @returns `next`: the same that gives these bytes first.
  */
 export async function detectCodecOfStream(
-  begin: Uint8Array,
   next: () => Promise<Uint8Array>,
   program?: DecompressProgram,
 ): Promise<{ readonly codec: Codec | undefined; readonly next: CompressedSource['next'] }> {
-  let first = begin;
+  let first: Uint8Array = new Uint8Array();
   while (first.byteLength < CODEC_HEAD_BYTES) {
     const piece = await next();
     if (piece.byteLength === 0) break;

@@ -26,21 +26,3 @@ export function joinRecords(records: readonly (string | Uint8Array)[], delimiter
   }
   return { bytes, ends };
 }
-
-/** Takes the bytes of a file apart. A last record without its delimiter gets it. */
-export function cutIntoRecords(file: Uint8Array, delimiter: number): RecordList {
-  const isWhole = file.byteLength === 0 || file[file.byteLength - 1] === delimiter;
-  let bytes = file;
-  if (!isWhole) {
-    bytes = new Uint8Array(file.byteLength + 1);
-    bytes.set(file);
-    bytes[file.byteLength] = delimiter;
-  }
-  let count = 0;
-  for (let at = 0; at < bytes.byteLength; at++) if (bytes[at] === delimiter) count += 1;
-  const ends = new Float64Array(count);
-  for (let at = 0, i = 0; i < count; at++) {
-    if (bytes[at] === delimiter) ends[i++] = at + 1;
-  }
-  return { bytes, ends };
-}

@@ -23,12 +23,12 @@ import { adviceOnHubCache } from './hub-cache.js';
 import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
 /**
- * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. `begin`:
- * the first bytes of a stream, which the caller has read already. `{ records }`: an input in memory.
+ * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern.
+ * `{ records }`: an input in memory.
  */
 export type NamedInput =
   | string
-  | { readonly path: string; readonly begin?: Uint8Array | undefined }
+  | { readonly path: string }
   | { readonly records: readonly (string | Uint8Array)[] };
 
 /** A named input as the listing takes it: with the records, if it has any, joined by the delimiter of the job. */
@@ -37,7 +37,7 @@ export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { 
 /** What one name stands for. */
 export type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
-  | { readonly kind: 'file'; readonly path: string; readonly begin?: Uint8Array | undefined }
+  | { readonly kind: 'file'; readonly path: string }
   | FilesOfDirectory;
 
 export interface FilesOfDirectory {
@@ -69,12 +69,12 @@ export async function expandNames(
       named.push({ kind: 'list', list: name.list });
       continue;
     }
-    const { path, begin } = typeof name === 'string' ? { path: name } : name;
-    const stat = path === STANDARD_INPUT || begin !== undefined ? undefined : statPath(path, 'input');
+    const { path } = typeof name === 'string' ? { path: name } : name;
+    const stat = path === STANDARD_INPUT ? undefined : statPath(path, 'input');
     if (stat?.isDirectory() === true) named.push(await filesOf(path, chooser, walk));
     else if (stat === undefined && name === path && isPattern(path))
       for (const match of await matchesOf(path, signal)) named.push({ kind: 'file', path: match });
-    else named.push({ kind: 'file', path, begin });
+    else named.push({ kind: 'file', path });
   }
   await walk.end();
   return named;

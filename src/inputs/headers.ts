@@ -9,7 +9,6 @@ import { AbortError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
 import { lookedAt } from '../formats/first-look.js';
-import { NOTHING } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
 import {
@@ -134,7 +133,7 @@ function readHeaderOf(
 }
 
 function readHeaderOfStream(
-  { path, begin = NOTHING }: Input & { kind: 'stream' },
+  { path }: Input & { kind: 'stream' },
   rule: HeaderRule,
   memory: DecoderMemory,
   throwIfAborted: () => void,
@@ -152,7 +151,7 @@ function readHeaderOfStream(
     }
   };
   const read = async (): Promise<ReadHeader> => {
-    const { codec, next } = await detectCodecOfStream(begin, nextOfStream, decompressProgram);
+    const { codec, next } = await detectCodecOfStream(nextOfStream, decompressProgram);
     const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted }, codec, memory);
     return readHeaderIn(isHeldToText(request) ? lookedAt(pieces, path, request, () => {}) : pieces, rule, stream.path);
   };

@@ -68,8 +68,6 @@ export type InputPart = {
       readonly kind: 'stream';
       /** The header that the stream must have, if one is known. */
       readonly firstHeader: FoundHeader | undefined;
-      /** Was read of it before the job. */
-      readonly begin?: Uint8Array | undefined;
     }
   /** Records in memory. */
   | { readonly kind: 'list'; readonly list: RecordList }
@@ -162,7 +160,7 @@ export function inputPart(
   const input = inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const whole = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal], firstOrdinal };
-  if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader, begin: input.begin };
+  if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader };
   if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
   const { version, codec, header } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;

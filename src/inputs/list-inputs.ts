@@ -41,8 +41,6 @@ export type Input =
       readonly kind: 'stream';
       readonly path: string;
       readonly identity: string;
-      /** Was read of it before the job. */
-      readonly begin?: Uint8Array | undefined;
     }
   /** Records in memory; `path` is what messages call them. */
   | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
@@ -129,9 +127,9 @@ export async function listInputs(
     }
     inputs.push(input);
   };
-  const open = async (path: string, begin?: Uint8Array) => {
+  const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
-    return openInput(path, format, decompressProgram, begin);
+    return openInput(path, format, decompressProgram);
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
     const before = inputs.length + empty.length;
@@ -151,7 +149,7 @@ export async function listInputs(
   };
   for (const each of named) {
     if (each.kind === 'list') inputs.push(inputInMemory(each.list, inputs.length));
-    else if (each.kind === 'file') add(each.path, await open(each.path, each.begin));
+    else if (each.kind === 'file') add(each.path, await open(each.path));
     else await addDirectory(each);
   }
   const roots = ofDirectories.map(({ directory }) => directory);
@@ -303,15 +301,13 @@ function inputInMemory(list: RecordList, ordinal: number): Input {
   return { kind: 'list', path: IN_MEMORY, identity: `${IN_MEMORY} ${ordinal}`, list };
 }
 
-/** @param begin what was read of a stream: nothing else has that. */
 function openInput(
   path: string,
   format: RecordFormat | undefined,
   decompressProgram: DecompressProgram,
-  begin?: Uint8Array,
 ): OpenedInput {
   const streamOf = (identity: string) => ({
-    input: { kind: 'stream', path, identity, begin } as const,
+    input: { kind: 'stream', path, identity } as const,
     ownKind: undefined,
     isEmpty: false,
     pointer: undefined,
@@ -332,7 +328,6 @@ function openInput(
   if (!stat.isFile()) {
     throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
   }
-  if (begin !== undefined) throw new UsageError(`the input ${path} is no stream; leave out \`begin\``);
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
     const count = readAt(

@@ -186,8 +186,8 @@ export interface SplitShards {
 export interface ShuffleOptions {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
-   * the delimiter behind it, as in a file. `begin`: the first bytes of a stream, which you have read already. A
-   * directory means all regular files below it, except hidden ones and those that pileshuf made beside data. Files of a directory or
+   * the delimiter behind it, as in a file. A directory means all regular files below it, except hidden ones and those
+   * that pileshuf made beside data. Files of a directory or
    * pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the
    * output depends on the order of the inputs.
    */

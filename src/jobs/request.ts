@@ -298,9 +298,7 @@ function requireInput(input: NamedInput): void {
   }
   const isNamed = typeof input === 'object' && isPath(input?.path);
   if (!isNamed) throw new UsageError('`inputs`: expected an array of paths, or of objects with a path or with records');
-  requireKnownOptions('an object of `inputs`', input, { path: true, begin: true });
-  if (input.begin === undefined || types.isUint8Array(input.begin)) return;
-  throw new UsageError('`inputs`: expected `begin` to be the bytes that were read of a stream');
+  requireKnownOptions('an object of `inputs`', input, { path: true });
 }
 
 /** @throws UsageError */

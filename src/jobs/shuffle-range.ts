@@ -1,22 +1,24 @@
 /**
- * Writes the whole numbers of a range in random order. The number at any place of the order can be computed by itself, so
- * there are no piles, no temp data and no pass that reads: memory stays the same however long the range is.
+ * Writes the whole numbers of a range in random order, to one file or stream. The number at any place of the order can be
+ * computed by itself, so there are no piles, no temp data and no pass that reads: memory stays the same however long the
+ * range is.
  *
- *     plan      how the order is made, places a task          prepareRange, ../plan/number-range.ts
- *     write     one task a stretch of places, in turns        ../passes/numbers-pass.ts
- *     verify    bytes and sum of all numbers, then as in      open-site.ts
- *     commit    shuffle.ts
+ * A task writes a stretch of places. The tasks take turns, because the place of a number in the output depends on the
+ * digits of those before it.
  */
-import { UsageError } from '../errors.js';
-import { openEncoder } from '../formats/encoder-table.js';
+import type { NumberSettings } from '../../workers/settings.js';
+import type { NumbersResult, NumbersTask } from '../../workers/tasks/write-numbers.js';
+import { requireWhole, UsageError, VerificationError } from '../errors.js';
 import { type GateNumber, JobControl, UNGATED } from '../job-control.js';
-import { deriveRangeKey } from '../keys.js';
+import { deriveRangeKey, drawSeed } from '../keys.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
+import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { requireReplaceable } from '../output/output-place.js';
-import type { FoundSplit } from '../passes/find-splits.js';
-import { type NumbersPart, type NumbersWork, type WrittenPart, writeAllNumbers } from '../passes/numbers-pass.js';
-import { JobStop, startThreads } from '../passes/threads.js';
+import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
+import { inTurn, runTasks } from '../passes/run-tasks.js';
+import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import {
@@ -24,13 +26,12 @@ import {
   chooseWay,
   countOf,
   digitsOf,
-  type NumberWay,
+  MOST_NUMBERS,
+  type NumberRange,
   numberArenaBytes,
   sumOfAll,
 } from '../plan/number-range.js';
 import { costsOfOnePhase } from '../plan/phase-costs.js';
-import { type PlainCuts, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
-import { joinCuts, splitRanks } from '../plan/splits.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
@@ -38,21 +39,77 @@ import { describeWithoutInputs } from './job-description.js';
 import type { JobFiles } from './job-files.js';
 import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenStream, openFiles, openOutputStream, workAt } from './open-site.js';
-import { completeRange, type RangeOptions, type RangeReport, type RangeRequest } from './range-options.js';
-import { NEVER_RESUMED } from './request.js';
+import type { ShuffleOptions, ShuffleReport } from './options.js';
+import {
+  completeOutput,
+  completeTalk,
+  MOST_WORKERS,
+  NEVER_RESUMED,
+  type OutputRequest,
+  requireSeed,
+  type TalkRequest,
+} from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { reportShards, summarizeSplits, warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { TempDisks } from './temp-disks.js';
 
+export interface RangeOptions
+  extends Pick<ShuffleOptions, 'output' | 'force' | 'seed' | 'workers' | 'signal' | 'onProgress' | 'onWarning'> {
+  /** The whole numbers from `low` to `high`, both included and at most 2^64 - 1. `high` may be `low - 1`: no numbers. */
+  readonly range: { readonly low: number | bigint; readonly high: number | bigint };
+  /** Only the first numbers of the order. Default: all of them. */
+  readonly headCount?: number | bigint | undefined;
+  /**
+   * Draws each number anew from the whole range, so that numbers repeat. Without `headCount` there is no end: only a
+   * stream can take that. Default false.
+   */
+  readonly repeat?: boolean | undefined;
+  /** Numbers end with a NUL byte instead of a newline. Default false. */
+  readonly zeroTerminated?: boolean | undefined;
+  /** Numbers are never compressed. An `output` whose name ends like `.gz` is refused without this. */
+  readonly compress?: 'none' | undefined;
+}
+
+export interface RangeReport extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers'> {
+  /** How many were written. */
+  readonly numbers: number;
+  /** Elapsed time. `total` includes preparation and cleanup. */
+  readonly seconds: Pick<ShuffleReport['seconds'], 'total' | 'commit'>;
+}
+
+interface RangeRequest extends TalkRequest, OutputRequest {
+  readonly range: NumberRange;
+  readonly isRepeated: boolean;
+  /** How many places of the order to write. */
+  readonly places: bigint;
+  /** Whether each number of the range is written once. */
+  readonly isWhole: boolean;
+  /** Whether nobody is expected to wait for the last place. */
+  readonly isEndless: boolean;
+  readonly terminator: number;
+  readonly seed: string;
+  readonly workers: number;
+}
+
+const RANGE_OPTIONS: OptionNames<RangeOptions> = {
+  range: true,
+  headCount: true,
+  repeat: true,
+  zeroTerminated: true,
+  output: true,
+  compress: true,
+  force: true,
+  seed: true,
+  workers: true,
+  signal: true,
+  onProgress: true,
+  onWarning: true,
+};
+
+const NEWLINE = 0x0a;
 /** Long enough that handing out tasks costs little, short enough for the core's cache. */
 const OUTPUT_BYTES = 2 ** 20;
 /** So few numbers are written before threads have started. */
 const INLINE_PLACES = 2n ** 20n;
-/** One output is one shard. */
-const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
-
-/** The sizes that tests shrink; they do not change the output. */
-type RangeTuning = Pick<Tuning, 'inline' | 'outputBytes'>;
 
 /**
  * Writes the whole numbers of a range in uniformly random order, or random numbers of it. The order depends only on the
@@ -64,17 +121,72 @@ type RangeTuning = Pick<Tuning, 'inline' | 'outputBytes'>;
 export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning> = {}): Promise<RangeReport> {
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareRange(options, tuning, scope);
-    const { request, control } = prepared;
+    const { request, control, gates, plan, site } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectRange(prepared), {
-      gates: prepared.gates,
-      budgetBytes: undefined,
-    });
-    const site = await openSite(prepared, scope);
-    return workAt(site, scope, (threadScope) => writeAt(site, prepared, stop, progress, threadScope));
+    const costs = costsOfOnePhase('shuffle', plan.bytes, site.kind === 'files' ? (plan.bytes ?? 0) : 0);
+    const progress = new JobProgress(control, stop, request.onProgress, costs, { gates, budgetBytes: undefined });
+    const open = await openSite(prepared, scope);
+    return workAt(open, scope, (threadScope) => writeAt(open, prepared, stop, progress, threadScope));
   });
   return { ...value, seconds: { total: seconds, ...value.seconds } };
+}
+
+/** @throws UsageError */
+function completeRange(options: RangeOptions): RangeRequest {
+  requireKnownOptions('shuffleRange()', options, RANGE_OPTIONS);
+  const { seed, workers = readCpuCount(), headCount, repeat: isRepeated = false, zeroTerminated = false } = options;
+  for (const [name, flag] of Object.entries({ repeat: isRepeated, zeroTerminated }))
+    if (typeof flag !== 'boolean') throw new UsageError(`\`${name}\`: expected true or false`);
+  requireSeed(seed);
+  const output = completeOutput({ ...options, headCount: undefined }, 'lines');
+  if (output.compression !== undefined)
+    throw new UsageError(`the output ${output.output} would be compressed, and numbers are not; name another`);
+  const range = rangeOf(options.range);
+  const wanted = headCount === undefined ? undefined : wholeOf(headCount);
+  if (headCount !== undefined && wanted === undefined)
+    throw new UsageError('`headCount`: expected a whole number of at least 0');
+  const count = countOf(range);
+  const most = isRepeated ? MOST_NUMBERS : count;
+  const places = wanted === undefined || wanted > most ? most : wanted;
+  if (isRepeated && count === 0n && places > 0n)
+    throw new UsageError(`\`repeat\` has nothing to draw from: \`range\` ${range.low}-${range.high} has no numbers`);
+  return {
+    ...output,
+    ...completeTalk(options),
+    range,
+    isRepeated,
+    places,
+    isWhole: !isRepeated && places === count,
+    isEndless: isRepeated && places === MOST_NUMBERS,
+    terminator: zeroTerminated ? 0 : NEWLINE,
+    seed: seed ?? drawSeed(),
+    workers: requireWhole('`workers`', workers, 1, MOST_WORKERS),
+  };
+}
+
+function rangeOf(range: unknown): NumberRange {
+  const given = typeof range === 'object' && range !== null ? range : {};
+  const low = 'low' in given ? wholeOf(given.low) : undefined;
+  const high = 'high' in given ? endOf(given.high, low) : undefined;
+  if (low === undefined || high === undefined || low >= MOST_NUMBERS || high >= MOST_NUMBERS)
+    throw new UsageError(
+      `\`range\`: expected an object with \`low\` and \`high\`, whole numbers from 0 to ${MOST_NUMBERS - 1n}`,
+    );
+  requireKnownOptions('`range`', range, { low: true, high: true });
+  if (low > high + 1n) throw new UsageError(`\`range\` ${low}-${high}: expected the lower number first`);
+  return { low, high };
+}
+
+/** The range from 0 to -1 is empty, as any other from LO to LO - 1. */
+function endOf(high: unknown, low: bigint | undefined): bigint | undefined {
+  return low === 0n && (high === -1 || high === -1n) ? -1n : wholeOf(high);
+}
+
+/** @returns undefined for anything but a whole number of at least 0; a number above 2^53 may be another one than was meant. */
+function wholeOf(value: unknown): bigint | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  return typeof value === 'bigint' && value >= 0n ? value : undefined;
 }
 
 interface PreparedRange {
@@ -87,30 +199,18 @@ interface PreparedRange {
 }
 
 interface RangePlan {
-  readonly way: NumberWay;
+  readonly settings: Omit<NumberSettings, 'jobName' | 'control'>;
   /** 0: the calling thread does all the work. */
   readonly threadCount: number;
-  readonly outputBytes: number;
   readonly placesOfTask: number;
-  /** Undefined: the order is not split. */
-  readonly splits: readonly PlannedSplit[] | undefined;
-  readonly cuts: ShardCuts;
   /** Expected bytes of the output; undefined for an endless one. */
   readonly bytes: number | undefined;
-}
-
-/** The place of a split in the order, and how it is cut. */
-interface PlannedSplit {
-  readonly name: string;
-  readonly firstRank: number;
-  readonly records: number;
-  readonly cuts: PlainCuts;
 }
 
 /** @throws UsageError, InputError, SystemError */
 async function prepareRange(
   options: RangeOptions,
-  tuning: RangeTuning,
+  tuning: Partial<Tuning>,
   { releases }: JobScope,
 ): Promise<PreparedRange> {
   const request = completeRange(options);
@@ -124,8 +224,6 @@ async function prepareRange(
   if (site.kind === 'files') {
     releases.push(() => site.start.directory.release());
     requireReplaceable(site.output, request.output ?? '', []);
-    warnOfOtherShards(request, site.output);
-    warnOfEmptyShards(request, Number(request.places));
     requireRangeSpace(request, plan, site, gates);
   }
   const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
@@ -133,69 +231,44 @@ async function prepareRange(
   return { request, site, gates, outputGate, plan, control: JobControl.create(gates.permits, 0) };
 }
 
-function planRange(request: RangeRequest, tuning: RangeTuning): RangePlan {
-  const { range, places, isRepeated, workers, shards = ONE_OUTPUT } = request;
+function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
+  const { range, places, isRepeated, isEndless, workers, seed, terminator } = request;
+  const { low, high } = range;
   const outputBytes = tuning.outputBytes ?? OUTPUT_BYTES;
-  const longestRecordBytes = digitsOf(range.high) + 1;
-  const placesOfTask = Math.floor(outputBytes / longestRecordBytes);
+  const placesOfTask = Math.floor(outputBytes / (digitsOf(high) + 1));
   const taskCount = places / BigInt(placesOfTask) + 1n;
   const mostThreads = taskCount < workers ? Number(taskCount) : workers;
-  const isInline = tuning.inline ?? places <= INLINE_PLACES;
   const way = chooseWay(range, isRepeated, places / BigInt(mostThreads));
-  const bytes = expectBytes(request);
-  const splits = planSplits(request);
-  const cuts = splits === undefined ? cutsOf(shards, Number(places)) : joinSplits(splits, []);
-  return { way, threadCount: isInline ? 0 : mostThreads, outputBytes, placesOfTask, splits, cuts, bytes };
-}
-
-/** Ranges of ranks: the numbers have no keys that splits could have ranges of. @throws InputError ERR_TOO_FEW_RECORDS */
-function planSplits({ splits, places }: RangeRequest): readonly PlannedSplit[] | undefined {
-  if (splits === undefined) return undefined;
-  const all = Number(places);
-  const rules = splits.map(({ rule }) => rule);
-  const starts = [0, ...splitRanks(rules, all)];
-  return splits.map(({ rule, shards }, i) => {
-    const firstRank = starts[i] ?? 0;
-    const records = (starts[i + 1] ?? all) - firstRank;
-    return { name: rule.name, firstRank, records, cuts: cutsOf(shards, records) };
-  });
-}
-
-function cutsOf(rule: ShardRule, records: number): PlainCuts {
-  const cuts = planShardCuts(rule, { records, bytes: 0, longestRecordBytes: 0, bytesAround: 0 });
-  if ('roomBytes' in cuts) throw new RangeError('a range is not cut by bytes');
-  return cuts;
-}
-
-/** @param written of each split; empty before its numbers are written: they have digits of their own. */
-function joinSplits(splits: readonly PlannedSplit[], written: readonly WrittenPart[]): ShardCuts {
-  return joinCuts(splits.map((split, i) => ({ ...split, firstByte: 0, bytes: written[i]?.bytes ?? 0 })));
-}
-
-/** Exact if all numbers are written, or all have the same length; else what so many numbers have on average. */
-function expectBytes({ range, places, isEndless }: RangeRequest): number | undefined {
-  if (isEndless) return undefined;
   const count = countOf(range);
-  return count === 0n ? 0 : Number((bytesOfAll(range) * places) / count);
+  // Exact if all numbers are written, or all have the same length; else what so many numbers have on average.
+  const bytes = count === 0n ? 0 : Number((bytesOfAll(range) * places) / count);
+  return {
+    settings: {
+      arenaBytes: numberArenaBytes(way, count, outputBytes),
+      low,
+      lastOffset: high - low,
+      key: deriveRangeKey(seed, low, high),
+      terminator,
+      way,
+      outputBytes,
+    },
+    threadCount: (tuning.inline ?? places <= INLINE_PLACES) ? 0 : mostThreads,
+    placesOfTask,
+    bytes: isEndless ? undefined : bytes,
+  };
 }
 
 /** @throws SystemError ERR_NO_SPACE */
 function requireRangeSpace(
-  { range, places, isWhole, compression, onWarning }: RangeRequest,
+  { range, places, isWhole, onWarning }: RangeRequest,
   { bytes = 0 }: RangePlan,
   site: StartedFiles,
   gates: DeviceGates,
 ): void {
-  if (compression !== undefined) return;
   const leastBytes = isWhole ? bytes : Number(places) * (digitsOf(range.low) + 1);
   const needOf = (outputBytes: number) => ({ tempBytes: 0, outputBytes });
   const needs = { least: needOf(leastBytes), expected: needOf(bytes) };
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
-}
-
-function expectRange({ request, site, plan }: PreparedRange) {
-  const isCompressed = request.compression !== undefined;
-  return costsOfOnePhase('shuffle', plan.bytes, site.kind === 'files' && !isCompressed ? (plan.bytes ?? 0) : 0);
 }
 
 async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFiles | OpenStream> {
@@ -215,69 +288,76 @@ async function writeAt(
   progress: JobProgress,
   { releases }: JobScope,
 ): Promise<Omit<RangeReport, 'seconds'> & { readonly seconds: Pick<RangeReport['seconds'], 'commit'> }> {
-  const { places, seed, compression } = request;
+  const { places, seed, range, isWhole } = request;
   const { threadCount } = plan;
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
-  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  const numbers = Number(places);
   const layout: OutputLayout = {
-    cuts: plan.cuts,
-    ends: storedEnds(NO_ENDS, encoder),
+    cuts: { by: 'rank', shardCount: 1, totalRecords: numbers },
+    ends: storedEnds(NO_ENDS, undefined),
     recordBytes: 0,
-    compression,
+    compression: undefined,
     isAppended: true,
   };
   const target = await beginOutput(site, layout, control);
-  const work = { ...numbersWork(request, plan, threads.jobName, control), target };
-  const written = await progress.during('shuffle', plan.bytes, () => writeAllNumbers(work, threads));
-
-  const { bytes, regions, parts } = written.value;
-  const [numbers, checksum] = [Number(places), checksumTextOf(written.value.checksum)];
-  const cuts = plan.splits === undefined ? plan.cuts : joinSplits(plan.splits, parts);
-  const splits = summarizeSplits(foundSplits(plan, parts), cuts);
-  const output = { layout: { ...layout, cuts, recordBytes: bytes }, regions };
-  const summary = { shardCount: cuts.shardCount, records: numbers, bytes, checksum, splits };
+  const { value: written } = await progress.during('shuffle', plan.bytes, () =>
+    writeNumbers(plan, places, target, control, threads),
+  );
+  if (isWhole) requireTotals(written, range);
+  const { bytes } = written;
+  const checksum = checksumTextOf(written.checksum);
+  const output = { layout: { ...layout, recordBytes: bytes }, regions: written.regions };
+  const summary = { shardCount: 1, records: numbers, bytes, checksum, splits: undefined };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, output, summary, control));
-  const workers = Math.max(1, threadCount);
-  const seconds = { commit: commit.seconds };
-  return { numbers, bytes, seed, checksum, seconds, workers, ...reportShards(summary, commit.value) };
+  return { numbers, bytes, seed, checksum, workers: Math.max(1, threadCount), seconds: { commit: commit.seconds } };
 }
 
-/** The splits with what was written to them. */
-function foundSplits({ splits }: RangePlan, parts: readonly WrittenPart[]): readonly FoundSplit[] | undefined {
-  let firstByte = 0;
-  return splits?.map(({ name, firstRank, records }, i) => {
-    const { bytes = 0, checksum = 0n } = parts[i] ?? {};
-    const found = { name, firstRank, firstByte, records, bytes, checksum };
-    firstByte += bytes;
-    return found;
-  });
-}
-
-function numbersWork(
-  { range, places, isWhole, seed, terminator }: RangeRequest,
-  { way, outputBytes, placesOfTask, splits }: RangePlan,
-  jobName: string,
+/** Writes the numbers in the order of their places. */
+async function writeNumbers(
+  { settings, placesOfTask }: Pick<RangePlan, 'settings' | 'placesOfTask'>,
+  places: bigint,
+  target: OutputTarget,
   control: JobControl,
-): Omit<NumbersWork, 'target'> {
-  const { low, high } = range;
-  return {
-    settings: {
-      jobName,
-      control: control.buffer,
-      arenaBytes: numberArenaBytes(way, countOf(range), outputBytes),
-      low,
-      lastOffset: high - low,
-      key: deriveRangeKey(seed, low, high),
-      terminator,
-      way,
-      outputBytes,
-    },
-    parts: splits?.map(partOf) ?? [{ first: 0n, end: places }],
-    placesOfTask,
-    expected: isWhole ? { bytes: bytesOfAll(range), sum: BigInt.asUintN(64, sumOfAll(range)) } : undefined,
+  { jobName, pool, stop }: Threads,
+): Promise<NumbersResult> {
+  const job: NumberSettings = { ...settings, jobName, control: control.buffer };
+  function* tasks(): Generator<NumbersTask> {
+    const step = BigInt(placesOfTask);
+    for (let first = 0n, turn = 0; first < places; first += step, turn += 1) {
+      const left = places - first;
+      const count = left < step ? Number(left) : placesOfTask;
+      yield { job, first, count, target, start: { shard: 0, shardByte: 0, turn } };
+    }
+  }
+  let written: NumbersResult = { regions: [], bytes: 0, sum: 0n, checksum: 0n };
+  const take = ({ regions, bytes, sum, checksum }: NumbersResult) => {
+    written = {
+      regions: regions.reduce(joinRegions, written.regions),
+      bytes: written.bytes + bytes,
+      sum: BigInt.asUintN(64, written.sum + sum),
+      checksum: BigInt.asUintN(64, written.checksum + checksum),
+    };
   };
+  const takeInTurn = inTurn(take, ({ start }: NumbersTask) => start.turn);
+  // Every task that is handed out must have a thread: the task whose turn it is must not wait.
+  await runTasks(tasks(), (task) => pool.run('write-numbers', task), takeInTurn, pool.threadCount, stop);
+  return written;
 }
 
-function partOf({ firstRank, records }: PlannedSplit): NumbersPart {
-  return { first: BigInt(firstRank), end: BigInt(firstRank + records) };
+/** The regions come one after the other: all that have no gap between them become one. */
+function joinRegions(regions: readonly WrittenRegion[], region: WrittenRegion): readonly WrittenRegion[] {
+  const before = regions.at(-1);
+  if (before?.end !== region.start) return [...regions, region];
+  const recordBytes = before.recordBytes + region.recordBytes;
+  return [...regions.slice(0, -1), { ...before, end: region.end, recordBytes }];
+}
+
+/** @throws VerificationError if the numbers are not those of the range, as far as that can be known. */
+export function requireTotals({ bytes, sum }: Pick<NumbersResult, 'bytes' | 'sum'>, range: NumberRange): void {
+  const expectedBytes = bytesOfAll(range);
+  const expectedSum = BigInt.asUintN(64, sumOfAll(range));
+  if (BigInt(bytes) === expectedBytes && sum === expectedSum) return;
+  throw new VerificationError(
+    `the written numbers have ${bytes} bytes and the sum ${sum} modulo 2^64, expected ${expectedBytes} and ${expectedSum}; check the memory of this machine`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * A range of numbers: how many there are, how many bytes they take as text, and in which way their order is made
- * (docs/RANGES.md). Pure.
+ * (docs/ORDER.md). Pure.
  */
 import { SLACK_BYTES } from './arena-sizes.js';
 

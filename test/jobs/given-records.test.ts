@@ -142,38 +142,13 @@ describe('records that are given', () => {
     [{ records: 'a' }, 'expected `records` to be an array'],
     [{ records: [1] }, 'expected `records` to be an array'],
     [{ records: ['a'], path: 'b' }, 'has no option `path`'],
-    [{ path: 'a', begin: 'b' }, 'expected `begin` to be the bytes'],
+    [{ path: 'a', begin: 'b' }, 'has no option `begin`'],
     [{ path: '' }, 'expected an array of paths'],
     [null, 'expected an array of paths'],
     [7, 'expected an array of paths'],
   ])('refuse %j', async (input, message) => {
     const inputs = [input] as unknown as ShuffleOptions['inputs'];
     await expect(shuffled({ inputs })).rejects.toThrow(message);
-  });
-});
-
-describe('a stream whose beginning is read', () => {
-  it.each(sampled([0, 1, 17, 18, 400, 5000], 3, 1))(
-    'gives all its records, the first %i bytes from the caller',
-    async (count) => {
-      const text = words
-        .map((word) => `${word}\n`)
-        .join('')
-        .slice(0, 5000);
-      writeFileSync(directory.path('all'), text);
-      writeFileSync(directory.path('rest'), text.slice(count));
-      const ofFile = await shuffled({ inputs: [directory.path('all')] });
-      const begin = Buffer.from(text.slice(0, count));
-      const inputs = [{ path: pipeOf(directory.path('rest')), begin }];
-      const { output } = await shuffled({ inputs }, { ...tuningUnderTest, inline: true });
-      expect(output === ofFile.output).toBe(true);
-    },
-  );
-
-  it('is no file', async () => {
-    writeFileSync(directory.path('in'), 'a\n');
-    const refused = shuffled({ inputs: [{ path: directory.path('in'), begin: new Uint8Array(1) }] });
-    await expect(refused).rejects.toThrow('is no stream; leave out `begin`');
   });
 });
 

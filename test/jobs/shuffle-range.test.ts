@@ -2,16 +2,13 @@
  * Jobs that write a range of numbers: the same bytes whatever the threads, the buffers and the outputs; the first numbers
  * of the order; exact ends of 64 bits; and every refusal.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AbortError, type RangeOptions, shuffleRange, type Tuning, UsageError } from '#src/index.js';
-import { canWriteZstd } from '../fixtures/can-write-zstd.js';
-import { atScale, fromCi, sampled } from '../fixtures/scale.js';
-import { shownNames } from '../fixtures/shown-names.js';
+import { AbortError, type RangeOptions, shuffleRange, type Tuning, UsageError, VerificationError } from '#src/index.js';
+import { requireTotals } from '#src/jobs/shuffle-range.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
 
 const directory = useMemoryDirectory();
@@ -112,159 +109,19 @@ describe('the numbers of a range', () => {
 describe('the output', () => {
   const range = { low: 90, high: 1200 };
 
-  it.each(
-    sampled(
-      [
-        { by: 'count', shardCount: 1 },
-        { by: 'count', shardCount: 7 },
-        { by: 'count', shardCount: 300 },
-        { by: 'records', recordsPerShard: 100 },
-      ] as const,
-      2,
-      1,
-    ),
-  )('is cut into shards: %o', async (shards) => {
-    const range = { low: 90, high: 299 };
-    const expected = linesOf(await write({ range }));
-    const shardCount = shards.by === 'count' ? shards.shardCount : Math.ceil(expected.length / shards.recordsPerShard);
-    for (const tuning of [{}, { inline: false, outputBytes: 500 }]) {
-      const path = directory.path(`shards-${Object.keys(tuning).length}`);
-      const report = await shuffleRange({ range, seed: '42', output: path, shards, workers: 2 }, tuning);
-      expect(report.shards).toHaveLength(shardCount);
-      const texts = report.shards.map((each) => readFileSync(each, 'latin1'));
-      expect(linesOf(texts.join(''))).toEqual(expected);
-      const counts = texts.map((text) => linesOf(text).length);
-      const starts = counts.map((_, i) => counts.slice(0, i).reduce((sum, count) => sum + count, 0));
-      const cuts = starts.map((_, i) =>
-        shards.by === 'count' ? Math.floor((i * expected.length) / shardCount) : i * shards.recordsPerShard,
-      );
-      expect(starts).toEqual(cuts);
-    }
-  });
-
-  it.each(
-    sampled<[string, Partial<RangeOptions>, number[]]>(
-      [
-        [
-          'shares',
-          {
-            splits: [
-              { name: 'a', share: 0.7 },
-              { name: 'b', share: 0.05 },
-              { name: 'c', rest: true },
-            ],
-          },
-          [147, 10, 53],
-        ],
-        [
-          'shares of the first',
-          {
-            splits: [
-              { name: 'a', share: 0.5 },
-              { name: 'b', rest: true },
-            ],
-            headCount: 5,
-          },
-          [2, 3],
-        ],
-        [
-          'exact numbers',
-          {
-            splits: [
-              { name: 'a', records: 1 },
-              { name: 'b', rest: true },
-              { name: 'c', records: 9 },
-            ],
-            shards: { by: 'count', shardCount: { b: 3 } },
-          },
-          [1, 200, 9],
-        ],
-        [
-          'nothing for some',
-          {
-            splits: [
-              { name: 'a', share: 0.001 },
-              { name: 'b', rest: true },
-              { name: 'c', share: 0.001 },
-            ],
-            shards: { by: 'records', recordsPerShard: 100 },
-            compress: { codec: 'gzip' },
-          },
-          [0, 209, 1],
-        ],
-        [
-          'all of it to one',
-          {
-            splits: [
-              { name: 'a', records: 210 },
-              { name: 'b', rest: true },
-            ],
-          },
-          [210, 0],
-        ],
-      ],
-      3,
-    ),
-  )('is split: %s', async (_, options, sizes) => {
-    const range = { low: 90, high: 299 };
-    const expected = linesOf(await write({ range })).slice(0, Number(options.headCount ?? 210));
-    for (const tuning of [{}, { inline: false, outputBytes: 500 }]) {
-      const path = directory.path(`splits-${Object.keys(tuning).length}`);
-      const report = await shuffleRange({ range, seed: '42', output: path, workers: 2, ...options }, tuning);
-      const { splits = [], shards } = report;
-      expect(splits.map(({ records }) => records)).toEqual(sizes);
-      expect(splits.flatMap((split) => split.shards)).toEqual(shards);
-      expect(shownNames(path)).toEqual(shards.map((shard) => shard.slice(path.length + 1)).sort());
-      const texts = splits.map((split) =>
-        split.shards.map((each) => readFileSync(each)).map((bytes) => (options.compress ? gunzipSync(bytes) : bytes)),
-      );
-      expect(texts.flatMap((each) => linesOf(Buffer.concat(each).toString()))).toEqual(expected);
-      for (const [i, { name, records, bytes, checksum, shards: paths }] of splits.entries()) {
-        const text = Buffer.concat(texts[i] ?? []);
-        const lines = linesOf(text.toString());
-        expect([records, bytes]).toEqual([lines.length, text.byteLength]);
-        const sum = lines.reduce((all, line) => BigInt.asUintN(64, all + recordHash(Buffer.from(`${line}\n`))), 0n);
-        expect(checksum).toBe(sum.toString(16).padStart(16, '0'));
-        expect(paths.every((each) => each.startsWith(`${path}/${name}-0000`))).toBe(true);
-      }
-    }
-  });
-
-  it('is compressed by its name, and as asked for', async () => {
-    const expected = await write({ range });
+  it('is plain, and refused under the name of a compressed one', async () => {
     const path = directory.path('numbers.gz');
-    for (const tuning of [{}, { inline: false, outputBytes: 700 }]) {
-      await shuffleRange({ range, seed: '42', output: path, force: true, workers: 2 }, tuning);
-      expect(gunzipSync(readFileSync(path)).toString()).toBe(expected);
-    }
-    await shuffleRange({ range: { low: 1, high: 0 }, output: path, force: true });
-    expect(gunzipSync(readFileSync(path))).toHaveLength(0);
-    if (!canWriteZstd) return;
-    await shuffleRange({ range, seed: '42', output: output(), compress: { codec: 'zstd' }, force: true });
-    expect(decodeWithTool('zstd', readFileSync(output())).toString()).toBe(expected);
+    await expect(shuffleRange({ range, output: path })).rejects.toThrow('would be compressed, and numbers are not');
+    await shuffleRange({ range: { low: 7, high: 7 }, output: path, compress: 'none' });
+    expect(readFileSync(path, 'latin1')).toBe('7\n');
   });
 
   it('replaces what exists only if told to, and leaves nothing else behind', async () => {
     writeFileSync(output(), 'precious\n');
     await expect(shuffleRange({ range, output: output() })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
     expect(readFileSync(output(), 'latin1')).toBe('precious\n');
-    mkdirSync(directory.path('shards'));
-    writeFileSync(directory.path('shards', 'bystander'), '');
-    const shards = { by: 'count', shardCount: 2 } as const;
-    for (const force of [false, true])
-      await shuffleRange({ range, seed: '42', output: directory.path('shards'), shards, force });
-    expect(readdirSync(directory.path('shards')).sort()).toEqual([
-      '.shard.complete.json',
-      'bystander',
-      'shard-00000-of-00002',
-      'shard-00001-of-00002',
-    ]);
-    const marker = JSON.parse(readFileSync(directory.path('shards', '.shard.complete.json'), 'utf8'));
-    const text = await write({ range });
-    const hashes = linesOf(text).map((line) => recordHash(Buffer.from(`${line}\n`)));
-    const checksum = (hashes.reduce((sum, hash) => sum + hash) % END).toString(16).padStart(16, '0');
-    expect(marker).toEqual({ shards: 2, records: 1111, bytes: text.length, checksum });
-    expect(readdirSync(directory.path()).sort()).toEqual(['out', 'shards', 'temp']);
+    await write({ range });
+    expect(readdirSync(directory.path()).sort()).toEqual(['out', 'temp']);
   });
 
   it('needs no temp directory', async () => {
@@ -282,7 +139,10 @@ describe('the output', () => {
     const events: { phase: string; bytesDone: number; bytesTotal: number | undefined }[] = [];
     const report = await shuffleRange({ range, output: output(), onProgress: (progress) => events.push(progress) });
     const text = readFileSync(output(), 'latin1');
-    expect(report).toMatchObject({ numbers: 1111, bytes: text.length, workers: 1, shards: [] });
+    expect(report).toMatchObject({ numbers: 1111, bytes: text.length, workers: 1 });
+    const hashes = linesOf(text).map((line) => recordHash(Buffer.from(`${line}\n`)));
+    const sum = BigInt.asUintN(64, hashes.reduce((all, hash) => all + hash));
+    expect(report.checksum).toBe(sum.toString(16).padStart(16, '0'));
     expect(report.seed).toMatch(/^[0-9a-f]{16}$/);
     expect(await write({ range, seed: report.seed })).toBe(text);
     expect([...new Set(events.map(({ phase }) => phase))]).toEqual(['shuffle', 'commit']);
@@ -292,6 +152,15 @@ describe('the output', () => {
 });
 
 describe('a job', () => {
+  it.each([
+    { bytes: 6, sum: 5n },
+    { bytes: 5, sum: 6n },
+  ])('fails when it has written other numbers: %o', (written) => {
+    const range = { low: 1n, high: 3n };
+    requireTotals({ bytes: 6, sum: 6n }, range);
+    expect(() => requireTotals(written, range)).toThrow(VerificationError);
+  });
+
   it('is refused when it cannot fit, before it writes a byte', async () => {
     const job = shuffleRange({ range: { low: 1, high: 10n ** 18n }, output: output() });
     await expect(job).rejects.toMatchObject({ code: 'ERR_NO_SPACE' });
@@ -317,12 +186,6 @@ describe('a job', () => {
     await expect(
       shuffleRange({ range: { low: 1, high: 2 }, output: output(), signal: AbortSignal.abort() }),
     ).rejects.toThrow(AbortError);
-  });
-
-  it('follows a link in place of its output only to a place that exists', async () => {
-    symlinkSync('nowhere', directory.path('link'));
-    const job = shuffleRange({ range: { low: 1, high: 2 }, output: directory.path('link') });
-    await expect(job).rejects.toMatchObject({ code: 'ERR_OUTPUT_PLACE' });
   });
 });
 
@@ -352,10 +215,8 @@ describe('an option', () => {
     [{ range, zeroTerminated: 1 }, '`zeroTerminated`: expected true or false'],
     [{ range, workers: 0 }, '`workers` is 0; expected a whole number from 1 to 1024'],
     [{ range, seed: 42 }, '`seed`: expected a string'],
-    [
-      { range, shards: { by: 'bytes', maxShardBytes: 100 } },
-      "`shards`: a range is cut by numbers; expected an object with `by` one of 'count' and 'records'",
-    ],
+    [{ range, shards: { by: 'count', shardCount: 2 } }, 'shuffleRange() has no option `shards`; expected one of '],
+    [{ range, compress: { codec: 'gzip' } }, 'would be compressed, and numbers are not; name another'],
     [{ range, inputs: ['a'] }, 'shuffleRange() has no option `inputs`; expected one of range, headCount, repeat, '],
     [{ range, resume: true }, 'shuffleRange() has no option `resume`; expected one of '],
     [{ range, memoryBytes: 1 }, 'shuffleRange() has no option `memoryBytes`; expected one of '],

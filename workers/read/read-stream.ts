@@ -44,9 +44,7 @@ export async function readStream(
         control.throwIfAborted();
       }
     };
-    const begin = part.begin ?? NOTHING;
-    control.count('scatteredBytes', begin.byteLength);
-    const { codec, next: nextOfAll } = await detectCodecOfStream(begin, next, job.decompressProgram);
+    const { codec, next: nextOfAll } = await detectCodecOfStream(next, job.decompressProgram);
     let decoder: string | undefined;
     const source: CompressedSource = {
       path: stream.path,

@@ -26,30 +26,20 @@ export interface NumbersResult {
   readonly checksum: bigint;
 }
 
-export async function writeNumbers({ job, first, count, target, start }: NumbersTask): Promise<NumbersResult> {
+export function writeNumbers({ job, first, count, target, start }: NumbersTask): Promise<NumbersResult> {
   const { control, writer } = numberStateOf(job);
   const mostBytes = digitsOf(job.low + job.lastOffset) + 1;
   const sink = openSink(target, start, undefined, writer.sinkBuffer, control, undefined);
-  let bytes = 0;
-  let sum = 0n;
-  let checksum = 0n;
+  let [bytes, sum, checksum] = [0, 0n, 0n];
   const write = async (): Promise<NumbersResult> => {
     for (let done = 0; done < count; ) {
-      const rank = Number(first) + done;
-      const { by, at } = sink.nextCut;
-      if (by === 'rank' && rank >= at) {
-        await sink.cut();
-        continue;
-      }
-      const untilCut = by === 'rank' ? at - rank : count;
-      const together = Math.min(count - done, untilCut, Math.floor(sink.roomBytes / mostBytes));
+      const together = Math.min(count - done, Math.floor(sink.roomBytes / mostBytes));
       if (together === 0) {
         await sink.flush();
         continue;
       }
       control.throwIfAborted();
-      const place = first + BigInt(done);
-      const written = writer.write(place, together, sink.fillAddress);
+      const written = writer.write(first + BigInt(done), together, sink.fillAddress);
       sink.filled(written);
       bytes += written;
       sum += writer.sum;

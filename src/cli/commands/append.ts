@@ -2,7 +2,6 @@
 import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal, resolveInputIds, resolveInputs } from '../input-list.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `
@@ -26,7 +25,6 @@ export const command: CommandDefinition<'append'> = {
     const [store = '', ...named] = operands;
     const { inputLists = [], inputIds, progress: _, quiet: __, ...options } = values;
     const typed = chooseInputs(named, inputLists);
-    refuseMistypedWords(named, 'append');
     hintAtTerminal(typed, inputLists, reporter.hint);
     const report = await appendToStore(
       store,

@@ -5,7 +5,6 @@ import type { OrderReport, OrderTestReport, OrderVerdict } from '../../plan/orde
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs } from '../input-list.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
@@ -27,7 +26,6 @@ export const command: CommandDefinition<'check-shuffled'> = {
   notes,
   async run({ operands, values, reporter, signal, tuning }) {
     const { json, progress: _, quiet, ...options } = values;
-    refuseMistypedWords(operands, 'check-shuffled');
     const report = await checkShuffled(
       {
         ...options,

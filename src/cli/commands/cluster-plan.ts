@@ -37,7 +37,7 @@ export const command: CommandDefinition<'cluster plan'> = {
   async run({ operands, values, given, reporter, signal, tuning }) {
     const { json, progress: _, quiet, ...job } = values;
     const words = { operands, values: job, given };
-    const options = await readJob(words, 'cluster plan', { signal, onWarning: reporter.warning });
+    const options = await readJob(words, { signal, onWarning: reporter.warning });
     const report = await planCluster(options, tuning);
     reporter.close();
     const lines = json === true ? [jsonLine(report)] : quiet === true ? [] : describePlan(report).map(oneLine);

@@ -80,7 +80,7 @@ function planJobOf(call: Call): Parameters<typeof submitLaterToSlurm> {
   if (inputLists.some(({ path }) => path === '-'))
     throw new UsageError('--dependency: the plan reads the list of inputs later, on a node; give the list as a file');
   const { words, slurm } = partsOf(call);
-  const { jobDir } = askedJob(words, 'cluster slurm');
+  const { jobDir } = askedJob(words);
   return [withoutWaiting(argv), { ...slurm, jobDir, dependency }];
 }
 
@@ -99,7 +99,7 @@ async function print({ values }: Call, told: object, lines: readonly string[]): 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { reporter, signal, tuning } = call;
   const { words, slurm } = partsOf(call);
-  const options = await readJob(words, 'cluster slurm', { signal, onWarning: reporter.warning });
+  const options = await readJob(words, { signal, onWarning: reporter.warning });
   return submitToSlurm({ ...options, ...slurm }, tuning);
 }
 
@@ -138,7 +138,7 @@ function resumeOptionsOf(call: Call) {
 async function printDryRun(call: Call): Promise<void> {
   const { words, slurm } = partsOf(call);
   const options =
-    call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words, 'cluster slurm'), ...slurm };
+    call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words), ...slurm };
   const planJob = call.values.dependency === undefined ? [] : [describeLaterOnSlurm(...planJobOf(call))];
   const text = [...planJob, await describeSlurm(options)].join('\n');
   call.reporter.close();

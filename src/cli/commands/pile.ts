@@ -4,7 +4,6 @@ import { UsageError } from '../../errors.js';
 import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `
@@ -30,7 +29,6 @@ export const command: CommandDefinition<'pile'> = {
     if (inputIds.length !== inputs.length) throw miscounted(inputIds.length, inputs.length);
     if (inputs.includes(''))
       throw new UsageError('an input is an empty string; expected a path, or - for standard input');
-    refuseMistypedWords(named, 'pile');
     hintAtTerminal(inputs, [], reporter.hint);
     const report = await appendToStore(
       store,

@@ -7,7 +7,7 @@ import { UsageError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
 import { shuffle } from '../../jobs/shuffle.js';
 import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
-import { commandSummaries, shufSummary } from '../command-table.js';
+import { commandSummaries } from '../command-table.js';
 import {
   chooseInputs,
   hintAtTerminal,
@@ -18,7 +18,6 @@ import {
 } from '../input-list.js';
 import type { OptionValues } from '../option-table.js';
 import { countOfRecords } from '../option-values.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { readSeedFrom } from '../random-seed.js';
 import { describeShuffle } from '../report-text.js';
@@ -26,7 +25,7 @@ import { repeatCommand } from '../resume-command.js';
 import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
 
-const otherCommands = Object.entries({ ...commandSummaries, shuf: shufSummary })
+const otherCommands = Object.entries(commandSummaries)
   .filter(([name]) => name !== 'shuffle')
   .sort(([a], [b]) => (a < b ? -1 : 1));
 
@@ -56,7 +55,7 @@ writes the same bytes as an undisturbed job. You can resume a job started with
 of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
-With --input-range there are no inputs: a line is a number (docs/RANGES.md).
+With --input-range there are no inputs: a line is a number (docs/COOKBOOK.md).
 With --together several files keep their records aligned (docs/ALIGNED.md).
 
 Examples:
@@ -124,7 +123,6 @@ export async function shuffleJobOf(
   hint: () => void,
 ): Promise<ShuffleOptions> {
   if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
-  refuseMistypedWords(typed, 'shuffle');
   hint();
   const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
   const inputIds = await resolveInputIds(choice, signal);
@@ -141,11 +139,7 @@ export async function shuffleJobOf(
 async function otherCallOf(
   words: ParsedWords<'shuffle'>,
 ): Promise<((call: CommandCall<'shuffle'>) => Promise<void>) | undefined> {
-  if (words.values.range !== undefined) {
-    const { rangeCallOf, runRangeCall } = await import('../range-call.js');
-    const range = rangeCallOf(words);
-    return range && ((call) => runRangeCall(range, call));
-  }
+  if (words.values.range !== undefined) return (await import('../range-call.js')).runRangeCall;
   if (words.values.together === undefined) return undefined;
   const { togetherCallOf, runTogetherCall } = await import('../together-call.js');
   const together = togetherCallOf(words);
@@ -200,7 +194,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
   } = values;
   const options = { ...rest, headCount: countOfRecords(rest.headCount) };
   refuseShardsInStream(values);
-  if (echo === true) requireRecords(operands, inputLists);
+  if (echo === true) requireNoLists(inputLists);
   const records = echo === true ? operands : undefined;
   const inputs = echo === true ? [] : chooseInputs(operands, inputLists);
   refuseToResumeStreams(inputs, values);
@@ -209,16 +203,9 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
 }
 
 /** With `--echo` the call itself has all records. */
-function requireRecords(words: readonly string[], [list]: readonly InputList[]): void {
-  if (list !== undefined) {
-    throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
-  }
-  // Node has put this in place of bytes that are not UTF-8.
-  const word = words.find((each) => each.includes('\ufffd'));
-  if (word === undefined) return;
-  throw new UsageError(
-    `--echo ${word}: expected UTF-8 without U+FFFD; give other bytes as lines, or to pileshuf shuf -e`,
-  );
+function requireNoLists([list]: readonly InputList[]): void {
+  if (list === undefined) return;
+  throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
 }
 
 /** Bytes written to standard output, or read from standard input, are gone when the job resumes. */

@@ -13,7 +13,6 @@ import { type ShardSet, type ShardsReport, verifyShards } from '../../jobs/verif
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';
-import { refuseMistypedWords } from '../other-words.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine, oneLine } from '../visible-text.js';
 
@@ -37,9 +36,8 @@ export const command: CommandDefinition<'verify'> = {
   operands: [['<outputs...>', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run(call) {
-    const { operands, values, reporter } = call;
+    const { values, reporter } = call;
     const { against } = values;
-    refuseMistypedWords(operands, 'verify');
     const outcome = against === undefined ? await verifyAlone(call) : await verifyAgainst(call, against);
     reporter.close();
     const { report, lines, problem } = outcome;

@@ -211,7 +211,7 @@ export function checksumOf(records: readonly KeyedRecord[]): bigint {
   return records.reduce((sum, { bytes }) => sum + recordHash(bytes), 0n) & MASK_64;
 }
 
-/** A network over rows x columns, from docs/RANGES.md, for `count` offsets under a key. */
+/** A network over rows x columns, from docs/ORDER.md, for `count` offsets under a key. */
 export interface NetworkTwin {
   readonly count: bigint;
   readonly rows: bigint;

@@ -1,7 +1,7 @@
 // The numbers of a range in random order, as text.
 //
 // A number is the low end of its range plus an offset. Which offset stands at a place is decided in one of three ways
-// (docs/RANGES.md):
+// (docs/ORDER.md):
 //
 //     sorted     a short range: the offsets ascend by keys, as records do
 //     permuted   a long one: a Feistel network over rows x columns gives the offset of any place by itself

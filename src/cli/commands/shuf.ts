@@ -1,0 +1,78 @@
+/**
+ * `pileshuf shuf`: shuf of GNU coreutils, with its options, operands and exit codes. Its inputs are bytes: none is decoded,
+ * and none is refused for its format.
+ */
+import { statSync } from 'node:fs';
+import { InputError, UsageError } from '../../errors.js';
+import { shuffle } from '../../jobs/shuffle.js';
+import { shuffleRange } from '../../jobs/shuffle-range.js';
+import type { CommandDefinition, ParsedWords } from '../command.js';
+import { countOfRecords } from '../option-values.js';
+import { readSeedFrom } from '../random-seed.js';
+import { isStandardInput } from '../standard-streams.js';
+
+/** GNU's shuf has no limit; this is the largest one. */
+const MOST_RECORD_BYTES = 2 ** 31 - 2 ** 26;
+
+const notes = `
+FILE is one input; standard input if there is none, or if it is -. With -e, the
+operands are the lines; with -i, numbers are. It prints failures alone. The exit
+code is 0, or 1 for any failure. pileshuf without shuf takes many inputs.
+
+Examples:
+  pileshuf shuf -n 3 words.txt
+  pileshuf shuf -i 1-49 -n 6
+`;
+
+export const command: CommandDefinition<'shuf'> = {
+  name: 'shuf',
+  operands: [['[operands...]', 'FILE, or with -e the lines']],
+  notes,
+  async run({ operands, values, signal, tuning }) {
+    const { range, headCount, zeroTerminated, output, randomSource } = values;
+    const input = inputOf(operands, values);
+    const isNothing = headCount === 0n;
+    const common = {
+      repeat: values.repeat && !isNothing,
+      seed: isNothing || randomSource === undefined ? undefined : await readSeedFrom(randomSource, input.readsStream),
+      // For shuf, - is a file of that name.
+      output: output === '-' ? './-' : output,
+      compress: 'none',
+      force: true,
+      signal,
+    } as const;
+    if (range !== undefined) {
+      await shuffleRange({ ...common, range, headCount, zeroTerminated }, tuning);
+      return;
+    }
+    await shuffle(
+      {
+        ...common,
+        inputs: isNothing ? [{ records: [] }] : input.inputs(),
+        ...(zeroTerminated === true ? { zeroTerminated } : { records: { by: 'delimiter', delimiter: '\n' } }),
+        headCount: countOfRecords(headCount),
+        decompressProgram: 'none',
+        maxRecordBytes: MOST_RECORD_BYTES,
+      },
+      tuning,
+    );
+  },
+};
+
+/** @throws UsageError where operands and options contradict each other. */
+function inputOf(operands: readonly string[], { echo, range }: ParsedWords<'shuf'>['values']) {
+  if (echo === true && range !== undefined) throw new UsageError('-e and -i contradict each other; give one of them');
+  if (echo === true) return { readsStream: false, inputs: () => [{ records: operands }] };
+  const extra = operands[range === undefined ? 1 : 0];
+  if (extra !== undefined) throw new UsageError(`extra operand ${extra}`);
+  const [path = '-'] = operands;
+  return {
+    readsStream: range === undefined && (path === '-' || isStandardInput(path)),
+    inputs: () => {
+      // The library takes a directory for the files in it.
+      if (path !== '-' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+        throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is a directory; expected a file`);
+      return [{ path }];
+    },
+  };
+}
