@@ -19,7 +19,7 @@ import { measureDistinct } from './tasks/measure-distinct.js';
 import { measureParts } from './tasks/measure-parts.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
-import type { SampleTask } from './tasks/sample-records.js';
+import type { WindowTask } from './tasks/sample-windows.js';
 import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';
@@ -42,7 +42,7 @@ const TASKS = {
   'measure-parts': measureParts,
   note: noteRecords,
   'read-back': readBack,
-  'sample-records': async (task: SampleTask) => (await import('./tasks/sample-records.js')).sampleRecords(task),
+  'sample-windows': async (task: WindowTask) => (await import('./tasks/sample-windows.js')).sampleWindows(task),
   scatter: scatterSlice,
   'scatter-held': scatterHeldSlice,
   'tally-records': async (task: TallyTask) => (await import('./tasks/tally-records.js')).tallyRecords(task),

@@ -208,15 +208,6 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'plot', value: 'FILE', sets: 'plot', parse: parsePath,
-    help: 'write a picture of what was tested to FILE.svg',
-    group: 'Output', commands: ['check-shuffled'],
-  },
-  {
-    name: 'force', sets: 'force', help: 'replace an existing plot',
-    group: 'Output', commands: ['check-shuffled'],
-  },
-  {
     name: 'lengths', sets: 'withLengths', help: 'write the byte length of each record before it (u32, little-endian)',
     group: 'Output', commands: STREAM,
   },

@@ -503,7 +503,7 @@ export interface JobProfile {
       | 'measure-parts'
       | 'note'
       | 'read-back'
-      | 'sample-records'
+      | 'sample-windows'
       | 'scatter'
       | 'scatter-held'
       | 'tally-records'
