@@ -2,7 +2,7 @@
  * Bundles what tsc has made, so that the command and each worker thread load a few files instead of 150. All files lie
  * side by side, because some find another by its place beside them. The parser of the command is bundled with its
  * license: from its own files it takes 3 ms of the 145 of a small job. So is the parser of YAML, in a file that only a mix
- * loads, and what draws charts, in files that only a report or a plot loads. The other packages stay what they are.
+ * loads, and what draws charts, in a file that only a report loads. The other packages stay what they are.
  */
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { type ChunkingContext, defineConfig } from 'rolldown';
@@ -35,7 +35,7 @@ function neededBy(root: string): (id: string, graph: ChunkingContext) => boolean
 
 const byTasks = neededBy('/dist/workers/tasks.js');
 /** Tasks of other commands, which threads load when they are called. */
-const laterTasks = ['find-records', 'sample-records', 'tally-records'];
+const laterTasks = ['find-records', 'sample-windows', 'tally-records'];
 const byLaterTasks = laterTasks.map((name) => neededBy(`/dist/workers/tasks/${name}.js`));
 const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
 const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.test(id);
@@ -44,7 +44,7 @@ const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.t
 const loadedByMain = new Set(['./run-command.js']);
 
 /** Loaded by the library when it needs them. */
-const loadedByLibrary = new Set(['./report-page.js', './order-plot.js']);
+const loadedByLibrary = new Set(['./report-page.js']);
 
 /** Node reads every byte of what it loads. The docstrings are in the types of the package. */
 const withoutDocs = { legal: true, annotation: false, jsdoc: false };
@@ -118,11 +118,10 @@ function licensesOf(modules: readonly string[]): string {
     .join('\n\n');
 }
 
-/** The page of a report and the plot of an order, with all that draws charts: smaller than the packages by three quarters. */
+/** The page of a report, with all that draws charts: smaller than the packages by three quarters. */
 const page = defineConfig({
   input: {
     'report-page': './dist/src/jobs/report/report-page.js',
-    'order-plot': './dist/src/jobs/report/order-plot.js',
   },
   platform: 'node',
   output: {

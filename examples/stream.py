@@ -46,7 +46,7 @@ class PileStream:
         start    a `state()` of this stream, also from another process
         epoch    the stream begins with this epoch, if there is no `start`
         command  the words that start pileshuf (default: those of $PILESHUF, else `pileshuf`)
-        options  other options of `pileshuf stream`: rank=0, world_size=8, share='contiguous', ...
+        options  other options of `pileshuf stream`: rank=0, world_size=8, equalize='drop', ...
         """
         words = command or shlex.split(os.environ.get('PILESHUF', 'pileshuf'))
         self._command = [*words, 'stream', store, '--quiet']

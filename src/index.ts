@@ -7,6 +7,20 @@
  * ```
  */
 
+export { type CheckOptions, type CheckReport, checkShuffled } from './checks/check-shuffled.js';
+export type { OrderTest } from './checks/order-tests.js';
+export type { OrderReport, OrderVerdict } from './checks/order-verdict.js';
+export {
+  type ReadOptions,
+  type RecordDifference,
+  type RecordDifferences,
+  type RecordPlace,
+  type VerifiedSide,
+  type VerifyOptions,
+  type VerifyReport,
+  verifyPermutation,
+} from './checks/verify-permutation.js';
+export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
 export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
@@ -56,7 +70,6 @@ export {
 export type { NamedInput } from './inputs/expand-names.js';
 export type { InputIdRule } from './inputs/ids.js';
 export { appendToStore } from './jobs/append.js';
-export { type CheckOptions, type CheckReport, checkShuffled } from './jobs/check-shuffled.js';
 export { indexFile } from './jobs/index-file.js';
 export { type InspectOptions, inspectStore, type StoreReport } from './jobs/inspect-store.js';
 export type {
@@ -125,17 +138,6 @@ export {
   expireStore,
   type GarbageOptions,
 } from './jobs/store-upkeep.js';
-export {
-  type ReadOptions,
-  type RecordDifference,
-  type RecordDifferences,
-  type RecordPlace,
-  type VerifiedSide,
-  type VerifyOptions,
-  type VerifyReport,
-  verifyPermutation,
-} from './jobs/verify-permutation.js';
-export { type ShardSet, type ShardsReport, verifyShards } from './jobs/verify-shards.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
@@ -147,9 +149,6 @@ export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
-export type { SimilarityAt } from './plan/order-curves.js';
-export type { FamilyTail } from './plan/order-tests.js';
-export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';
 export type { JobPhase, PhaseCost } from './plan/phase-costs.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';

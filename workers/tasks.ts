@@ -18,7 +18,7 @@ import { measureDistinct } from './tasks/measure-distinct.js';
 import { measureParts } from './tasks/measure-parts.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
-import type { SampleTask } from './tasks/sample-records.js';
+import type { WindowTask } from './tasks/sample-windows.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';
 import { verifyPiles } from './tasks/verify-piles.js';
@@ -39,7 +39,7 @@ const TASKS = {
   'measure-parts': measureParts,
   note: noteRecords,
   'read-back': readBack,
-  'sample-records': async (task: SampleTask) => (await import('./tasks/sample-records.js')).sampleRecords(task),
+  'sample-windows': async (task: WindowTask) => (await import('./tasks/sample-windows.js')).sampleWindows(task),
   scatter: scatterSlice,
   'tally-records': async (task: TallyTask) => (await import('./tasks/tally-records.js')).tallyRecords(task),
   verify: verifyPiles,

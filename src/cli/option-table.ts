@@ -214,15 +214,6 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'plot', value: 'FILE', sets: 'plot', parse: parsePath,
-    help: 'write a picture of what was tested to FILE.svg',
-    group: 'Output', commands: ['check-shuffled'],
-  },
-  {
-    name: 'force', sets: 'force', help: 'replace an existing plot',
-    group: 'Output', commands: ['check-shuffled'],
-  },
-  {
     name: 'lengths', sets: 'withLengths', help: 'write the byte length of each record before it (u32, little-endian)',
     group: 'Output', commands: STREAM,
   },
@@ -364,29 +355,17 @@ export const optionTable = [
   },
   {
     name: 'rank', value: 'N', sets: 'rank', parse: parseWhole,
-    help: 'which part of each epoch to write', default: '0',
+    help: 'write the records i with i mod world size = N', default: '0',
     group: 'Epochs', commands: STREAM,
   },
   {
     name: 'world-size', value: 'N', sets: 'worldSize', parse: parseCount,
-    help: 'number of parts of each epoch', default: '1',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'share', value: 'HOW', sets: 'share', ...oneOf('strided', 'contiguous'),
-    help: 'strided: record i goes to rank i mod world size; contiguous: each rank reads its own piles only',
-    default: 'strided',
+    help: 'number of ranks that share each epoch', default: '1',
     group: 'Epochs', commands: STREAM,
   },
   {
     name: 'equalize', value: 'HOW', sets: 'equalize', ...oneOf('drop', 'pad'),
     help: 'drop or pad records so that all ranks get the same count', default: 'counts differ by at most 1',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'reshuffle', value: 'WHAT', sets: 'reshuffle', ...oneOf('full', 'piles', 'none'),
-    help: 'what changes from epoch to epoch: full (everything), piles (the order of the piles) or none',
-    default: 'full',
     group: 'Epochs', commands: STREAM,
   },
   {

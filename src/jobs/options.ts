@@ -502,7 +502,7 @@ export interface JobProfile {
       | 'measure-parts'
       | 'note'
       | 'read-back'
-      | 'sample-records'
+      | 'sample-windows'
       | 'scatter'
       | 'tally-records'
       | 'verify'

@@ -10,7 +10,6 @@
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
-import { proportion } from '../plan/shard-cuts.js';
 import type { LoaderSettings } from './loader-state.js';
 
 export interface EpochOrder {
@@ -20,16 +19,11 @@ export interface EpochOrder {
   readonly epochKey: bigint | undefined;
 }
 
-export function orderOfEpoch(
-  seed: string,
-  epoch: number,
-  reshuffle: LoaderSettings['reshuffle'],
-  pileCount: number,
-): EpochOrder {
+export function orderOfEpoch(seed: string, epoch: number, pileCount: number): EpochOrder {
   const piles = Uint32Array.from({ length: pileCount }, (_, pile) => pile);
-  if (epoch === 0 || reshuffle === 'none') return { piles, epochKey: undefined };
+  if (epoch === 0) return { piles, epochKey: undefined };
   permute(piles, seedrandom(deriveEpochDraws(seed, epoch)));
-  return { piles, epochKey: reshuffle === 'full' ? deriveEpochKey(seed, epoch) : undefined };
+  return { piles, epochKey: deriveEpochKey(seed, epoch) };
 }
 
 /** Fisher-Yates, from the last position down. */
@@ -50,25 +44,15 @@ export interface RankShare {
 }
 
 /**
- * Shares are disjoint and together complete, and their counts differ by at most one:
- *
- *     strided       rank r gets the records r, r + W, r + 2 W, ...
- *     contiguous    rank r gets the records from floor(r N / W) up to the first one of the next rank
- *
- * `equalize` makes the counts equal: with `drop` the longer shares lose their last record, with `pad` the shorter ones
- * get a record of another rank.
+ * Rank r of W gets the records r, r + W, r + 2 W, ... Shares are disjoint and together complete, and their counts differ
+ * by at most one. `equalize` makes the counts equal: with `drop` the longer shares lose their last record, with `pad` the
+ * shorter ones repeat one of the first records of the epoch.
  */
-export function shareOfRank(
-  records: number,
-  { rank, worldSize, share, equalize }: Omit<LoaderSettings, 'reshuffle'>,
-): RankShare {
-  const step = share === 'strided' ? worldSize : 1;
-  if (records === 0) return { first: 0, step, count: 0 };
-  const first = share === 'strided' ? rank : proportion(rank, records, worldSize);
-  if (equalize === 'drop') return { first, step, count: Math.floor(records / worldSize) };
-  if (equalize === 'pad') return { first, step, count: Math.ceil(records / worldSize) };
-  const end = share === 'strided' ? records : proportion(rank + 1, records, worldSize);
-  return { first, step, count: Math.max(0, Math.ceil((end - first) / step)) };
+export function shareOfRank(records: number, { rank, worldSize, equalize }: LoaderSettings): RankShare {
+  const share = { first: rank, step: worldSize };
+  if (equalize === 'drop') return { ...share, count: Math.floor(records / worldSize) };
+  if (equalize === 'pad') return { ...share, count: Math.ceil(records / worldSize) };
+  return { ...share, count: Math.max(0, Math.ceil((records - rank) / worldSize)) };
 }
 
 /** One read of a pile, or of one range of its keys: takes `count` records of the pile, every `step`th from `first`. */

@@ -20,25 +20,15 @@ export interface OpenStoreOptions {
 
 /** Which records a loader gives, and in which order. */
 export interface LoaderOptions {
-  /** Which part of each epoch is read: that of rank `rank` of `worldSize`. Default 0: the whole epoch, if there is one rank. */
+  /** The rank that reads: record i of an epoch goes to rank i mod `worldSize`. Default 0. */
   readonly rank?: number | undefined;
   /** The number of ranks. Default 1. */
   readonly worldSize?: number | undefined;
-  /**
-   * `strided` (default): record i of an epoch goes to rank i mod worldSize, and each rank reads all piles. `contiguous`:
-   * each rank reads only its own share of the piles.
-   */
-  readonly share?: 'strided' | 'contiguous' | undefined;
   /**
    * By default the record counts of the ranks differ by at most one. `drop` makes them equal by leaving out up to
    * worldSize - 1 records, `pad` by giving up to worldSize - 1 records twice.
    */
   readonly equalize?: 'drop' | 'pad' | undefined;
-  /**
-   * What changes in each epoch after epoch 0. `full` (default): the order of the piles and of the records in each.
-   * `piles`: the order of the piles. `none`: nothing, every epoch is the same.
-   */
-  readonly reshuffle?: 'full' | 'piles' | 'none' | undefined;
   /** Piles that are loaded ahead, in addition to the one you read. Default 2. */
   readonly prefetchPiles?: number | undefined;
 }
@@ -52,9 +42,7 @@ const STORE_OPTIONS: OptionNames<OpenStoreOptions> = {
 const LOADER_OPTIONS: OptionNames<LoaderOptions> = {
   rank: true,
   worldSize: true,
-  share: true,
   equalize: true,
-  reshuffle: true,
   prefetchPiles: true,
 };
 
@@ -90,13 +78,12 @@ export function completeLimits(options: OpenStoreOptions): LoaderLimits {
 /** @throws UsageError */
 export function completeSettings(options: LoaderOptions): LoaderSettings {
   requireKnownOptions('epoch()', options, LOADER_OPTIONS);
-  const { rank = 0, worldSize = 1, share = 'strided', equalize = null, reshuffle = 'full' } = options;
+  const { rank = 0, worldSize = 1, equalize = null } = options;
   requireWhole('`worldSize`', worldSize, 1, MOST_RANKS);
   requireWhole('`rank`', rank, 0, worldSize - 1);
-  requireOneOf('`share`', share, ['strided', 'contiguous']);
-  if (equalize !== null) requireOneOf('`equalize`', equalize, ['drop', 'pad']);
-  requireOneOf('`reshuffle`', reshuffle, ['full', 'piles', 'none']);
-  return { rank, worldSize, share, equalize, reshuffle };
+  if (equalize !== null && equalize !== 'drop' && equalize !== 'pad')
+    throw new UsageError(`\`equalize\` is ${JSON.stringify(equalize)}; expected one of drop, pad`);
+  return { rank, worldSize, equalize };
 }
 
 export function completePrefetch({ prefetchPiles = DEFAULT_PREFETCH_PILES }: LoaderOptions): number {
@@ -109,9 +96,4 @@ export function requireEpoch(epoch: number): number {
 
 export function requireBatchSize(size: number): number {
   return requireWhole('the size of a batch', size, 1, MOST_BATCH_RECORDS);
-}
-
-function requireOneOf(what: string, value: string, known: readonly string[]): void {
-  if (known.includes(value)) return;
-  throw new UsageError(`${what} is ${JSON.stringify(value)}; expected one of ${known.join(', ')}`);
 }

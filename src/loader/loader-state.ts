@@ -5,7 +5,7 @@ import { UsageError } from '../errors.js';
 import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
-const VERSION = 2;
+const VERSION = 3;
 export const MOST_RANKS = 2 ** 31 - 1;
 
 const shape = object({
@@ -20,43 +20,42 @@ const shape = object({
   record: wholeNumber(),
   rank: wholeNumber(0, MOST_RANKS - 1),
   worldSize: wholeNumber(1, MOST_RANKS),
-  share: oneOf('strided', 'contiguous'),
   equalize: nullable(oneOf('drop', 'pad')),
-  reshuffle: oneOf('full', 'piles', 'none'),
 });
 
 /** A saved position: plain data for JSON, to be given to `OpenedStore.resume`. */
 export type LoaderState = ValueOf<typeof shape>;
 
 /** Which records a loader gives, without its position. */
-export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'share' | 'equalize' | 'reshuffle'>;
+export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'equalize'>;
 
 export function stateOf(
   { settings: { id: store }, manifest: { number, commits } }: StoreSnapshot,
-  { rank, worldSize, share, equalize, reshuffle }: LoaderSettings,
+  { rank, worldSize, equalize }: LoaderSettings,
   epoch: number,
   record: number,
 ): LoaderState {
-  const position = { version: VERSION, store, manifest: number, commits: commits.length, epoch, record };
-  return { ...position, rank, worldSize, share, equalize, reshuffle };
+  return {
+    version: VERSION,
+    store,
+    manifest: number,
+    commits: commits.length,
+    epoch,
+    record,
+    rank,
+    worldSize,
+    equalize,
+  };
 }
 
 /** @throws UsageError if `state` is not a loader state, has another version, or belongs to another store. */
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
   const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
-  const read = readGiven(shape, inCurrentVersion(state), refuse);
+  const read = readGiven(shape, state, refuse);
   if (read.rank >= read.worldSize) throw refuse(`rank: expected less than ${read.worldSize}, got ${read.rank}`);
   if (read.store === settings.id) return read;
   throw new UsageError(
     `the loader state belongs to the pile store with id ${read.store}, but ${directory} has id ${settings.id}; resume it from its own store`,
     'ERR_STORE_DIFFERS',
   );
-}
-
-/** A state of version 1 has `split` in place of `share`. */
-function inCurrentVersion(state: unknown): unknown {
-  if (typeof state !== 'object' || state === null || !('version' in state) || !('split' in state)) return state;
-  if (state.version !== 1) return state;
-  const { split: share, ...rest } = state;
-  return { ...rest, version: VERSION, share };
 }

@@ -134,7 +134,7 @@ function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: Epoch
   // An empty share has no visits, and this loop would search for one without end.
   if (share.count === 0) return;
   for (let epoch = part.epoch; epoch < part.endEpoch; epoch++) {
-    const { piles, epochKey } = orderOfEpoch(seed, epoch, part.reshuffle, pileCount);
+    const { piles, epochKey } = orderOfEpoch(seed, epoch, pileCount);
     const from = epoch === part.epoch ? part.from : 0;
     for (const visit of visitsOf({ piles, records: totals.records, rangeCountOf }, share, from)) {
       yield { ...visit, epoch, epochKey };

@@ -1,9 +1,8 @@
 /** `pileshuf check-shuffled`: what it prints, as text and as JSON, and its exit codes. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { beforeEach, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { expectRefusal } from './refusal.js';
 
 const directory = useTestDirectory();
 const run = (...argv: string[]) => commandInProcess(['check-shuffled', ...argv], { cwd: directory.path() });
@@ -58,60 +57,4 @@ it.each<[number, RegExp, readonly string[]]>([
   expect(refused).toMatchObject({ exitCode, stdout: Buffer.of() });
   expect(refused.stderr).toMatch(/^pileshuf: [^\n]*\n$/);
   expect(refused.stderr).toMatch(message);
-});
-
-/** What each panel of a plot is about. */
-const PANELS = ['Similarity by distance', 'Drift along the data', 'Travelled distances'];
-
-describe('--plot', () => {
-  it('draws what was tested, as one SVG file that needs nothing else', async () => {
-    expect((await run('sorted', '-q', '--plot', 'order.svg')).exitCode).toBe(4);
-    const svg = readFileSync(directory.path('order.svg'), 'utf8');
-    expect(svg).toMatch(/^<\?xml .*\n<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" .*role="img" aria-label="/);
-    expect([...svg.matchAll(/font-weight="600">([^<]*)</g)].map(([, title]) => title)).toEqual([
-      'Is it shuffled? Not shuffled',
-      ...PANELS,
-    ]);
-    for (const label of [
-      'Similarity of records by their distance',
-      'The number of records along the data',
-      'Distances of records from their places',
-    ])
-      expect(svg).toContain(`aria-label="${label}"`);
-    expect(svg).not.toMatch(/NaN|undefined|Infinity|var\(|<style|<script|url\(|href/);
-    const charts = svg.match(/<svg /g) ?? [];
-    // Similarity, travel, and the drift of length, bytes, words, alphabet and number.
-    expect(charts).toHaveLength(1 + 2 + 5);
-    expect(svg.match(/<\/svg>/g)).toHaveLength(charts.length);
-  });
-
-  it('says what it cannot draw', async () => {
-    writeFileSync(directory.path('few'), 'a\nb\n');
-    expect((await run('few', '-q', '--plot', 'few.svg')).exitCode).toBe(0);
-    expect(readFileSync(directory.path('few.svg'), 'utf8')).toContain('too few records to look at');
-    expect((await run('alike', '-q', '--plot', 'alike.svg')).exitCode).toBe(0);
-    expect(readFileSync(directory.path('alike.svg'), 'utf8')).toContain(
-      'the records have no numbers that look like ids',
-    );
-  });
-
-  it('takes the place of a former file only with --force, and of nothing else', async () => {
-    writeFileSync(directory.path('order.svg'), 'mine');
-    mkdirSync(directory.path('train'));
-    writeFileSync(directory.path('train', 'a'), 'a\n');
-    writeFileSync(directory.path('in.svg'), 'a\n');
-    for (const [message, argv] of [
-      [/^pileshuf: --plot order\.svg: the file exists already; give --force to replace it$/, ['sorted', 'order.svg']],
-      [/: --plot order\.png: expected a name that ends in \.svg$/, ['sorted', 'order.png', '--force']],
-      [/: --plot none\/o\.svg: none is no directory; name a file in one$/, ['sorted', 'none/o.svg']],
-      [/: the plot train\/o\.svg lies inside the input directory train, /, ['train', 'train/o.svg']],
-      [/: --plot in\.svg: it is one of the inputs; name another file$/, ['in.svg', 'in.svg', '--force']],
-    ] as const) {
-      const [input, plot, ...more] = argv;
-      const call = () => run(input, '--plot', plot, ...more);
-      await expectRefusal(directory.path(), call, 2, message);
-    }
-    expect((await run('sorted', '-q', '--plot', 'order.svg', '--force')).exitCode).toBe(4);
-    expect(readFileSync(directory.path('order.svg'), 'utf8')).toMatch(/^<\?xml /);
-  });
 });

@@ -139,7 +139,7 @@ describe('pileshuf stream', () => {
     const state = JSON.stringify(openStore(path).epoch(0).state());
     for (const [argv, line] of [
       [['--rank', '3'], /rank`? is 3; expected a whole number from 0 to 0/],
-      [['--share', 'odd'], /--share odd: expected one of strided, contiguous/],
+      [['--equalize', 'odd'], /--equalize odd: expected one of drop, pad/],
       [['--start', '{'], /--start \{: expected a state as JSON/],
       [['--start', '{"record": 9007199254740993}'], /: the number 9007199254740993 is too large; expected at most/],
       [['--start', '{}'], /this is not the state of a loader: version: expected/],

@@ -77,7 +77,6 @@ export async function readingOf(store, root) {
       'epoch 0': await epochOf(opened.epoch(0)),
       'epoch 1': await epochOf(opened.epoch(1)),
       'epoch 2, rank 1 of 3': await epochOf(opened.epoch(2, { rank: 1, worldSize: 3, equalize: 'pad' })),
-      'epoch 1, piles alone': await epochOf(opened.epoch(1, { reshuffle: 'piles' })),
     };
     return { report, shuffled: { records, bytes, checksum, files: filesOf(output) }, epochs };
   } finally {

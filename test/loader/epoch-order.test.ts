@@ -9,34 +9,21 @@ import { type EpochPiles, orderOfEpoch, shareOfRank, visitsOf } from '#src/loade
 import type { LoaderSettings } from '#src/loader/loader-state.js';
 import { within } from '#workers/tasks/load-portion.js';
 
-type ShareRule = LoaderSettings['share'];
 type Equalize = LoaderSettings['equalize'];
 
 const inPlace = [0, 1, 2, 3, 4, 5, 6, 7];
 
 describe('orderOfEpoch', () => {
-  it('takes piles by number and stored keys in epoch 0, and with `none` in all epochs', () => {
-    for (const [epoch, reshuffle] of [
-      [0, 'full'],
-      [0, 'piles'],
-      [0, 'none'],
-      [7, 'none'],
-    ] as const) {
-      const { piles, epochKey } = orderOfEpoch('seed', epoch, reshuffle, 8);
-      expect({ piles: [...piles], epochKey }).toEqual({ piles: inPlace, epochKey: undefined });
-    }
-  });
-
-  it('draws the same order of piles with `full` and `piles`, and mixes keys only with `full`', () => {
-    const full = orderOfEpoch('seed', 3, 'full', 8);
-    const piles = orderOfEpoch('seed', 3, 'piles', 8);
-    expect(full.piles).toEqual(piles.piles);
-    expect([full.epochKey, piles.epochKey]).toEqual([deriveEpochKey('seed', 3), undefined]);
-    expect([...full.piles].sort((a, b) => a - b)).toEqual(inPlace);
+  it('takes piles by number and stored keys in epoch 0 alone', () => {
+    const { piles, epochKey } = orderOfEpoch('seed', 0, 8);
+    expect({ piles: [...piles], epochKey }).toEqual({ piles: inPlace, epochKey: undefined });
+    const later = orderOfEpoch('seed', 3, 8);
+    expect([...later.piles].sort((one, other) => one - other)).toEqual(inPlace);
+    expect(later.epochKey).toBe(deriveEpochKey('seed', 3));
   });
 
   it('never changes', () => {
-    expect([...orderOfEpoch('42', 1, 'full', 8).piles]).toMatchInlineSnapshot(`
+    expect([...orderOfEpoch('42', 1, 8).piles]).toMatchInlineSnapshot(`
       [
         3,
         5,
@@ -48,7 +35,7 @@ describe('orderOfEpoch', () => {
         7,
       ]
     `);
-    expect([...orderOfEpoch('42', 2, 'full', 8).piles]).toMatchInlineSnapshot(`
+    expect([...orderOfEpoch('42', 2, 8).piles]).toMatchInlineSnapshot(`
       [
         0,
         7,
@@ -66,7 +53,7 @@ describe('orderOfEpoch', () => {
   it('draws every order of three piles about as often as the others', () => {
     const counts = new Map<string, number>();
     for (let epoch = 1; epoch <= 1200; epoch++) {
-      const order = orderOfEpoch('any', epoch, 'piles', 3).piles.join('');
+      const order = orderOfEpoch('any', epoch, 3).piles.join('');
       counts.set(order, (counts.get(order) ?? 0) + 1);
     }
     expect(counts.size).toBe(6);
@@ -89,17 +76,16 @@ describe('keys of epochs', () => {
   });
 });
 
-const share = fc.constantFrom<ShareRule>('strided', 'contiguous');
-const sizes = { records: fc.nat({ max: 300 }), worldSize: fc.integer({ min: 1, max: 40 }), share };
+const sizes = { records: fc.nat({ max: 300 }), worldSize: fc.integer({ min: 1, max: 40 }) };
 
 /** The records of the order that a rank gets, one after the other. */
-function recordsOf(records: number, rank: number, worldSize: number, by: ShareRule, equalize: Equalize) {
-  const { first, step, count } = shareOfRank(records, { rank, worldSize, share: by, equalize });
+function recordsOf(records: number, rank: number, worldSize: number, equalize: Equalize) {
+  const { first, step, count } = shareOfRank(records, { rank, worldSize, equalize });
   return Array.from({ length: count }, (_, k) => (first + k * step) % records);
 }
 
-function allRanks(records: number, worldSize: number, by: ShareRule, equalize: Equalize): number[][] {
-  return Array.from({ length: worldSize }, (_, rank) => recordsOf(records, rank, worldSize, by, equalize));
+function allRanks(records: number, worldSize: number, equalize: Equalize): number[][] {
+  return Array.from({ length: worldSize }, (_, rank) => recordsOf(records, rank, worldSize, equalize));
 }
 
 function differences(shares: readonly number[][]): number {
@@ -113,8 +99,8 @@ const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 describe('shares of ranks', () => {
   it('are disjoint and together complete, with counts that differ by at most one', () => {
     fc.assert(
-      fc.property(fc.record(sizes), ({ records, worldSize, share: by }) => {
-        const shares = allRanks(records, worldSize, by, null);
+      fc.property(fc.record(sizes), ({ records, worldSize }) => {
+        const shares = allRanks(records, worldSize, null);
         expect(ascending(shares.flat())).toEqual(upTo(records));
         expect(differences(shares)).toBeLessThanOrEqual(1);
       }),
@@ -123,13 +109,13 @@ describe('shares of ranks', () => {
 
   it('have the same counts with drop, no record twice, and fewer than worldSize records left out', () => {
     fc.assert(
-      fc.property(fc.record(sizes), ({ records, worldSize, share: by }) => {
-        const shares = allRanks(records, worldSize, by, 'drop');
+      fc.property(fc.record(sizes), ({ records, worldSize }) => {
+        const shares = allRanks(records, worldSize, 'drop');
         expect(differences(shares)).toBe(0);
         expect(new Set(shares.flat()).size).toBe(shares.flat().length);
         expect(records - shares.flat().length).toBeLessThan(worldSize);
         for (const [rank, share] of shares.entries()) {
-          expect(recordsOf(records, rank, worldSize, by, null).slice(0, share.length)).toEqual(share);
+          expect(recordsOf(records, rank, worldSize, null).slice(0, share.length)).toEqual(share);
         }
       }),
     );
@@ -137,44 +123,30 @@ describe('shares of ranks', () => {
 
   it('have the same counts with pad, no record left out, and fewer than worldSize records twice', () => {
     fc.assert(
-      fc.property(fc.record(sizes), ({ records, worldSize, share: by }) => {
-        const shares = allRanks(records, worldSize, by, 'pad');
+      fc.property(fc.record(sizes), ({ records, worldSize }) => {
+        const shares = allRanks(records, worldSize, 'pad');
         expect(differences(shares)).toBe(0);
         expect(ascending([...new Set(shares.flat())])).toEqual(upTo(records));
         expect(shares.flat().length - records).toBeLessThan(records === 0 ? 1 : worldSize);
         for (const [rank, share] of shares.entries()) {
-          const own = recordsOf(records, rank, worldSize, by, null);
+          const own = recordsOf(records, rank, worldSize, null);
           expect(share.slice(0, own.length)).toEqual(own);
         }
       }),
     );
   });
 
-  it('give record i to rank i mod worldSize, or one piece of the order to each', () => {
-    expect(allRanks(10, 3, 'strided', null)).toEqual([
+  it('give record i to rank i mod worldSize', () => {
+    expect(allRanks(10, 3, null)).toEqual([
       [0, 3, 6, 9],
       [1, 4, 7],
       [2, 5, 8],
     ]);
-    expect(allRanks(10, 3, 'contiguous', null)).toEqual([
-      [0, 1, 2],
-      [3, 4, 5],
-      [6, 7, 8, 9],
-    ]);
-    expect(allRanks(10, 3, 'strided', 'pad')).toEqual([
+    expect(allRanks(10, 3, 'pad')).toEqual([
       [0, 3, 6, 9],
       [1, 4, 7, 0],
       [2, 5, 8, 1],
     ]);
-  });
-
-  it('are exact where products of ranks and records exceed 2^53', () => {
-    const records = 2 ** 52 + 1;
-    const worldSize = 2 ** 20;
-    const ofRank = (rank: number) => shareOfRank(records, { rank, worldSize, share: 'contiguous', equalize: null });
-    const { first, count } = ofRank(worldSize - 1);
-    expect(BigInt(first)).toBe((BigInt(worldSize - 1) * BigInt(records)) / BigInt(worldSize));
-    expect(first + count).toBe(records);
   });
 });
 
@@ -196,7 +168,6 @@ const anyRank = fc.integer({ min: 1, max: 9 }).chain((worldSize) =>
   fc.record({
     worldSize: fc.constant(worldSize),
     rank: fc.nat({ max: worldSize - 1 }),
-    share,
     equalize: fc.constantFrom<Equalize>(null, 'drop', 'pad'),
   }),
 );
@@ -234,7 +205,7 @@ describe('visits', () => {
 
   it('leave out the piles from which a rank takes nothing', () => {
     const piles = { piles: Uint32Array.of(0, 1, 2, 3), records: Float64Array.of(1, 1, 0, 1), rangeCountOf: () => 1 };
-    const share = shareOfRank(3, { rank: 2, worldSize: 3, share: 'strided', equalize: null });
+    const share = shareOfRank(3, { rank: 2, worldSize: 3, equalize: null });
     expect([...visitsOf(piles, share, 0)].map(({ pile }) => pile)).toEqual([3]);
   });
 });

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expireStore, type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
-import { deriveEpochKey } from '#src/keys.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { pileSetDirectoryOf } from '#src/store/store-files.js';
@@ -31,9 +30,8 @@ const contents: StoreContents = {
 const RECORDS = 88;
 
 /** All records of an epoch, for a single rank. */
-function expectedOrder(epoch: number, reshuffle: 'full' | 'piles' | 'none' = 'full'): readonly string[] {
-  const { piles } = orderOfEpoch(contents.seed, epoch, reshuffle, contents.pileCount);
-  const epochKey = epoch > 0 && reshuffle === 'full' ? deriveEpochKey(contents.seed, epoch) : undefined;
+function expectedOrder(epoch: number): readonly string[] {
+  const { piles, epochKey } = orderOfEpoch(contents.seed, epoch, contents.pileCount);
   return orderOfPiles(contents, piles, epochKey);
 }
 
@@ -62,18 +60,18 @@ describe('an epoch', () => {
     await store.close();
   });
 
-  it.each(['full', 'piles', 'none'] as const)('comes in the order of its reshuffle: %s', async (reshuffle) => {
+  it('has an order of its own, also where piles are read in ranges', async () => {
     const path = await makeIt();
     const store = openStore(path);
     const inRanges = openStore(path, TINY);
     const seen = new Set<string>();
     for (const epoch of [0, 1, 2]) {
-      const expected = expectedOrder(epoch, reshuffle);
-      expect(await given(store.epoch(epoch, { reshuffle }))).toEqual(expected);
-      expect(await given(inRanges.epoch(epoch, { reshuffle, prefetchPiles: 0 }))).toEqual(expected);
+      const expected = expectedOrder(epoch);
+      expect(await given(store.epoch(epoch))).toEqual(expected);
+      expect(await given(inRanges.epoch(epoch, { prefetchPiles: 0 }))).toEqual(expected);
       seen.add(expected.join(''));
     }
-    expect(seen.size).toBe(reshuffle === 'none' ? 1 : 3);
+    expect(seen.size).toBe(3);
     await store.close();
     await inRanges.close();
   });
@@ -84,7 +82,7 @@ describe('an epoch', () => {
     await makeStore(path, large);
     const store = openStore(path, { workers: 2 });
     expect(await given(store.epoch(0))).toEqual(orderOfPiles(large, [0, 1, 2, 3, 4, 5, 6], undefined));
-    const { piles, epochKey } = orderOfEpoch(large.seed, 5, 'full', 7);
+    const { piles, epochKey } = orderOfEpoch(large.seed, 5, 7);
     expect(await given(store.epoch(5, { prefetchPiles: 4 }))).toEqual(orderOfPiles(large, piles, epochKey));
     await store.close();
   });
@@ -106,24 +104,20 @@ describe('ranks', () => {
     const request = fc.record({
       worldSize: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(RECORDS + 5)),
       epoch: fc.nat({ max: 3 }),
-      share: fc.constantFrom('strided' as const, 'contiguous' as const),
       isTiny: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(request, async ({ worldSize, epoch, share, isTiny }) => {
+      fc.asyncProperty(request, async ({ worldSize, epoch, isTiny }) => {
         const order = expectedOrder(epoch);
         const shares: string[][] = [];
         for (let rank = 0; rank < worldSize; rank++) {
-          const options: LoaderOptions = { rank, worldSize, share };
+          const options: LoaderOptions = { rank, worldSize };
           const loader = (isTiny ? inRanges : store).epoch(epoch, options);
           const ofRank = await given(loader);
           expect(ofRank).toHaveLength(loader.recordsPerEpoch);
           shares.push(ofRank);
         }
-        const together =
-          share === 'contiguous'
-            ? shares.flat()
-            : Array.from({ length: RECORDS }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
+        const together = Array.from({ length: RECORDS }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
         expect(together).toEqual(order);
       }),
       { numRuns: atScale(4, 15) },
@@ -227,7 +221,14 @@ describe('state and resume', () => {
       }
     };
     expect(refused({})).toBeUndefined();
-    for (const change of [{ record: -1 }, { rank: 2 }, { version: 3 }, { share: 'x' }, { more: 1 }, { store: 'y' }]) {
+    for (const change of [
+      { record: -1 },
+      { rank: 2 },
+      { version: 2 },
+      { equalize: 'x' },
+      { more: 1 },
+      { store: 'y' },
+    ]) {
       expect(refused(change)).toMatchObject({ code: 'ERR_OPTION', kind: 'usage' });
     }
     expect(refused({ record: '1' })).toMatchObject({
@@ -512,7 +513,7 @@ describe('openStore', () => {
       expect(() => store.epoch(0, options)).toThrow(/expected a whole number from/);
     }
     expect(() => store.epoch(-1)).toThrow('`epoch` is -1');
-    expect(() => store.epoch(0, JSON.parse('{"share":"odd"}'))).toThrow('expected one of strided, contiguous');
+    expect(() => store.epoch(0, JSON.parse('{"equalize":"odd"}'))).toThrow('expected one of drop, pad');
     expect(() => store.epoch(0).batches(0)).toThrow('the size of a batch is 0');
     expect(() => openStore(path, { workers: 0 })).toThrow('`workers` is 0');
   });

@@ -78,11 +78,7 @@ describe.each(NODES)('the installed package on Node %s', (wanted) => {
     // What draws charts is bundled: no package is installed for it.
     expect(pileshuf('in', '-o', 'out', '-q', '--force', '--report', 'r.html')).toMatchObject({ status: 0, stderr: '' });
     expect(readFileSync(at('r.html'), 'utf8')).toMatch(/<svg /);
-    expect(pileshuf('check-shuffled', 'out', '-q', '--force', '--plot', 'r.svg')).toMatchObject({
-      status: 0,
-      stderr: '',
-    });
-    expect(readFileSync(at('r.svg'), 'utf8')).toMatch(/<svg /);
+    expect(pileshuf('check-shuffled', 'out', '-q')).toMatchObject({ status: 0, stderr: '' });
     expect(pileshuf('verify', 'out', '--against', 'in', '-q')).toEqual({ status: 0, stdout: '', stderr: '' });
 
     for (const [name, text] of Object.entries(PROGRAMS)) {

@@ -1,7 +1,9 @@
 /** `pileshuf check-shuffled`: whether the records of files look as if they were in random order. */
+
+import { type CheckReport, checkShuffled } from '../../checks/check-shuffled.js';
+import type { OrderTest } from '../../checks/order-tests.js';
+import type { OrderVerdict } from '../../checks/order-verdict.js';
 import { VerificationError } from '../../errors.js';
-import { type CheckReport, checkShuffled } from '../../jobs/check-shuffled.js';
-import type { OrderReport, OrderTestReport, OrderVerdict } from '../../plan/order-verdict.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs } from '../input-list.js';
@@ -62,16 +64,13 @@ function describe(report: CheckReport): string[] {
     `verdict      ${WORDS[verdict]}`,
     ...(windows === 0 ? ['             there are too few records to look at'] : []),
     ...(windows === 0 ? [] : [`drift        ${describeTest(drift)}`, `neighbours   ${describeTest(neighbours)}`]),
-    ...(windows === 0 ? [] : [describeSimilarity(report)]),
-    ...describeSpan(report),
     ...describeTravel(report),
-    ...describeSensitivity(report),
     ...report.profile.map(({ name, deviations }) => `${name.padEnd(13)}${sparkline(deviations)}`),
   ];
 }
 
 /** `seen in words, length (p < 1e-12)` */
-function describeTest({ isSeen, probability, families }: OrderTestReport): string {
+function describeTest({ isSeen, probability, families }: OrderTest): string {
   if (!isSeen) return `none seen (p = ${formatProbability(probability)})`;
   const strong = families.filter((each) => each.probability <= 1e-4).map(({ name }) => name);
   return `seen in ${strong.join(', ')} (p ${probability < 1e-12 ? '< 1e-12' : `= ${formatProbability(probability)}`})`;
@@ -81,36 +80,20 @@ function formatProbability(probability: number): string {
   return probability >= 0.01 ? probability.toFixed(2) : probability.toExponential(0);
 }
 
-function describeSimilarity({ similarity: { ofNeighbours, ofDistant } }: OrderReport): string {
-  return `similarity   neighbours share ${formatShare(ofNeighbours)} of their words, records at random ${formatShare(ofDistant)}`;
-}
-
-function describeSpan({ span, verdict }: OrderReport): string[] {
-  if (!isOrdered(verdict)) return [];
-  if (span === undefined) return ['span         records stay together over the whole length, or it cannot be told'];
-  const by = span.by === 'numbers' ? 'their numbers' : 'their content';
-  return [
-    `span         records stay together over about ${formatPlural(Number(span.records.toPrecision(2)), 'record')}, ${formatShare(span.share)} of the data, by ${by}`,
-  ];
-}
-
-function describeTravel({ travel }: OrderReport): string[] {
+function describeTravel({ travel, verdict, records }: CheckReport): string[] {
   if (travel === undefined) return [];
-  const { mean, median, ascending } = travel;
+  const { mean, median, deviation, ascending } = travel;
+  const moved = `by their numbers, records are ${formatShare(mean)} of the data away from their place (median ${formatShare(median)}; random: 33% and 29%); ${formatShare(ascending)} of neighbours ascend (random: 50%)`;
+  const bufferRecords = formatPlural(Number((deviation * records).toPrecision(2)), 'record');
+  const isBuffered = verdict === 'locally-shuffled' && deviation < LEAST_RANDOM_DEVIATION;
   return [
-    `travel       by their numbers, records are ${formatShare(mean)} of the data away from their place (median ${formatShare(median)}; random: 33% and 29%); ${formatShare(ascending)} of neighbours ascend (random: 50%)`,
+    `travel       ${moved}`,
+    ...(isBuffered ? [`             as a shuffle buffer of about ${bufferRecords} does it`] : []),
   ];
 }
 
-function describeSensitivity({ sensitivity, sensitivityOf: by }: OrderReport): string[] {
-  if (by === undefined) return [];
-  const seen = sensitivity.filter(({ isSeen }) => isSeen).map(({ bufferShare }) => formatShare(bufferShare));
-  const unseen = sensitivity.filter(({ isSeen }) => !isSeen).map(({ bufferShare }) => formatShare(bufferShare));
-  const what = `if the records had been in the order of their ${by}, a shuffle buffer of`;
-  if (seen.length === 0) return [`visible      ${what} ${unseen.join(', ')} of the data would not be seen`];
-  const others = unseen.length === 0 ? '' : `, one of ${unseen.join(', ')} would not`;
-  return [`visible      ${what} ${seen.join(', ')} of the data would be seen${others}`];
-}
+/** In a random order the standard deviation is 0.41 of the data. */
+const LEAST_RANDOM_DEVIATION = 0.35;
 
 function formatShare(share: number): string {
   const percent = share * 100;

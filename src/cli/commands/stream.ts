@@ -17,7 +17,7 @@ stream of a rank ends after epoch N - 1, wherever it started.
 
 STATE is what --print-start prints: a line of JSON. A program that has read k
 records more adds k to its "record", and continues there. docs/LOADER.md
-explains the parts of ranks, the choices of --reshuffle, and the costs.
+explains ranks, epochs and the costs.
 
 Examples:
   pileshuf stream STORE --epochs 3 --rank 0 --world-size 8 | train
@@ -58,15 +58,15 @@ async function openLoader(
   store: OpenedStore,
   signal: AbortSignal,
 ): Promise<OpenedLoader> {
-  const { epoch, rank, worldSize, share, equalize, reshuffle, prefetchPiles } = values;
+  const { epoch, rank, worldSize, equalize, prefetchPiles } = values;
   if (values.start === undefined) {
-    const loader = store.epoch(epoch ?? 0, { rank, worldSize, share, equalize, reshuffle, prefetchPiles });
+    const loader = store.epoch(epoch ?? 0, { rank, worldSize, equalize, prefetchPiles });
     return { loader, firstEpoch: epoch ?? 0 };
   }
   if (epoch !== undefined) throw new UsageError('--epoch and --start contradict each other; give one of them');
   const state = await readStartState(values.start, signal);
   const loader = store.resume(state, { prefetchPiles });
-  requireSame(loader.state(), { rank, worldSize, share, equalize, reshuffle });
+  requireSame(loader.state(), { rank, worldSize, equalize });
   return { loader, firstEpoch: state.epoch };
 }
 

@@ -1,15 +1,15 @@
 /** `pileshuf verify`: whether outputs have the records of inputs, shards are as their marker says, or a store is whole. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError, VerificationError } from '../../errors.js';
-import { inspectStore } from '../../jobs/inspect-store.js';
 import {
   type RecordDifference,
   type RecordDifferences,
   type VerifyReport,
   verifyPermutation,
-} from '../../jobs/verify-permutation.js';
-import { type ShardSet, type ShardsReport, verifyShards } from '../../jobs/verify-shards.js';
+} from '../../checks/verify-permutation.js';
+import { type ShardSet, type ShardsReport, verifyShards } from '../../checks/verify-shards.js';
+import { UsageError, VerificationError } from '../../errors.js';
+import { inspectStore } from '../../jobs/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';

@@ -13,10 +13,8 @@ export interface SampledInput {
 /** A part of an input to read, and its windows. */
 export interface WindowsOfInput {
   readonly inputOrdinal: number;
-  /** Behind its header. */
+  /** After its header. */
   readonly startBytes: number;
-  /** Where the window of the next part begins; undefined: the end of the input. */
-  readonly endBytes: number | undefined;
   /** Records from the beginning of a window to that of the next, and the number of windows; infinite: up to the end. */
   readonly stride: number;
   readonly windowCount: number;
@@ -47,7 +45,7 @@ export function planWindows(
   const planned: WindowsOfInput[] = [];
   let before = 0;
   for (const [inputOrdinal, { decodedBytes, canSeek }] of inputs.entries()) {
-    const whole = { inputOrdinal, startBytes: 0, endBytes: undefined, stride };
+    const whole = { inputOrdinal, startBytes: 0, stride };
     if (isSmall || (!canSeek && uncut <= DECODE_WHOLE_BYTES))
       planned.push({ ...whole, windowCount: Number.POSITIVE_INFINITY });
     else if (!canSeek) planned.push({ ...whole, stride: windowRecords, windowCount: HEAD_WINDOWS });
@@ -67,7 +65,7 @@ function windowsIn(
   const windows: WindowsOfInput[] = [];
   for (let i = first; (i + 0.5) * spacingBytes < before + decodedBytes; i++) {
     const startBytes = Math.max(0, Math.floor((i + 0.5) * spacingBytes - before));
-    windows.push({ inputOrdinal, startBytes, endBytes: undefined, stride: windowRecords, windowCount: 1 });
+    windows.push({ inputOrdinal, startBytes, stride: windowRecords, windowCount: 1 });
   }
   return windows;
 }

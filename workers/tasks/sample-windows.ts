@@ -6,7 +6,6 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import type { FieldPath } from '../../src/formats/selector.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
-import { BYTE_KINDS, type SampledRecords, WORDS_OF_RECORD } from '../../src/plan/record-sample.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { readPart } from '../read/read-part.js';
@@ -15,30 +14,44 @@ import type { RecordTaker } from '../read/record-reader.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
-/** Which records of a part are sampled: those with ordinals in [i * stride, i * stride + records), for i below `count`. */
-export interface Windows {
-  readonly records: number;
-  readonly stride: number;
-  readonly count: number;
-}
-
-export interface SampleTask {
+export interface WindowTask {
   readonly job: ReadSettings;
   readonly part: InputPart;
-  readonly windows: Windows;
-  /** Of a JSON record; undefined: none. */
+  readonly windowRecords: number;
+  /** Records from the beginning of a window to that of the next. */
+  readonly stride: number;
+  /** Infinity: up to the end of the part. */
+  readonly windowCount: number;
+  /** A field of JSON records whose value is looked at. */
   readonly field: FieldPath | undefined;
   /** Where the number of a record stands; undefined: it is the first one in its text. */
   readonly id: FieldPath | undefined;
 }
 
-export interface SampledPart {
-  readonly sample: SampledRecords;
-  /** The records of each window. */
-  readonly windowRecords: readonly number[];
+export interface SampledWindows {
+  readonly windows: readonly (readonly DescribedRecord[])[];
   /** All records that were read. */
   readonly records: number;
   readonly bytes: number;
+}
+
+/** Kinds of bytes: lower and upper case letters, digits, blanks and controls, other ASCII, the rest. */
+export const BYTE_KINDS = 6;
+/** Of the different words of a record, those with the smallest hashes: a random choice that is the same in every record. */
+const MOST_WORDS = 32;
+
+export interface DescribedRecord {
+  readonly byteLength: number;
+  /** Parts of its bytes, by `BYTE_KINDS`. */
+  readonly byteKinds: readonly number[];
+  /** Hashes of its words, ascending; none is 0. */
+  readonly words: readonly number[];
+  /** Its first bytes, as latin1. */
+  readonly beginning: string;
+  /** NaN: it has none. */
+  readonly number: number;
+  /** A hash of the value of the field; 0: it has none. */
+  readonly field: number;
 }
 
 /** So much of a record is looked at. */
@@ -49,53 +62,35 @@ const MOST_DIGITS = 15;
 /** Ends the reading of a part that has given enough. */
 class EnoughRecords extends Error {}
 
-export async function sampleRecords({ job, part, windows, field, id }: SampleTask): Promise<SampledPart> {
+export async function sampleWindows(task: WindowTask): Promise<SampledWindows> {
+  const { job, part } = task;
   const thread = readStateOf(job);
   const framing = job.framing === undefined ? undefined : framingOf(job.framing);
-  const taker = new SampleTaker(thread.arena, job, windows, (bytes, byteLength) =>
-    describeRecord(bytes, byteLength, field, id),
-  );
+  const taker = new WindowTaker(thread.arena, task);
   try {
     await readPart(part, framing, taker, thread, job);
   } catch (error) {
     if (!(error instanceof EnoughRecords)) throw error;
   }
-  const { described, windowRecords, records, bytes } = taker;
-  return { sample: inColumns(described), windowRecords, records, bytes };
+  const { windows, records, bytes } = taker;
+  return { windows, records, bytes };
 }
 
-export interface DescribedRecord {
-  readonly byteLength: number;
-  readonly byteKinds: readonly number[];
-  readonly words: readonly number[];
-  readonly beginning: string;
-  readonly number: number;
-  readonly field: number;
-}
-
-class SampleTaker implements RecordTaker {
+class WindowTaker implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
-  readonly described: DescribedRecord[] = [];
-  readonly windowRecords: number[] = [];
+  readonly windows: DescribedRecord[][] = [];
   records = 0;
   bytes = 0;
   readonly #arena: Arena;
-  readonly #windows: Windows;
-  readonly #describe: (bytes: Uint8Array, byteLength: number) => DescribedRecord;
+  readonly #task: WindowTask;
 
-  constructor(
-    arena: Arena,
-    { readBytes, maxRecordBytes }: ReadSettings,
-    windows: Windows,
-    describe: (bytes: Uint8Array, byteLength: number) => DescribedRecord,
-  ) {
+  constructor(arena: Arena, task: WindowTask) {
     this.#arena = arena;
-    this.#windows = windows;
-    this.#describe = describe;
+    this.#task = task;
     const layout = new ArenaLayout();
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
+    this.window = new ReadWindow(arena, layout.take(0, 4096), task.job.readBytes, task.job.maxRecordBytes);
   }
 
   get kernel(): Kernel {
@@ -105,17 +100,18 @@ class SampleTaker implements RecordTaker {
   /** @throws EnoughRecords */
   take(count: number): number {
     const { view, bytes } = this.kernel;
-    const { records, stride, count: windowCount } = this.#windows;
+    const { windowRecords, stride, windowCount, field, id } = this.#task;
     for (let at = this.table; at < this.table + 8 * count; at += 8) {
       const [start, end] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
       const window = Math.floor(this.records / stride);
       if (window >= windowCount) throw new EnoughRecords();
-      const isSampled = this.records % stride < records;
+      const isSampled = this.records % stride < windowRecords;
       this.records += 1;
       this.bytes += end - start;
       if (!isSampled) continue;
-      this.windowRecords[window] = (this.windowRecords[window] ?? 0) + 1;
-      this.described.push(this.#describe(bytes.subarray(start, Math.min(end, start + LOOKED_AT_BYTES)), end - start));
+      const seen = bytes.subarray(start, Math.min(end, start + LOOKED_AT_BYTES));
+      this.windows[window] ??= [];
+      this.windows[window].push(describeRecord(seen, end - start, field, id));
     }
     return 0;
   }
@@ -125,8 +121,8 @@ class SampleTaker implements RecordTaker {
 export function describeRecord(
   bytes: Uint8Array,
   byteLength: number,
-  field: FieldPath | undefined,
-  id: FieldPath | undefined,
+  field?: FieldPath,
+  id?: FieldPath,
 ): DescribedRecord {
   const kinds = new Array<number>(BYTE_KINDS).fill(0);
   const words = new Set<number>();
@@ -143,16 +139,14 @@ export function describeRecord(
     }
   }
   if (hash !== 0) words.add(mixed(hash));
-  const smallest = [...words].sort((a, b) => a - b).slice(0, WORDS_OF_RECORD);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const json = field === undefined && id === undefined ? undefined : parsed(text);
-  const number = id === undefined ? firstNumber(text) : numberAt(json, id);
   return {
     byteLength,
     byteKinds: kinds.map((count) => count / Math.max(1, bytes.byteLength)),
-    words: smallest,
+    words: [...words].sort((a, b) => a - b).slice(0, MOST_WORDS),
     beginning: text.toString('latin1', 0, BEGINNING_BYTES),
-    number,
+    number: id === undefined ? firstNumber(text) : numberAt(json, id),
     field: field === undefined ? 0 : hashOfValue(valueAt(json, field)),
   };
 }
@@ -207,23 +201,4 @@ function hashOfValue(value: unknown): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(JSON.stringify(value))) hash = Math.imul(hash ^ byte, 0x01000193);
   return mixed(hash);
-}
-
-export function inColumns(records: readonly DescribedRecord[]): SampledRecords {
-  const count = records.length;
-  const byteKinds = new Float32Array(count * BYTE_KINDS);
-  const words = new Uint32Array(count * WORDS_OF_RECORD);
-  for (const [i, record] of records.entries()) {
-    byteKinds.set(record.byteKinds, i * BYTE_KINDS);
-    words.set(record.words, i * WORDS_OF_RECORD);
-  }
-  return {
-    count,
-    byteLengths: Float64Array.from(records, ({ byteLength }) => byteLength),
-    byteKinds,
-    words,
-    beginnings: records.map(({ beginning }) => beginning),
-    numbers: Float64Array.from(records, ({ number }) => number),
-    fields: Uint32Array.from(records, ({ field }) => field),
-  };
 }

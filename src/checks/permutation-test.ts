@@ -41,7 +41,6 @@ const ORDERS = 499;
 /** A test is wrong with about this probability: thousands of checks must not have a false verdict. Orders are far below it. */
 const LARGEST_TAIL = 1e-6;
 
-/** What the random orders say of the statistics. */
 export interface NullDistribution {
   readonly moments: readonly { readonly mean: number; readonly deviation: number; readonly skewness: number }[];
   /** Of each random order: its largest statistic, in standard deviations from its mean. */

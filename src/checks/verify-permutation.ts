@@ -13,15 +13,15 @@ import type { NamedInput } from '../inputs/expand-names.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
+import { type JobScope, runJob } from '../jobs/job.js';
+import { CHOICE_OPTIONS } from '../jobs/option-names.js';
+import type { ShuffleOptions } from '../jobs/options.js';
+import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
-import { type JobScope, runJob } from './job.js';
-import { CHOICE_OPTIONS } from './option-names.js';
-import type { ShuffleOptions } from './options.js';
 import { drawHashKeys, type OpenedSets, openSets, passOver, type ReadRequest } from './read-sets.js';
-import { completeInputs, completeMachine, completeTalk } from './request.js';
 
 /** How records are read, and what the call may use. */
 export type ReadOptions = Pick<

@@ -16,6 +16,11 @@ import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
+import type { JobScope } from '../jobs/job.js';
+import { JobProgress } from '../jobs/job-progress.js';
+import { memoryNeedOfReading } from '../jobs/reading-memory.js';
+import type { InputRequest, MachineRequest, TalkRequest } from '../jobs/request.js';
+import { createReadControl } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
@@ -25,11 +30,6 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
-import type { JobScope } from './job.js';
-import { JobProgress } from './job-progress.js';
-import { memoryNeedOfReading } from './reading-memory.js';
-import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
-import { createReadControl } from './work-plan.js';
 
 export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRequest;
 

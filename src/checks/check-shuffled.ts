@@ -2,12 +2,12 @@
  * Checks whether the records of files look as if they were in random order. Reads windows of neighbouring records from
  * all over the data, and tests whether windows differ and whether neighbours are alike.
  *
- *     sample   windows of records                        ../plan/sample-windows.ts, sample-records.ts of workers/tasks
- *     rows     each record as numbers                    ../plan/record-sample.ts
- *     tests    against the same records in random order  ../plan/order-tests.ts
- *     verdict  what that means                           ../plan/order-verdict.ts
+ *     sample   windows of records                        plan-windows.ts, ../../workers/tasks/sample-windows.ts
+ *     rows     each record as numbers                    record-rows.ts
+ *     tests    against the same records in random order  order-tests.ts, permutation-test.ts
+ *     verdict  what that means                           order-verdict.ts
  */
-import type { SampledPart, SampleTask } from '../../workers/tasks/sample-records.js';
+import type { DescribedRecord, SampledWindows, WindowTask } from '../../workers/tasks/sample-windows.js';
 import { counted, InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type FieldPath, parseFieldPath } from '../formats/selector.js';
@@ -15,19 +15,18 @@ import { mayBeCut } from '../inputs/cuts.js';
 import type { NamedInput } from '../inputs/expand-names.js';
 import { inputPart } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
+import { type JobScope, runJob } from '../jobs/job.js';
+import { CHOICE_OPTIONS } from '../jobs/option-names.js';
+import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import type { Threads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { WINDOW_RECORDS } from '../plan/order-tests.js';
-import { judgeOrder, type OrderReport } from '../plan/order-verdict.js';
-import { BYTE_KINDS, type SampledRecords, WORDS_OF_RECORD } from '../plan/record-sample.js';
-import { planWindows, type WindowsOfInput } from '../plan/sample-windows.js';
-import { type JobScope, runJob } from './job.js';
-import { CHOICE_OPTIONS } from './option-names.js';
+import { WINDOW_RECORDS } from './order-tests.js';
+import { judgeOrder, type OrderReport } from './order-verdict.js';
+import { planWindows, type WindowsOfInput } from './plan-windows.js';
 import { drawHashKeys, type OpenedSet, openSets, passOver, type ReadRequest } from './read-sets.js';
-import { completeInputs, completeMachine, completeTalk } from './request.js';
 import { READ_OPTIONS, type VerifyOptions } from './verify-permutation.js';
 
 export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
@@ -40,10 +39,6 @@ export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' |
    * number in the text.
    */
   readonly id?: string | undefined;
-  /** Path of a picture of what was tested, `.svg`. Default: none. */
-  readonly plot?: string | undefined;
-  /** Replaces an existing picture. Default false. */
-  readonly force?: boolean | undefined;
 }
 
 export interface CheckReport extends OrderReport {
@@ -62,8 +57,6 @@ const CHECK_OPTIONS: OptionNames<CheckOptions> = {
   ...CHOICE_OPTIONS,
   field: true,
   id: true,
-  plot: true,
-  force: true,
   ...READ_OPTIONS,
 };
 
@@ -101,30 +94,24 @@ async function check(
       `${inputName(stream?.path ?? '')} is a stream; expected files, of which a sample is read: write it to a file first`,
     );
   }
-  const { plot, force = false } = options;
-  // Loaded only for a plot.
-  const plots = plot === undefined ? undefined : await import('./report/tell-plot.js');
-  plots?.requirePlotPlace(plot, force, set);
   const bytes = set.decodedBytes.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const windows = windowsOf(set, WINDOWS);
   const parts = await passOver(opened, request, drawHashKeys(), scope, ([records], threads) =>
-    records === undefined ? Promise.resolve([]) : sampleWindows(records, windows, { field, id }, threads),
+    records === undefined ? Promise.resolve([]) : sampleSet(records, windows, { field, id }, threads),
   );
   const isCounted = windows.every(({ windowCount }) => windowCount === Number.POSITIVE_INFINITY);
   const read = parts.reduce((sum, part) => sum + part.records, 0);
   const readBytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   const records = isCounted ? read : Math.round((bytes * read) / Math.max(1, readBytes));
   const sample = joined(parts);
-  requireField(sample, options);
-  const report = {
+  requireFields(sample, options);
+  return {
     files: set.inputs.length,
     records,
     isCounted,
     bytes: isCounted ? readBytes : bytes,
     ...judgeOrder(sample, records),
   };
-  if (plot !== undefined) await plots?.tellPlot(plot, force, report);
-  return report;
 }
 
 function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet, count: number) {
@@ -145,87 +132,56 @@ function canSeek(framing: FramingSpec | undefined): boolean {
   return kind === 'anywhere' || kind === 'every';
 }
 
-async function sampleWindows(
+async function sampleSet(
   set: RecordSet,
   windows: readonly WindowsOfInput[],
   { field, id }: { readonly field: FieldPath | undefined; readonly id: FieldPath | undefined },
   { pool, stop }: Threads,
-): Promise<readonly SampledPart[]> {
-  const results: SampledPart[] = [];
+): Promise<readonly SampledWindows[]> {
+  const results: SampledWindows[] = [];
   const { framing } = set.settings;
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
-  const sample = (i: number) => {
-    const { inputOrdinal, startBytes, stride, windowCount } = windows[i] ?? {
-      inputOrdinal: 0,
-      startBytes: 0,
-      stride: 1,
-      windowCount: 0,
-    };
+  const every = cut?.kind === 'every' ? cut.byteLength : 1;
+  const taskOf = ({ inputOrdinal, startBytes, stride, windowCount }: WindowsOfInput): WindowTask => {
     const input = set.inputs[inputOrdinal];
     const headerBytes = input?.kind === 'file' ? input.header.byteLength : 0;
-    const every = cut?.kind === 'every' ? cut.byteLength : 1;
     const start = headerBytes + Math.floor(startBytes / every) * every;
-    const task: SampleTask = {
-      job: set.settings,
-      part: inputPart(set, { inputOrdinal, start, end: undefined }, 0n, 0),
-      windows: { records: WINDOW_RECORDS, stride, count: windowCount },
-      field,
-      id,
-    };
-    return pool.run('sample-records', task);
+    const part = inputPart(set, { inputOrdinal, start, end: undefined }, 0n, 0);
+    return { job: set.settings, part, windowRecords: WINDOW_RECORDS, stride, windowCount, field, id };
   };
-  const take = (result: SampledPart, i: number) => {
-    results[i] = result;
-  };
-  await runTasks(windows.keys(), sample, take, tasksAtOnce({ pool }), stop);
+  await runTasks(
+    windows.entries(),
+    ([, ofInput]) => pool.run('sample-windows', taskOf(ofInput)),
+    (result, [i]) => {
+      results[i] = result;
+    },
+    tasksAtOnce({ pool }),
+    stop,
+  );
   return results;
 }
 
-/** The windows of all parts, one behind the other, whole ones alone unless there are few. */
-function joined(parts: readonly SampledPart[]): SampledRecords {
-  const rows: { readonly part: SampledPart; readonly row: number }[] = [];
-  const ofWhole: typeof rows = [];
-  for (const part of parts) {
-    let row = 0;
-    for (const count of part.windowRecords) {
-      const own = Array.from({ length: count }, (_, i) => ({ part, row: row + i }));
-      rows.push(...own);
-      if (count === WINDOW_RECORDS) ofWhole.push(...own);
-      row += count;
-    }
-  }
-  const kept = thinned(ofWhole.length >= 0.75 * rows.length ? ofWhole : rows);
-  const take = <T>(of: (sample: SampledRecords) => ArrayLike<T>) =>
-    kept.map(({ part, row }) => of(part.sample)[row]).filter((value) => value !== undefined);
-  const takeSeveral = (of: (sample: SampledRecords) => Float32Array | Uint32Array, width: number) =>
-    kept.flatMap(({ part, row }) => [...of(part.sample).subarray(row * width, (row + 1) * width)]);
-  return {
-    count: kept.length,
-    byteLengths: Float64Array.from(take((sample) => sample.byteLengths)),
-    byteKinds: Float32Array.from(takeSeveral((sample) => sample.byteKinds, BYTE_KINDS)),
-    words: Uint32Array.from(takeSeveral((sample) => sample.words, WORDS_OF_RECORD)),
-    beginnings: take((sample) => sample.beginnings),
-    numbers: Float64Array.from(take((sample) => sample.numbers)),
-    fields: Uint32Array.from(take((sample) => sample.fields)),
-  };
-}
-
-/** At most twice as many windows as planned: estimates of lengths may be wrong. */
-function thinned<T>(rows: readonly T[]): readonly T[] {
-  const windowCount = Math.floor(rows.length / WINDOW_RECORDS);
-  const step = Math.max(1, Math.floor(windowCount / WINDOWS));
-  if (step === 1) return rows;
-  return rows.filter((_, i) => Math.floor(i / WINDOW_RECORDS) % step === 0);
+/**
+ * The records of all windows in sequence, whole windows alone unless there are few. At most twice as many windows as
+ * planned: estimates of lengths may be wrong.
+ */
+function joined(parts: readonly SampledWindows[]): readonly DescribedRecord[] {
+  const windows = parts.flatMap((part) => part.windows);
+  const ofWhole = windows.filter(({ length }) => length === WINDOW_RECORDS).flat();
+  const all = windows.flat();
+  const kept = ofWhole.length >= 0.75 * all.length ? ofWhole : all;
+  const step = Math.max(1, Math.floor(kept.length / WINDOW_RECORDS / WINDOWS));
+  return kept.filter((_, i) => Math.floor(i / WINDOW_RECORDS) % step === 0);
 }
 
 /** @throws InputError ERR_FIELD_MISSING if no record has what the caller names. */
-function requireField({ count, fields, numbers }: SampledRecords, { field, id }: CheckOptions): void {
-  if (count === 0) return;
+function requireFields(sample: readonly DescribedRecord[], { field, id }: CheckOptions): void {
+  if (sample.length === 0) return;
   const isMissing = (option: string, name: string) =>
     new InputError(
       'ERR_FIELD_MISSING',
-      `none of the ${counted(count, 'record')} that were looked at has the field ${name}; expected JSON objects of at most 4096 bytes that have it, or leave \`${option}\` out`,
+      `none of the ${counted(sample.length, 'record')} that were looked at has the field ${name}; expected JSON objects of at most 4096 bytes that have it, or leave \`${option}\` out`,
     );
-  if (field !== undefined && fields.every((value) => value === 0)) throw isMissing('field', field);
-  if (id !== undefined && numbers.every((number) => Number.isNaN(number))) throw isMissing('id', id);
+  if (field !== undefined && sample.every((record) => record.field === 0)) throw isMissing('field', field);
+  if (id !== undefined && sample.every(({ number }) => Number.isNaN(number))) throw isMissing('id', id);
 }

@@ -7,7 +7,7 @@ import {
   shuffleRange,
   testAgainst,
   upperGamma,
-} from '#src/plan/permutation-test.js';
+} from '#src/checks/permutation-test.js';
 
 describe('upperGamma', () => {
   // Q(1, x) is exp(-x); the others are of tables of the chi-square distribution: Q(k / 2, x / 2).
