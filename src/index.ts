@@ -68,13 +68,16 @@ export type {
   IndexOptions,
   IndexReport,
   InputWeight,
+  JobPhase,
   JobProfile,
   JobReport,
+  MemberProgress,
   MemberReport,
   Mix,
   MixGroup,
   OutputCompression,
   PassSeconds,
+  PhaseBytes,
   RecordKind,
   ReportFile,
   ShuffleOptions,
@@ -92,14 +95,9 @@ export type {
   Expected,
   MemberPreview,
   PreviewedDevice,
-  PreviewedPass,
   PreviewedSplit,
-  PreviewedTime,
-  PreviewOptions,
-  SecondsRange,
   ShufflePreview,
   TogetherPreview,
-  TogetherPreviewOptions,
 } from './jobs/preview-report.js';
 export { previewShuffle } from './jobs/preview-shuffle.js';
 export { previewTogether } from './jobs/preview-together.js';
@@ -151,7 +149,6 @@ export type { Tuning } from './plan/memory-plan.js';
 export type { SimilarityAt } from './plan/order-curves.js';
 export type { FamilyTail } from './plan/order-tests.js';
 export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';
-export type { JobPhase, PhaseCost } from './plan/phase-costs.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';

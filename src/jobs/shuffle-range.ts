@@ -28,7 +28,6 @@ import {
   numberArenaBytes,
   sumOfAll,
 } from '../plan/number-range.js';
-import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { type PlainCuts, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import { joinCuts, splitRanks } from '../plan/splits.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
@@ -67,10 +66,12 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectRange(prepared), {
-      gates: prepared.gates,
-      budgetBytes: undefined,
-    });
+    const phases = [
+      { phase: 'shuffle', bytes: prepared.plan.bytes },
+      { phase: 'commit', bytes: 0 },
+    ] as const;
+    const machine = { gates: prepared.gates, budgetBytes: undefined };
+    const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
     const site = await openSite(prepared, scope);
     return workAt(site, scope, (threadScope) => writeAt(site, prepared, stop, progress, threadScope));
   });
@@ -191,11 +192,6 @@ function requireRangeSpace(
   const needOf = (outputBytes: number) => ({ tempBytes: 0, outputBytes });
   const needs = { least: needOf(leastBytes), expected: needOf(bytes) };
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
-}
-
-function expectRange({ request, site, plan }: PreparedRange) {
-  const isCompressed = request.compression !== undefined;
-  return costsOfOnePhase('shuffle', plan.bytes, site.kind === 'files' && !isCompressed ? (plan.bytes ?? 0) : 0);
 }
 
 async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFiles | OpenStream> {
