@@ -25,7 +25,6 @@
  * @property {number} [workers] the value of `--workers`; default: that of pileshuf
  * @property {number} [cgroupLimitBytes]
  * @property {boolean} [inMemory] all files lie in a file system in memory (/dev/shm): no disk is in the way
- * @property {boolean} [watchesDisk] the bench measures the disk space all the time, which costs some time
  * @property {ContestantName[]} contestants
  * @property {number} [rounds] instead of the default of `--rounds`
  * @property {number} [warmup] instead of the default of `--warmup`
@@ -39,8 +38,6 @@ const tightCgroupBytes = 512 * mebibyte;
 const rivals = ['pileshuf', 'floor', 'floor-fsync', 'shuf', 'terashuf'];
 /** @type {ContestantName[]} */
 const peers = ['pileshuf', 'shuf', 'terashuf', 'duckdb', 'buffer'];
-/** @type {ContestantName[]} */
-const sizeContestants = ['pileshuf', 'floor'];
 
 const sentencesCase = /** @type {const} */ ({ kind: 'sentences', sizeShare: 1, memory: '256M' });
 const documentsCase = /** @type {const} */ ({ kind: 'documents', sizeShare: 1, memory: '256M' });
@@ -66,14 +63,6 @@ const inMemoryBars = {
   'shuf / pileshuf': { atLeast: 4 },
   'pileshuf user CPU s/GB': { atMost: 1 },
 };
-
-const diskUse = /** @type {const} */ ({
-  watchesDisk: true,
-  contestants: /** @type {ContestantName[]} */ (['pileshuf']),
-  rounds: 1,
-  warmup: 0,
-  bars: { 'pileshuf peak on disk / stored data': { atMost: 1.15 } },
-});
 
 /** @type {Case[]} what the bench measures when `--cases` names none */
 export const cases = [
@@ -153,35 +142,7 @@ export const cases = [
     warmup: 0,
     bars: { 'pileshuf / eighth': { atMost: 1.15 } },
   },
-  // The same with free memory, which is less reliable: compare the MB/s of the two.
-  {
-    ...sentencesCase,
-    name: 'sentences-quarter',
-    sizeShare: 0.25,
-    contestants: sizeContestants,
-    bars: {},
-  },
-  {
-    ...sentencesCase,
-    name: 'sentences-fourfold',
-    sizeShare: 4,
-    contestants: sizeContestants,
-    bars: {},
-  },
   { ...sentencesCase, name: 'sentences-shards', contestants: ['pileshuf', 'shards'], bars: shardsBar },
-  {
-    ...sentencesCase,
-    name: 'sentences-shards-cgroup',
-    cgroupLimitBytes: tightCgroupBytes,
-    contestants: ['pileshuf', 'shards'],
-    bars: shardsBar,
-  },
-  {
-    ...sentencesCase,
-    name: 'sentences-splits',
-    contestants: ['shards', 'splits'],
-    bars: { 'splits / shards': { atMost: 1.03 } },
-  },
   // From a disk, only the reading can be measured: it takes longer than a fifth of shuf.
   {
     name: 'sentences-sample',
@@ -190,33 +151,12 @@ export const cases = [
     contestants: ['sample', 'shuf-sample', 'read'],
     bars: { 'sample / read': { atMost: 1.3 } },
   },
-  {
-    ...inMemoryCase,
-    name: 'sentences-sample-in-memory',
-    kind: 'sentences',
-    sizeBytes: 2e9,
-    contestants: ['sample', 'shuf-sample'],
-    bars: { 'shuf-sample / sample': { atLeast: 5 } },
-  },
-  { name: 'sentences-draws', kind: 'sentences', sizeShare: 0.5, contestants: ['draws', 'shuf-draws'], bars: {} },
-  { name: 'numbers', kind: 'sentences', lineCount: 1000, contestants: ['numbers', 'shuf-numbers'], bars: {} },
-  { ...sentencesCase, ...diskUse, name: 'sentences-disk-use' },
-  { ...documentsCase, ...diskUse, name: 'documents-disk-use' },
-  { ...tinyCase, ...diskUse, name: 'tiny-disk-use' },
   { ...sentencesCase, name: 'resumable-disk', contestants: ['pileshuf', 'resumable'], bars: {} },
-  {
-    ...sentencesCase,
-    name: 'resumable-disk-cgroup',
-    cgroupLimitBytes: tightCgroupBytes,
-    contestants: ['pileshuf', 'resumable'],
-    bars: {},
-  },
-  { ...sentencesCase, name: 'plain-in', contestants: ['pileshuf', 'read'], bars: {} },
   {
     ...sentencesCase,
     name: 'gzip-in',
     encoding: 'gzip',
-    contestants: ['pileshuf', 'gzip-program', 'pigz-dc', 'igzip-dc'],
+    contestants: ['pileshuf', 'pigz-dc', 'igzip-dc'],
     bars: { 'igzip-dc / pileshuf pass 1': readingBar },
   },
   {

@@ -7,10 +7,7 @@
 //   former     another build of pileshuf
 //   in-piles   pileshuf with so little memory that it makes piles
 //   shards     pileshuf with 64 outputs instead of one
-//   splits     the same outputs, as three splits
 //   sample     pileshuf that writes 1,000 records; shuf-sample: shuf that does
-//   draws      pileshuf that draws as many records as there are, with replacement; shuf-draws: shuf that does
-//   numbers    pileshuf that writes the numbers of a range; shuf-numbers: shuf that does
 //   unique     pileshuf that keeps one of equal lines
 //   unique-shards  the same with 64 outputs, so that it must know beforehand what it keeps
 //   eighth     pileshuf with the first eighth of the inputs
@@ -36,10 +33,10 @@ import { traced } from './traced-calls.mjs';
 /** @import { Inputs } from './corpus.mjs' */
 
 /**
- * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'unique' | 'unique-shards' | 'sort-u' | 'splits' | 'sample' | 'shuf-sample' | 'draws'
- *   | 'shuf-draws' | 'numbers' | 'shuf-numbers' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
- *   | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' | 'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference'
- *   | 'bare-node' | 'duckdb' | 'buffer'} ContestantName
+ * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'unique' | 'unique-shards' | 'sort-u' |
+ *   'sample' | 'shuf-sample' | 'eighth' | 'traced' | 'resumable' | 'read' | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' |
+ *   'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference' | 'bare-node' |
+ *   'duckdb' | 'buffer'} ContestantName
  */
 
 /**
@@ -53,7 +50,7 @@ import { traced } from './traced-calls.mjs';
  * @property {(place: Place) => string | undefined} skipReason
  */
 
-/** @typedef {{ case: Case, inputs: Inputs, seed: string, breakdown: boolean }} Place */
+/** @typedef {{ case: Case, inputs: Inputs, seed: string }} Place */
 
 export const pileshufMain =
   process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
@@ -74,9 +71,7 @@ export const programs = {
 
 const shardCount = 64;
 const sampleCount = 1000;
-const drawCount = 5_000_000;
 const bufferRecords = 10_000;
-const numberCount = 50_000_000;
 const never = () => undefined;
 
 /** @type {Contestant[]} */
@@ -112,13 +107,6 @@ export const contestants = [
     skipReason: never,
   },
   {
-    name: 'splits',
-    shuffles: true,
-    command: (place) =>
-      `${pileshufCommand(place)} --split train=0.5,validation=0.25,test=0.25 --shards train=${shardCount / 2},validation=${shardCount / 4},test=${shardCount / 4}`,
-    skipReason: never,
-  },
-  {
     name: 'sample',
     shuffles: false,
     onlyReads: true,
@@ -130,34 +118,6 @@ export const contestants = [
     shuffles: false,
     onlyReads: true,
     command: (place) => `cat ${place.inputs.pattern} | shuf -n ${sampleCount} > /dev/null`,
-    skipReason: never,
-  },
-  {
-    name: 'draws',
-    shuffles: false,
-    onlyReads: true,
-    command: (place) => `${pileshufCommand(place).replace('-o out', '-o /dev/null')} -r -n ${drawCount}`,
-    skipReason: never,
-  },
-  {
-    name: 'shuf-draws',
-    shuffles: false,
-    onlyReads: true,
-    command: (place) => `cat ${place.inputs.pattern} | shuf -r -n ${drawCount} > /dev/null`,
-    skipReason: shufSkipReason,
-  },
-  {
-    name: 'numbers',
-    shuffles: false,
-    onlyReads: true,
-    command: () => `"$NODE" "$PILESHUF" -i 1-${numberCount} > /dev/null`,
-    skipReason: never,
-  },
-  {
-    name: 'shuf-numbers',
-    shuffles: false,
-    onlyReads: true,
-    command: () => `shuf -i 1-${numberCount} > /dev/null`,
     skipReason: never,
   },
   {
@@ -199,12 +159,6 @@ export const contestants = [
     shuffles: true,
     command: (place) => `${pileshufCommand(place)} --resume`,
     skipReason: never,
-  },
-  {
-    name: 'gzip-program',
-    shuffles: true,
-    command: (place) => `${pileshufCommand(place)} --decompress-program 'igzip -dc'`,
-    skipReason: () => missingProgram('igzip'),
   },
   readerOf('read', 'cat'),
   readerOf('pigz-dc', 'pigz -dc'),
@@ -292,14 +246,13 @@ function missingProgram(program) {
 }
 
 /** @param {Place} place @param {{ workers?: number, memory?: string }} [instead] of the case's own */
-function pileshufCommand({ case: theCase, inputs, seed, breakdown }, instead) {
+function pileshufCommand({ case: theCase, inputs, seed }, instead) {
   const { memory, workers, compress } = { ...theCase, ...instead };
   return [
     `"$NODE" "$PILESHUF" ${inputs.pattern} -o out --seed ${seed} --force --temp-dir tmp --progress json`,
     memory === undefined ? '' : `-S ${memory}`,
     workers === undefined ? '' : `--workers ${workers}`,
     compress === undefined ? '' : `--compress ${compress}`,
-    breakdown ? '--profile profile' : '',
   ]
     .filter(Boolean)
     .join(' ');

@@ -16,7 +16,6 @@
  * @property {number} userSecondsPerGb
  * @property {number} megabytesPerSecond of data, at the median
  * @property {number | null} peakRssBytes the largest seen
- * @property {number | null} peakDiskBytes the largest seen
  */
 
 /**
@@ -38,7 +37,6 @@
 
 const comparedPairs = /** @type {const} */ ([
   ['resumable', 'pileshuf'],
-  ['gzip-program', 'pileshuf'],
   ['pileshuf', 'zstd-recode'],
   ['pileshuf', 'floor'],
   ['pileshuf', 'floor-fsync'],
@@ -51,11 +49,8 @@ const comparedPairs = /** @type {const} */ ([
   ['former', 'pileshuf'],
   ['in-piles', 'pileshuf'],
   ['shards', 'pileshuf'],
-  ['splits', 'shards'],
   ['shuf-sample', 'sample'],
   ['sample', 'read'],
-  ['shuf-draws', 'draws'],
-  ['shuf-numbers', 'numbers'],
   ['pileshuf', 'eighth'],
   ['sort-u', 'unique'],
   ['unique-shards', 'unique'],
@@ -64,17 +59,12 @@ const comparedPairs = /** @type {const} */ ([
 /** Contestants that only read are compared with pass 1, which reads. */
 const comparedReaders = /** @type {const} */ (['read', 'pigz-dc', 'igzip-dc', 'zstd-dc']);
 
-/** Bytes that pileshuf stores with each record. */
-const keyByteLength = 12;
-
 /** Figures of pileshuf alone; shown if there is a bar. */
 const ownFigures = {
   'pileshuf user CPU s/GB': (/** @type {Figures} */ own) => own.userSecondsPerGb,
   'pileshuf user CPU ns/record': (/** @type {Figures} */ own, /** @type {Data} */ data) =>
     (own.userSeconds / data.lines) * 1e9,
   'pileshuf wall s': (/** @type {Figures} */ own) => own.wallSeconds.median,
-  'pileshuf peak on disk / stored data': (/** @type {Figures} */ own, /** @type {Data} */ data) =>
-    own.peakDiskBytes === null ? null : own.peakDiskBytes / (data.bytes + keyByteLength * data.lines),
 };
 
 /** @param {Measured} measured @returns {Figures} */
@@ -91,7 +81,6 @@ export function figuresOf({ runs, dataBytes }) {
     userSecondsPerGb: (userSeconds / dataBytes) * 1e9,
     megabytesPerSecond: dataBytes / median / 1e6,
     peakRssBytes: largestOf(runs.map((run) => run.peakRssBytes)),
-    peakDiskBytes: largestOf(runs.map((run) => run.peakDiskBytes)),
   };
 }
 

@@ -9,12 +9,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { readProfile } from './breakdown.mjs';
-import { watchDiskUse } from './disk-use.mjs';
 import { readTracedCalls } from './traced-calls.mjs';
 
 /** @import { ChildProcess } from 'node:child_process' */
-/** @import { Profile } from './breakdown.mjs' */
 /** @import { MemoryCgroup } from './cgroup.mjs' */
 /** @import { TracedCalls } from './traced-calls.mjs' */
 
@@ -25,10 +22,8 @@ import { readTracedCalls } from './traced-calls.mjs';
  * @property {number | null} userSeconds null if the shell was killed first
  * @property {number | null} sysSeconds
  * @property {number | null} peakRssBytes
- * @property {number | null} peakDiskBytes of temp data and output together, if they were watched
  * @property {TracedCalls | null} calls if they were traced
  * @property {number | null} pass1Seconds of pileshuf, from its own report
- * @property {Profile | null} profile of pileshuf, if it was asked for
  * @property {number} exitStatus as a shell gives it: 128 + n for signal n
  * @property {boolean} isKilled by the OOM killer
  * @property {string} stderrTail
@@ -63,7 +58,7 @@ export function stopOnSignals() {
 
 /** @param {string} workDir */
 export function removeOutputs(workDir) {
-  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr', 'profile', 'trace']) {
+  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr', 'trace']) {
     fs.rmSync(path.join(workDir, name), { recursive: true, force: true });
   }
 }
@@ -84,10 +79,10 @@ export function prepareRun(workDir, inputFiles) {
 
 /**
  * @param {{ workDir: string, command: string, env: Record<string, string>, round: number,
- *   cgroup: MemoryCgroup | undefined, watchesDisk?: boolean }} what
+ *   cgroup: MemoryCgroup | undefined }} what
  * @returns {Promise<Run>}
  */
-export async function measureRun({ workDir, command, env, round, cgroup, watchesDisk = false }) {
+export async function measureRun({ workDir, command, env, round, cgroup }) {
   if (stopping.signal) throw new Interrupted(stopping.signal);
   const enter = cgroup ? 'echo $$ > "$CGROUP/cgroup.procs" || exit 125; ' : '';
   // Opened by a shell: /dev/null as Node gives it looks like a standard output that is closed.
@@ -95,7 +90,6 @@ export async function measureRun({ workDir, command, env, round, cgroup, watches
   const argv = ['bash', '-c', script];
   if (hasGnuTime) argv.unshift(gnuTime, '-o', 'rss', '-f', '%M');
   const stderrFd = fs.openSync(path.join(workDir, 'stderr'), 'w');
-  const endWatch = watchesDisk ? watchDiskUse(workDir, () => stopping.child?.pid) : undefined;
   const startNs = process.hrtime.bigint();
   const [program = '', ...args] = argv;
   const child = spawn(program, args, {
@@ -108,20 +102,16 @@ export async function measureRun({ workDir, command, env, round, cgroup, watches
   const exitStatus = await statusOf(child);
   const wallSeconds = Number(process.hrtime.bigint() - startNs) / 1e9;
   stopping.child = undefined;
-  const peakDiskBytes = endWatch?.() ?? null;
   fs.closeSync(stderrFd);
   if (stopping.signal) throw new Interrupted(stopping.signal);
   const stderr = fs.readFileSync(path.join(workDir, 'stderr'), 'utf8');
-  const profileFile = path.join(workDir, 'profile');
   return {
     round,
     wallSeconds,
     ...readTimes(path.join(workDir, 'times')),
     peakRssBytes: readPeakRssBytes(path.join(workDir, 'rss')),
-    peakDiskBytes,
     calls: readTracedCalls(workDir),
     pass1Seconds: readPass1Seconds(stderr),
-    profile: fs.existsSync(profileFile) ? readProfile(fs.readFileSync(profileFile, 'utf8')) : null,
     exitStatus,
     isKilled: exitStatus !== 0 && (exitStatus === sigkillStatus || (cgroup?.oomKillCount() ?? 0) > 0),
     stderrTail: stderr.slice(-stderrTailLength).trim(),

@@ -22,7 +22,6 @@ import { guardCases } from './guard-figures.mjs';
  * @property {boolean} check
  * @property {boolean} touch
  * @property {'compare' | 'renew' | undefined} baseline what the regression guard does; undefined: no guard
- * @property {boolean} breakdown whether pileshuf says where its time goes
  * @property {string | undefined} jsonFile
  */
 
@@ -37,7 +36,6 @@ export const helpText = `usage: npm run bench -- [options]
   --size SIZE        size of the big corpora (default 2GB)
   --rounds N         measured rounds (default 5, in some cases other)
   --warmup N         rounds before them that do not count (default 1)
-  --breakdown        a table of where the time of pileshuf goes
   --check            compare the checksum of every shuffled output, not only of pileshuf's first
   --work DIR         corpora, temp data and outputs (default bench/work)
   --seed TEXT        of the corpora and of pileshuf (default 1)
@@ -66,7 +64,6 @@ export function readOptions(argv) {
     check: values.check === true,
     touch: values['no-touch'] !== true && baseline === undefined,
     baseline,
-    breakdown: values.breakdown === true,
     jsonFile: values.json,
   };
 }
@@ -89,7 +86,6 @@ function parse(argv) {
         seed: text,
         json: text,
         check: flag,
-        breakdown: flag,
         'no-touch': flag,
         quick: flag,
         'renew-baseline': flag,

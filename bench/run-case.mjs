@@ -113,7 +113,7 @@ function chooseContestants(theCase, corpus, plainCorpus, differentLines, options
       const [inputs, plainInputs] = contestant.takesEighth
         ? [firstEighthOf(corpus), firstEighthOf(plainCorpus)]
         : [corpus, contestant.keepsOne ? differentLines : plainCorpus];
-      const place = { case: theCase, inputs, seed: options.seed, breakdown: options.breakdown };
+      const place = { case: theCase, inputs, seed: options.seed };
       const reason = contestant.skipReason(place);
       return {
         contestant,
@@ -140,8 +140,7 @@ async function runOnce(entry, theCase, corpus, { workDir }, round) {
   prepareRun(workDir, [...new Set(corpus.files)]);
   const cgroup = theCase.cgroupLimitBytes === undefined ? undefined : makeMemoryCgroup(theCase.cgroupLimitBytes);
   try {
-    const { watchesDisk = false } = theCase;
-    return await measureRun({ workDir, command: entry.command, env: programs, round, cgroup, watchesDisk });
+    return await measureRun({ workDir, command: entry.command, env: programs, round, cgroup });
   } finally {
     await cgroup?.remove();
   }

@@ -7,14 +7,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { failureOf, guardRows, judge, readBaseline, writeBaseline } from './baseline.mjs';
-import { columns } from './columns.mjs';
 import { pileshufMissing } from './contestants.mjs';
 import { guardFigures, measureGuardFigures } from './guard-figures.mjs';
 import { readMachineClass, readVersions } from './machine.mjs';
 import { Interrupted, stopOnSignals, touchMemory } from './measure.mjs';
 import { helpText, readOptions, UsageError } from './options.mjs';
 import { runCase } from './run-case.mjs';
-import { barTable, caseTable } from './table.mjs';
+import { barTable, caseTable, columns } from './table.mjs';
 
 /** @import { Options } from './options.mjs' */
 /** @import { CaseResult } from './run-case.mjs' */

@@ -1,9 +1,6 @@
 // @ts-check
 // Formats the result of a case as text: a table of contestants and a table of comparisons with their bars. Pure.
 
-import { breakdownLines } from './breakdown.mjs';
-import { columns } from './columns.mjs';
-
 /** @import { Bar } from './cases.mjs' */
 /** @import { Comparison } from './figures.mjs' */
 /** @import { CaseResult, ContestantResult } from './run-case.mjs' */
@@ -33,8 +30,6 @@ export function caseTable(result) {
     ]);
     lines.push('', ...columns([['comparison', 'of medians', 'in rounds', 'bar', ''], ...rows]));
   }
-  const profiled = breakdownLines(result.contestants.find(({ name }) => name === 'pileshuf')?.runs ?? []);
-  if (profiled.length > 0) lines.push('', ...profiled);
   return `${lines.join('\n')}\n`;
 }
 
@@ -95,3 +90,12 @@ const barText = ({ atMost, atLeast }) =>
   [atLeast === undefined ? [] : `>= ${atLeast}`, atMost === undefined ? [] : `<= ${atMost}`].flat().join(', ');
 /** @param {number} bytes */
 const size = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
+/** @param {string[][]} rows @returns {string[]} the first column to the left, the others to the right */
+export function columns(rows) {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
+  return rows.map((row) => {
+    const cells = row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)));
+    return `  ${cells.join('  ')}`.trimEnd();
+  });
+}

@@ -81,13 +81,16 @@ export type {
   IndexOptions,
   IndexReport,
   InputWeight,
+  JobPhase,
   JobProfile,
   JobReport,
+  MemberProgress,
   MemberReport,
   Mix,
   MixGroup,
   OutputCompression,
   PassSeconds,
+  PhaseBytes,
   RecordKind,
   ReportFile,
   ShuffleOptions,
@@ -105,14 +108,9 @@ export type {
   Expected,
   MemberPreview,
   PreviewedDevice,
-  PreviewedPass,
   PreviewedSplit,
-  PreviewedTime,
-  PreviewOptions,
-  SecondsRange,
   ShufflePreview,
   TogetherPreview,
-  TogetherPreviewOptions,
 } from './jobs/preview-report.js';
 export { previewShuffle } from './jobs/preview-shuffle.js';
 export { previewTogether } from './jobs/preview-together.js';
@@ -149,7 +147,6 @@ export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
-export type { JobPhase, PhaseCost } from './plan/phase-costs.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';

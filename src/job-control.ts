@@ -14,7 +14,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 9;
+const COUNTER_COUNT = 10;
 /** Gates start at this 32-bit word: of each its free permits, all its permits, and two 64-bit counters of bytes. */
 const GATES_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 const WORDS_OF_GATE = 6;
@@ -27,8 +27,8 @@ const POLL_MILLISECONDS = 1;
 
 /**
  * The counters: progress of the passes, and of what puts piles in order between them; what the scattered bytes decoded
- * to, and the part of it that an earlier attempt had made; finished slices; bytes on disk of piles that were scattered
- * again; and bytes of the output that have their place.
+ * to; the parts of the scattered and the shuffled bytes that an earlier attempt did; finished slices; bytes on disk of
+ * piles that were scattered again; and bytes of the output that have their place.
  */
 export type Counter =
   | 'scatteredBytes'
@@ -37,6 +37,7 @@ export type Counter =
   | 'shuffledBytes'
   | 'rescatteredBytes'
   | 'resumedBytes'
+  | 'resumedOutputBytes'
   | 'finishedSlices'
   | 'claimedBytes';
 const COUNTER_INDEX: Record<Counter, number> = {
@@ -48,6 +49,7 @@ const COUNTER_INDEX: Record<Counter, number> = {
   decodedBytes: 5,
   claimedBytes: 6,
   orderedBytes: 8,
+  resumedOutputBytes: 9,
 };
 /** The counter of the part of the memory budget that is promised to no thread. */
 const SPARE_INDEX = 7;

@@ -27,7 +27,6 @@ import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
-import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 
@@ -159,10 +158,9 @@ export async function passOver<T>(
       settings: { ...settings, framing: set.framing },
     }),
   );
-  const progress = new JobProgress(control, stop, request.onProgress, costsOfOnePhase('verify', storedBytes ?? 0), {
-    gates: deviceGates,
-    budgetBytes: request.memoryBytes,
-  });
+  const phases = [{ phase: 'verify', bytes: storedBytes }] as const;
+  const machine = { gates: deviceGates, budgetBytes: request.memoryBytes };
+  const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 

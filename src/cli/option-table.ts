@@ -716,11 +716,6 @@ export const optionTable = [
     group: 'Machine', commands: STREAM,
   },
   {
-    name: 'no-probe', sets: 'probe', constant: false,
-    help: 'do not measure disks and processor, which writes up to 128 MiB to a file without a name',
-    group: 'Machine', commands: PLAN,
-  },
-  {
     name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,
     help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
     group: 'Machine', commands: LIMITED,

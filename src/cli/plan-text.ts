@@ -2,9 +2,9 @@
  * What a job will need, for people: lines of at most 80 columns, each with a word for what it tells. Names of files may be
  * longer.
  */
-import type { Expected, PreviewedPass, SecondsRange, ShufflePreview } from '../jobs/preview-report.js';
+import type { Expected, ShufflePreview } from '../jobs/preview-report.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
-import { formatBytes, formatCount, formatPlural, formatWholeSeconds } from '../quantity.js';
+import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { nameFlags } from './option-table.js';
 import { sizeWord } from './size.js';
 
@@ -19,7 +19,6 @@ export function describePreview(preview: ShufflePreview): readonly string[] {
     ...workRows(preview),
     ...memoryRows(preview),
     ...diskRows(preview),
-    ...timeRows(preview),
     ...preview.advice.map(({ text }, i): Row => [i === 0 ? 'advice' : '', nameFlags(text)]),
   ];
   return rows.flatMap(([label, text]) => wrapped(label, text));
@@ -108,16 +107,13 @@ function diskRows({ temp, output, openFiles, devices }: ShufflePreview): Row[] {
       ],
     ),
     ['open files', `${formatCount(openFiles.most)} at most${limit}`],
-    ...devices.map(({ name, class: kindOfDisk, uses, calls, freeBytes, ...speeds }, i): Row => {
+    ...devices.map(({ name, class: kindOfDisk, uses, calls, freeBytes }, i): Row => {
       const words = { inputs: 'inputs', temp: 'temp data', output: 'output' };
-      const { readBytesPerSecond: read, writeBytesPerSecond: write } = speeds;
-      const measured = [
-        ...(read === undefined ? [] : [`reads ${formatBytes(read)}/s`]),
-        ...(write === undefined ? [] : [`writes ${formatBytes(write)}/s`]),
+      const limits = [
         ...(calls === undefined ? [] : [`${formatPlural(calls, 'call')} at a time`]),
         ...(freeBytes === undefined ? [] : [`${formatBytes(freeBytes)} free`]),
       ];
-      const text = [`${name} (${kindOfDisk}) for ${uses.map((use) => words[use]).join(', ')}`, ...measured].join(', ');
+      const text = [`${name} (${kindOfDisk}) for ${uses.map((use) => words[use]).join(', ')}`, ...limits].join(', ');
       return [i === 0 ? 'disks' : '', text];
     }),
   ];
@@ -127,32 +123,6 @@ function tempText({ bytes, directories }: ShufflePreview['temp']): string {
   const places = directories.join(', ');
   if (bytes === undefined) return `unknown size, in ${places}`;
   return bytes.most === 0 ? 'none' : `${bytesRange(bytes)}, in ${places}`;
-}
-
-const PASS_WORDS: Readonly<Record<PreviewedPass['name'], string>> = {
-  count: 'counting',
-  'pass 1': 'pass 1',
-  'further levels': 'levels',
-  measure: 'measuring',
-  draw: 'drawing',
-  'pass 2': 'pass 2',
-};
-
-function timeRows({ time }: ShufflePreview): Row[] {
-  if (time === undefined) return [['time', 'unknown']];
-  const basis = time.isProbed ? '' : '; nothing was measured';
-  const limitOf = ({ limit, device }: PreviewedPass) =>
-    limit === 'disk'
-      ? `the disk ${device}`
-      : limit === 'one core'
-        ? 'one core, which has the longest task'
-        : 'the cores';
-  return [
-    ['time', `${secondsRange(time.total)}${basis}`],
-    ...time.passes.map(
-      (pass): Row => [`  ${PASS_WORDS[pass.name]}`, `${secondsRange(pass.seconds)}, limited by ${limitOf(pass)}`],
-    ),
-  ];
 }
 
 /** `12 records`, `about 1,200 records (1,190 to 1,210)` */
@@ -175,14 +145,6 @@ function bytesRange(bytes: Expected | undefined): string {
   if (bytes === undefined) return 'unknown size';
   const [least, expected, most] = [bytes.least, bytes.expected, bytes.most].map(formatBytes);
   return least === most ? `${expected}` : `about ${expected} (${least} to ${most})`;
-}
-
-function secondsRange({ least, most }: SecondsRange): string {
-  const [from, to] = [least, most].map((seconds) =>
-    seconds < 1 ? 'less than 1 s' : formatWholeSeconds(Math.round(seconds)),
-  );
-  if (from === to) return `${to}`;
-  return least < 1 ? `at most ${to}` : `${from} to ${to}`;
 }
 
 /** Behind a label, in lines that end between words. */

@@ -48,7 +48,6 @@ const NOT_BEGUN = {
   bytesTotal: undefined,
   bytesPerSecond: 0,
   meanBytesPerSecond: 0,
-  secondsLeft: undefined,
   jobDone: undefined,
   jobSecondsLeft: undefined,
   member: undefined,
@@ -57,7 +56,7 @@ const NOT_BEGUN = {
   disks: [],
 } as const;
 
-type ShownState = Omit<JobState, 'phase' | 'phaseSeconds' | 'bytesResumed' | 'startSeconds'> & {
+type ShownState = Omit<JobState, 'phase' | 'phaseSeconds' | 'bytesResumed' | 'workedSeconds'> & {
   readonly phase: JobState['phase'] | null;
 };
 
@@ -66,7 +65,7 @@ function planOf(state: JobState): object {
   return {
     event: 'plan',
     ...memberOf(state),
-    phases: phases.map(({ phase, cost }) => ({ phase, cost: cost ?? null })),
+    phases: phases.map(({ phase, bytes }) => ({ phase, bytes: bytes ?? null })),
     bytesTotal: bytesTotal ?? null,
     memoryBudgetBytes: memory?.budgetBytes ?? null,
     disks: disks.map(({ name, callLimit }) => ({ name, callLimit })),
@@ -74,7 +73,7 @@ function planOf(state: JobState): object {
 }
 
 function progressEvent(state: ShownState): object {
-  const { phase, bytesDone, bytesTotal, bytesPerSecond, meanBytesPerSecond, secondsLeft } = state;
+  const { phase, bytesDone, bytesTotal, bytesPerSecond, meanBytesPerSecond } = state;
   const { jobDone, jobSecondsLeft, jobSeconds, memory, disks } = state;
   return {
     event: 'progress',
@@ -83,7 +82,6 @@ function progressEvent(state: ShownState): object {
     bytesTotal: bytesTotal ?? null,
     bytesPerSecond: Math.round(bytesPerSecond),
     meanBytesPerSecond: Math.round(meanBytesPerSecond),
-    secondsLeft: inTenths(secondsLeft),
     ...passOf(state),
     ...memberOf(state),
     jobDone: jobDone === undefined ? null : Math.round(jobDone * 1000) / 1000,

@@ -1,16 +1,9 @@
-/**
- * From "bytes done" to speed and time left. Times come from the events, so no clock is needed here.
- *
- * The speed that is shown is that of the last ten seconds. The time left comes from the last fifth of the phase where that
- * is longer: a disk that stands still for ten seconds says nothing about hours, and a page cache that is full at last halves
- * the speed for good.
- */
+/** From "bytes done" to speed. Times come from the events, so no clock is needed here. */
 
 import type { ShuffleProgress } from '../jobs/options.js';
 
-const SHOWN_SECONDS = 10;
-const RECENT_PART = 0.2;
-/** With the length of a window, this bounds its samples, however often the library reports. */
+const WINDOW_SECONDS = 10;
+/** Bounds the samples of a window, however often the library reports. */
 const SAMPLES = 40;
 
 export interface MeasuredProgress extends ShuffleProgress {
@@ -18,10 +11,8 @@ export interface MeasuredProgress extends ShuffleProgress {
   readonly bytesPerSecond: number;
   /** Since the phase began, by this attempt; 0 while unknown. */
   readonly meanBytesPerSecond: number;
-  /** How long the phase took to start: until it counted bytes. */
-  readonly startSeconds: number;
-  /** To the end of this phase; undefined while the total or the speed is unknown. */
-  readonly secondsLeft: number | undefined;
+  /** Since the phase has counted bytes. */
+  readonly workedSeconds: number;
 }
 
 interface Sample {
@@ -32,66 +23,44 @@ interface Sample {
 
 export class RateMeter {
   #phase: ShuffleProgress['phase'] | undefined;
-  #startSeconds = 0;
-  #shown = new SpeedWindow();
-  #recent = new SpeedWindow();
+  /** The last ones before the window and in it: so the window is always covered. */
+  #samples: [Sample, ...Sample[]] = [{ phaseSeconds: 0, bytesDone: 0 }];
+  #start: Sample = this.#samples[0];
 
   measure(progress: ShuffleProgress): MeasuredProgress {
-    const { phase, bytesDone: bytesThere, bytesResumed, bytesTotal, phaseSeconds } = progress;
-    const bytesDone = bytesThere - bytesResumed;
-    if (phase !== this.#phase) {
-      this.#phase = phase;
-      this.#startSeconds = 0;
-      this.#beginAt({ phaseSeconds: 0, bytesDone: 0 });
-    }
+    const { phase, phaseSeconds } = progress;
+    const now = { phaseSeconds, bytesDone: progress.bytesDone - progress.bytesResumed };
+    if (phase !== this.#phase) this.#beginAt({ phaseSeconds: 0, bytesDone: 0 });
+    this.#phase = phase;
     // Threads that start do nothing, and say nothing of the speed.
-    if (bytesDone === 0) {
-      this.#startSeconds = phaseSeconds;
-      this.#beginAt({ phaseSeconds, bytesDone });
-    }
-    const workedSeconds = phaseSeconds - this.#startSeconds;
-    const bytesPerSecond = this.#shown.speed({ phaseSeconds, bytesDone }, SHOWN_SECONDS);
-    const recentSpeed = this.#recent.speed(
-      { phaseSeconds, bytesDone },
-      Math.max(SHOWN_SECONDS, RECENT_PART * workedSeconds),
-    );
-    const bytesLeft = bytesTotal === undefined ? undefined : Math.max(0, bytesTotal - bytesThere);
+    if (now.bytesDone === 0) this.#beginAt(now);
+    const workedSeconds = phaseSeconds - this.#start.phaseSeconds;
     return {
       ...progress,
-      bytesPerSecond,
-      meanBytesPerSecond: workedSeconds > 0 ? Math.max(0, bytesDone / workedSeconds) : 0,
-      startSeconds: this.#startSeconds,
-      secondsLeft: bytesLeft === undefined || recentSpeed === 0 ? undefined : bytesLeft / recentSpeed,
+      bytesPerSecond: speedBetween(this.#windowStart(now), now),
+      meanBytesPerSecond: speedBetween(this.#start, now),
+      workedSeconds,
     };
   }
 
   #beginAt(sample: Sample): void {
-    this.#shown = new SpeedWindow(sample);
-    this.#recent = new SpeedWindow(sample);
+    this.#start = sample;
+    this.#samples = [sample];
+  }
+
+  #windowStart(now: Sample): Sample {
+    const startSeconds = now.phaseSeconds - WINDOW_SECONDS;
+    for (let second = this.#samples[1]; second !== undefined && second.phaseSeconds <= startSeconds; ) {
+      this.#samples = [second, ...this.#samples.slice(2)];
+      second = this.#samples[1];
+    }
+    const newest = this.#samples.at(-1) ?? this.#samples[0];
+    if (now.phaseSeconds - newest.phaseSeconds >= WINDOW_SECONDS / SAMPLES) this.#samples.push(now);
+    return this.#samples[0];
   }
 }
 
-/** The speed of the last seconds. */
-class SpeedWindow {
-  #samples: Sample[];
-
-  constructor(first: Sample = { phaseSeconds: 0, bytesDone: 0 }) {
-    this.#samples = [first];
-  }
-
-  /** @returns bytes a second, from the start of the window to `now`; 0 while unknown. */
-  speed(now: Sample, lengthSeconds: number): number {
-    const oldest = this.#dropBefore(now.phaseSeconds - lengthSeconds);
-    const newest = this.#samples.at(-1) ?? oldest;
-    if (now.phaseSeconds - newest.phaseSeconds >= lengthSeconds / SAMPLES) this.#samples.push(now);
-    const elapsedSeconds = now.phaseSeconds - oldest.phaseSeconds;
-    return elapsedSeconds > 0 ? Math.max(0, (now.bytesDone - oldest.bytesDone) / elapsedSeconds) : 0;
-  }
-
-  /** Keeps one sample at or before the start of the window, so that the window is always covered. */
-  #dropBefore(startSeconds: number): Sample {
-    const firstInside = this.#samples.findIndex((sample) => sample.phaseSeconds > startSeconds);
-    this.#samples.splice(0, (firstInside === -1 ? this.#samples.length : firstInside) - 1);
-    return this.#samples[0] ?? { phaseSeconds: 0, bytesDone: 0 };
-  }
+function speedBetween(from: Sample, to: Sample): number {
+  const seconds = to.phaseSeconds - from.phaseSeconds;
+  return seconds > 0 ? Math.max(0, (to.bytesDone - from.bytesDone) / seconds) : 0;
 }

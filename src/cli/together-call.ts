@@ -37,7 +37,7 @@ const TOGETHER: ReadonlySet<string> = new Set([
   ],
   ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes', 'max-record'],
   ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
-  ...['resume', 'progress', 'quiet', 'dry-run', 'json', 'no-probe'],
+  ...['resume', 'progress', 'quiet', 'dry-run', 'json'],
 ]);
 
 /** Why others do not, by their names. */

@@ -5,10 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PileshufError, SystemError } from '../errors.js';
 import type { ShuffleProgress } from '../jobs/options.js';
-import { levelsWith, timedJob, usualDecoding, usualEncoding } from '../jobs/timed-job.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
-import { type ClusterPlan, readBackBy } from './cluster-plan.js';
+import type { ClusterPlan } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './committed-job.js';
 import { findPlan } from './open-job.js';
@@ -17,7 +15,7 @@ import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
 import { readSlurmNote, type SlurmNote } from './slurm-note.js';
 import { groupActive, VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
-import type { ArrayKind, TaskKind } from './task-arrays.js';
+import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 export interface SlurmFollowOptions {
@@ -35,8 +33,6 @@ const FIRST_PAUSE_MILLISECONDS = 1000;
 const LONGEST_PAUSE_MILLISECONDS = 10_000;
 /** Looking takes at most this part of the time. */
 const PAUSES_A_LOOK = 10;
-/** Of a thread that reads a byte back. */
-const READ_BACK_SECONDS = 1.2e-9;
 
 /**
  * Waits until the output of the job is there.
@@ -115,17 +111,21 @@ async function failureOf(
 /** Turns what is done into progress as that of a local job. */
 function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
   const storedBytes = plan.sliceBytes.reduce((sum, bytes) => sum + bytes, 0);
-  const phases = expectTasks(plan, storedBytes);
+  const { expectedBytes, expectedOutputBytes } = plan;
+  const between = { measure: expectedBytes, draw: expectedBytes };
+  const bytesOf = { scatter: storedBytes, ...between, shuffle: expectedOutputBytes, verify: expectedOutputBytes };
+  const kinds = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0);
+  const phases = [
+    ...kinds.map((kind) => ({ phase: kind, bytes: bytesOf[kind] })),
+    { phase: 'commit' as const, bytes: 0 },
+  ];
   let phase: TaskKind | undefined;
   let beganAt = 0;
   let bytesResumed = 0;
   return (status: ClusterStatus, tasks: readonly SlurmTask[]) => {
     const { state } = status;
     if (state === 'committed') return;
-    const { expectedBytes, expectedOutputBytes } = plan;
-    const between = { measure: expectedBytes, draw: expectedBytes };
-    const ofOutput = { shuffle: expectedOutputBytes, verify: expectedOutputBytes, commit: undefined };
-    const total = { scatter: storedBytes, ...between, ...ofOutput }[state];
+    const total = state === 'commit' ? undefined : bytesOf[state];
     const share = state === 'commit' ? 0 : doneShare(status, state);
     const bytesDone = total === undefined ? 0 : Math.round(total * share);
     if (phase !== state) {
@@ -145,37 +145,6 @@ function tasksOf(kind: TaskKind, tasks: readonly SlurmTask[]): ShuffleProgress['
   const waiting = active.filter(({ state }) => !/^(RUNNING|COMPLETING|CONFIGURING)$/.test(state));
   const reasons = [...new Set(groupActive(waiting).map(({ state, reason = state }) => reason))];
   return { running: active.length - waiting.length, waiting: waiting.length, reasons };
-}
-
-/** What the phases are expected to cost, as if one machine did one task after the other. */
-function expectTasks(plan: ClusterPlan, storedBytes: number): readonly PhaseCost[] {
-  const { memory, memoryNeed, expectedBytes, expectedOutputBytes, otherTasks, inputs, request } = plan;
-  const amount = (bytes: number) => ({ bytes, records: bytes / memoryNeed.meanRecordBytes });
-  const read = amount(expectedBytes);
-  const job = timedJob(
-    {
-      ...{ storedBytes, read, onPiles: read, output: amount(expectedOutputBytes), outputFiles: 1 },
-      writtenBytes: expectedOutputBytes,
-      tempBytes: expectedBytes,
-      decodeSeconds: expectedBytes * usualDecoding(inputs),
-      encodeSeconds: expectedOutputBytes * usualEncoding(request.compression),
-    },
-    {
-      ...{ threads: memory.workers, tasks: memory.workers, segments: 0, longestTaskShare: 0 },
-      ...{ levels: levelsWith(plan, read), isCounted: false, inputFiles: inputs.length },
-      isCompared: request.unique,
-      between: (['measure', 'draw'] as const).filter((kind) => otherTasks[kind] > 0),
-      shareLeft: { pass1: 1, pass2: 1 },
-    },
-  );
-  if ('append' in plan) return costsOfPass1(job, expectedBytes);
-  const costs = plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
-  const reader = readBackBy(plan);
-  const cost = (READ_BACK_SECONDS * expectedOutputBytes) / memory.workers;
-  return costs.flatMap((each) => {
-    if (each.phase !== 'commit' || reader === 'nobody') return [each];
-    return reader === 'verify' ? [{ phase: reader, cost }, each] : [{ ...each, cost: (each.cost ?? 0) + cost }];
-  });
 }
 
 function doneShare(status: ClusterStatus, kind: ArrayKind): number {

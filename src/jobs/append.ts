@@ -13,7 +13,6 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { commitToStore } from '../store/commit-to-store.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { type JobScope, runJob } from './job.js';
-import { expectAppend } from './job-costs.js';
 import { JobProgress } from './job-progress.js';
 import type { AppendOptions, AppendReport } from './options.js';
 import { type PreparedAppend, prepareAppend } from './prepare-append.js';
@@ -43,10 +42,12 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const { generation, replace } = request;
   const stop = new JobStop(control, request.signal);
   releases.push(() => stop.release());
-  const progress = new JobProgress(control, stop, request.onProgress, expectAppend(prepared.inputs, plan), {
-    gates: prepared.deviceGates,
-    budgetBytes: request.memoryBytes,
-  });
+  const phases = [
+    { phase: 'scatter', bytes: plan.inputBytes },
+    { phase: 'commit', bytes: 0 },
+  ] as const;
+  const machine = { gates: prepared.deviceGates, budgetBytes: request.memoryBytes };
+  const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
   const attempt = StoreAttempt.begin(snapshot);
   let isCommitted = false;
   releases.push(() => (isCommitted ? attempt.end() : attempt.abandon()));

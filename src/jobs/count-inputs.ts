@@ -19,7 +19,7 @@ import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
-import { expectCounted } from './job-costs.js';
+import { phasesOfShuffle } from './job-phases.js';
 import { JobProgress } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
 import { createReadControl } from './work-plan.js';
@@ -59,8 +59,8 @@ export async function countInputs(
       memoryNeed: { ...memoryNeed, reads: 'first' },
       ...{ ...formatOf(request), decompressProgram, igzip, maxRecordBytes },
     };
-    const read = { bytes: recordBytes, records: recordBytes / meanRecordBytes };
-    const phases = expectCounted({ ...readable, request }, inputs, request.workers, storedBytes, read);
+    const planned = { inputBytes: storedBytes, memoryNeed: { recordBytes, meanRecordBytes } };
+    const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });
     const progress = new JobProgress(control, stop, request.onProgress, phases, {
       gates: deviceGates,
       budgetBytes: request.memoryBytes,

@@ -31,7 +31,6 @@ import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
-import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
@@ -109,16 +108,12 @@ async function makeIndex(
 
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
   const storedBytes = input.version.byteLength;
-  const progress = new JobProgress(
-    control,
-    stop,
-    request.onProgress,
-    costsOfOnePhase('scatter', storedBytes, places.end),
-    {
-      gates,
-      budgetBytes: request.memoryBytes,
-    },
-  );
+  const phases = [
+    { phase: 'scatter', bytes: storedBytes },
+    { phase: 'commit', bytes: 0 },
+  ] as const;
+  const machine = { gates, budgetBytes: request.memoryBytes };
+  const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
   const noted = await progress.during('scatter', storedBytes, () =>
     noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );

@@ -6,8 +6,7 @@ import type { Counter, JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readResidentBytes } from '../machine/limits.js';
 import type { JobStop } from '../passes/threads.js';
-import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
-import type { DiskProgress, ShuffleProgress } from './options.js';
+import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './options.js';
 
 const REPORT_MILLISECONDS = 200;
 
@@ -20,6 +19,9 @@ const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
   commit: undefined,
   verify: 'scatteredBytes',
 };
+
+/** The counter of what an earlier attempt did of a phase. */
+const RESUMED_COUNTER: Partial<Record<JobPhase, Counter>> = { scatter: 'resumedBytes', shuffle: 'resumedOutputBytes' };
 
 /** What a job works with, to tell what it does with it. */
 export interface WatchedMachine {
@@ -34,16 +36,16 @@ export class JobProgress {
   readonly #stop: JobStop;
   readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
   readonly #machine: WatchedMachine;
-  #phases: readonly PhaseCost[];
+  #phases: readonly PhaseBytes[];
   /** What the caller's function threw. */
   #failure: { readonly thrown: unknown } | undefined;
 
-  /** @param phases all phases of the job, as far as their costs are known before it starts. */
+  /** @param phases all phases of the job. The bytes of a phase are replaced by better known ones when it begins and ends. */
   constructor(
     control: JobControl,
     stop: JobStop,
     onProgress: ((progress: ShuffleProgress) => void) | undefined,
-    phases: readonly PhaseCost[],
+    phases: readonly PhaseBytes[],
     machine: WatchedMachine,
   ) {
     this.#control = control;
@@ -51,11 +53,6 @@ export class JobProgress {
     this.#onProgress = onProgress;
     this.#phases = phases;
     this.#machine = machine;
-  }
-
-  /** Replaces the costs by better known ones. */
-  expect(phases: readonly PhaseCost[]): void {
-    this.#phases = phases;
   }
 
   /**
@@ -69,14 +66,15 @@ export class JobProgress {
   ): Promise<{ value: T; seconds: number }> {
     const began = performance.now();
     const seconds = () => (performance.now() - began) / 1000;
-    const counter = COUNTER_OF_PHASE[phase];
     // Passes that are repeated, as for an output without end, go on counting.
-    const before = counter === undefined ? 0 : this.#control.counted(counter);
+    const bytesDone = this.#countedFromNow(COUNTER_OF_PHASE[phase]);
+    const bytesResumed = this.#countedFromNow(RESUMED_COUNTER[phase]);
+    this.#know(phase, bytesTotal);
     const report = () =>
       this.#tell(() => ({
         phase,
-        bytesDone: counter === undefined ? 0 : Math.max(0, this.#control.counted(counter) - before),
-        bytesResumed: phase === 'scatter' ? this.#control.counted('resumedBytes') : 0,
+        bytesDone: bytesDone(),
+        bytesResumed: bytesResumed(),
         bytesTotal,
         phaseSeconds: seconds(),
         phases: this.#phases,
@@ -89,6 +87,7 @@ export class JobProgress {
     try {
       const value = await work();
       report();
+      this.#know(phase, bytesTotal ?? bytesDone());
       // A job with a committed output succeeds.
       if (phase !== 'commit') this.#throwFailure();
       return { value, seconds: seconds() };
@@ -98,6 +97,17 @@ export class JobProgress {
     } finally {
       clearInterval(timer);
     }
+  }
+
+  #countedFromNow(counter: Counter | undefined): () => number {
+    if (counter === undefined) return () => 0;
+    const before = this.#control.counted(counter);
+    return () => Math.max(0, this.#control.counted(counter) - before);
+  }
+
+  #know(phase: JobPhase, bytes: number | undefined): void {
+    if (bytes === undefined) return;
+    this.#phases = this.#phases.map((each) => (each.phase === phase ? { phase, bytes } : each));
   }
 
   #throwFailure(): void {

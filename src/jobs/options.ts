@@ -7,7 +7,6 @@ import type { NamedInput } from '../inputs/expand-names.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { KeyRule } from '../keys.js';
 import type { PhaseSeconds } from '../phase-clock.js';
-import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { SplitRule } from '../plan/splits.js';
 import type { ReportFacts } from './report/report-facts.js';
@@ -52,6 +51,16 @@ export type HeaderKind =
   /** This many bytes, 1 to 16 MiB. */
   | { readonly bytes: number };
 
+/** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
+export type JobPhase = 'count' | 'scatter' | 'measure' | 'draw' | 'shuffle' | 'commit' | 'verify';
+
+/** A phase, and how many bytes it works through. */
+export interface PhaseBytes {
+  readonly phase: JobPhase;
+  /** An estimate until the phase begins. Undefined: the inputs have an unknown size, or the output has no end. */
+  readonly bytes: number | undefined;
+}
+
 /** How far a job has come. */
 export interface ShuffleProgress {
   /**
@@ -72,9 +81,9 @@ export interface ShuffleProgress {
   /** Seconds since this phase started. */
   readonly phaseSeconds: number;
   /** The member that is being shuffled, if the files are aligned. The other fields tell of its shuffle alone. */
-  readonly member?: { readonly number: number; readonly of: number } | undefined;
-  /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
-  readonly phases: readonly PhaseCost[];
+  readonly member?: MemberProgress | undefined;
+  /** All phases of the job, in their order. */
+  readonly phases: readonly PhaseBytes[];
   /** The disks and network file systems that the job works on. File systems in memory are left out. */
   readonly disks: readonly DiskProgress[];
   /** Undefined for a job on other machines. */
@@ -90,6 +99,14 @@ export interface ShuffleProgress {
   readonly tasks?:
     | { readonly running: number; readonly waiting: number; readonly reasons: readonly string[] }
     | undefined;
+}
+
+/** Which member of aligned files is being shuffled, and where its bytes lie among those of all members, from 0 to 1. */
+export interface MemberProgress {
+  readonly number: number;
+  readonly of: number;
+  readonly startShare: number;
+  readonly endShare: number;
 }
 
 /**

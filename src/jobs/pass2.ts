@@ -12,12 +12,11 @@ import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import { takeHead } from '../passes/take-head.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
-import { expectOfSizes, foundSizes } from './job-costs.js';
+import { isEndless, measuresPiles } from './job-phases.js';
 import { type ListedDuplicates, listDuplicates } from './list-duplicates.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
 import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { shuffleSettings } from './task-settings.js';
-import { workBetween } from './timed-job.js';
 import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
 /** What pass 2 has written. */
@@ -39,9 +38,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const first = await openPiles(job, pass1);
   const { threads } = first;
   const work = { ...first, attempt: job.attempt, onWarning: request.onWarning };
-  expectRest(job, pass1, pass1.all);
   const { listed, distinct } = await measureIfAsked(job, pass1, work, first);
-  expectRest(job, pass1, distinct);
   const distinctWork = { ...work, piles: distinct };
   const write = async (ordered: WritablePiles, isFirst: boolean) => ({
     ...(await writePiles(job, pass1, { ...distinctWork, ...ordered }, ordered, listed, isFirst)),
@@ -103,14 +100,8 @@ async function measureIfAsked(
     const listed = await listIfAsked(job, pass1, work, first);
     return { listed, distinct: listed?.distinct ?? (await distinctPiles(request, site, work, first.threads)) };
   };
-  if (!workBetween(request, prepared.earlier).includes('measure')) return measure();
+  if (!measuresPiles(request, prepared.earlier)) return measure();
   return (await progress.during('measure', work.piles.bytes, measure)).value;
-}
-
-/** Tells the costs of the phases by what pass 1 found. @param kept what stays of it. */
-function expectRest({ prepared, progress }: RunningShuffle, { all }: Pass1, kept: ScatteredPiles): void {
-  const storedBytes = prepared.control.counted('scatteredBytes');
-  progress.expect(expectOfSizes(prepared, foundSizes(all, storedBytes, kept)));
 }
 
 async function listIfAsked(
@@ -145,7 +136,7 @@ async function writePiles(
   const outputPlan = piles.hasDuplicates === true ? { ...planned, ...inTurns(outlivesJob(site)) } : planned;
   const deletesStripes = !(outlivesJob(site) && request.keepTemp);
   profile.pass2Begins();
-  const toWrite = piles.bytes + (listed?.bytes ?? 0);
+  const toWrite = isEndless(request) ? undefined : piles.bytes + (listed?.bytes ?? 0);
   const { value: output, seconds } = await progress.during('shuffle', toWrite, async () => {
     const shuffleWork = { ...work, deletesStripes, samples };
     const ofList = await listed?.write();

@@ -3,13 +3,14 @@ import { nameSome } from '../errors.js';
 import { IGZIP } from '../formats/codecs/igzip.js';
 import { framingOf } from '../formats/framing-table.js';
 import { mayBeCut } from '../inputs/cuts.js';
-import type { FileInput } from '../inputs/list-inputs.js';
+import type { FileInput, Input } from '../inputs/list-inputs.js';
 import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
 import { leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import type { Slice } from '../plan/slices.js';
 import { formatBytes } from '../quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import type { Advice, PreviewedDevice, PreviewedTime, ShufflePreview } from './preview-report.js';
+import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
 
 /** The part of the work of pass 1 that one task may have, over that of a thread. */
 const LONG_TASK = 1.3;
@@ -23,10 +24,9 @@ const GIB = 2 ** 30;
 export interface AdvisedJob {
   readonly prepared: PreparedShuffle;
   readonly levels: number;
-  /** The part of pass 1 that its longest task does; undefined with streams. */
-  readonly longestTaskShare: number | undefined;
+  /** Of each input; undefined: one is a stream. */
+  readonly decodedBytes: readonly (number | undefined)[] | undefined;
   readonly devices: readonly PreviewedDevice[];
-  readonly time: PreviewedTime | undefined;
   readonly openFiles: ShufflePreview['openFiles'];
   readonly tempBytes: number;
 }
@@ -35,10 +35,11 @@ export function adviseOn(job: AdvisedJob): readonly Advice[] {
   return [...onInputs(job), ...onDecoders(job), ...onMemory(job), ...onDisks(job), ...onFiles(job)];
 }
 
-function onInputs({ prepared, longestTaskShare }: AdvisedJob): Advice[] {
+function onInputs({ prepared, decodedBytes }: AdvisedJob): Advice[] {
   const { inputsToRead, plan, request } = prepared;
   const { workers } = plan.memory;
-  if (longestTaskShare === undefined || workers < 2 || longestTaskShare * workers < LONG_TASK) return [];
+  if (decodedBytes === undefined || workers < 2) return [];
+  if (longestTaskShare(plan.slices, inputsToRead, decodedBytes) * workers < LONG_TASK) return [];
   const framing = request.framing && framingOf(request.framing);
   const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
   const [largest] = files.toSorted((a, b) => b.version.byteLength - a.version.byteLength);
@@ -54,6 +55,28 @@ function onInputs({ prepared, longestTaskShare }: AdvisedJob): Advice[] {
   }
   const text = `${path} (${size}, ${codec.name}) keeps one core busy for most of pass 1: recompress it with bgzip, with zstd in many frames, or make several files of it`;
   return [{ about: 'input', text }];
+}
+
+/** The part of pass 1 that its longest task does. */
+function longestTaskShare(
+  slices: readonly Slice[],
+  inputs: readonly Input[],
+  decodedBytes: readonly (number | undefined)[],
+): number {
+  const bytesOf = (slice: Slice) =>
+    slice.reduce((sum, { inputOrdinal, start, end, members }) => {
+      const input = inputs[inputOrdinal];
+      const isDecodedWhole = input?.kind === 'file' && input.codec !== undefined && members === undefined;
+      const bytes = isDecodedWhole || end === undefined ? (decodedBytes[inputOrdinal] ?? 0) : end - start;
+      return sum + bytes;
+    }, 0);
+  let [longest, all] = [0, 0];
+  for (const slice of slices) {
+    const bytes = bytesOf(slice);
+    longest = Math.max(longest, bytes);
+    all += bytes;
+  }
+  return longest / Math.max(1, all);
 }
 
 function onDecoders({ prepared }: AdvisedJob): Advice[] {
@@ -98,16 +121,14 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
   return advice;
 }
 
-function onDisks({ devices, time, tempBytes }: AdvisedJob): Advice[] {
+function onDisks({ devices, tempBytes }: AdvisedJob): Advice[] {
   if (tempBytes < LEAST_TEMP_BYTES) return [];
-  const limiting = new Set((time?.passes ?? []).flatMap(({ device, limit }) => (limit === 'disk' ? device : [])));
   return devices.flatMap(({ name, uses, class: kind }) => {
     if (!uses.includes('temp') || uses.length < 2 || kind === 'memory') return [];
-    if (time !== undefined && !limiting.has(name)) return [];
     const words = { inputs: 'inputs', temp: 'temp data', output: 'output' };
     const shared = uses.map((use) => words[use]);
     const list = shared.length === 2 ? shared.join(' and ') : `${shared.slice(0, -1).join(', ')} and ${shared.at(-1)}`;
-    const text = `${list} share the disk ${name}, which limits the job: name directories on other disks with \`tempDirs\``;
+    const text = `${list} share the disk ${name}: where it is slower than the cores, name directories on other disks with \`tempDirs\``;
     return [{ about: 'disk', text }];
   });
 }

@@ -3,17 +3,6 @@
  * are absent. `examples/plan.schema.json` describes the same as JSON.
  */
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
-import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
-
-/** The options of the job, and how to look at the machine. */
-export interface PreviewOptions extends ShuffleOptions {
-  /**
-   * Whether to measure the disks and the processor for about two seconds. The probe reads parts of the inputs, and
-   * writes up to 128 MiB to a file without a name on each disk of temp data and output. Without it, times come from
-   * what disks of a kind usually do. Default true.
-   */
-  readonly probe?: boolean | undefined;
-}
 
 /** An estimate from samples. The three fields are equal if the number is exact. */
 export interface Expected {
@@ -76,8 +65,6 @@ export interface ShufflePreview {
     readonly limit?: number | undefined;
   };
   readonly devices: readonly PreviewedDevice[];
-  /** Absent: an input has an unknown size, or the output no end. */
-  readonly time?: PreviewedTime | undefined;
   /** The job resumes an earlier attempt, which has done this much. */
   readonly resumed?: { readonly pileSets: number; readonly outputBytes: number } | undefined;
   /** Whether the job can be resumed if it is interrupted. */
@@ -100,9 +87,6 @@ export interface MemberPreview extends ShufflePreview {
   readonly name: string;
 }
 
-/** The options of a job of aligned files, and how to look at the machine. */
-export interface TogetherPreviewOptions extends ShuffleTogetherOptions, Pick<PreviewOptions, 'probe'> {}
-
 export interface PreviewedSplit {
   readonly name: string;
   readonly records?: Expected | undefined;
@@ -117,31 +101,6 @@ export interface PreviewedDevice {
   readonly calls?: number | undefined;
   /** Free for this user. Absent for a device with inputs alone. */
   readonly freeBytes?: number | undefined;
-  /** As measured by the probe. */
-  readonly readBytesPerSecond?: number | undefined;
-  readonly writeBytesPerSecond?: number | undefined;
-}
-
-export interface SecondsRange {
-  readonly least: number;
-  readonly most: number;
-}
-
-export interface PreviewedTime {
-  /** Whether a probe has measured this machine. */
-  readonly isProbed: boolean;
-  /** From the start of the job to its end. */
-  readonly total: SecondsRange;
-  readonly passes: readonly PreviewedPass[];
-}
-
-export interface PreviewedPass {
-  readonly name: 'count' | 'pass 1' | 'measure' | 'draw' | 'further levels' | 'pass 2';
-  readonly seconds: SecondsRange;
-  /** What the pass waits for most: `one core` for an input that cannot be cut, `disk` for the named device. */
-  readonly limit: 'cores' | 'one core' | 'disk';
-  /** Name of the device. */
-  readonly device?: string | undefined;
 }
 
 export interface Advice {

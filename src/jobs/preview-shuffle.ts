@@ -4,18 +4,15 @@
  *
  *     plan      as the job, without its lock and its directories          prepare-shuffle.ts
  *     sizes     records and bytes by samples                              preview-sizes.ts
- *     probe     disks, kernel, decoders                                   ../machine/probe-disk.ts, probe-work.ts
- *     time      a model of the passes                                     preview-time.ts
+ *     devices   what lies on which disk                                   preview-devices.ts
  *     advice    what would make it faster                                 preview-advice.ts
  */
 
-import { UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
-import { readMemory, readOpenFileLimit } from '../machine/limits.js';
+import { readOpenFileLimit } from '../machine/limits.js';
 import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
@@ -24,28 +21,22 @@ import { NOTHING } from './expected.js';
 import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
+import type { ShuffleOptions } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn } from './preview-advice.js';
 import { devicesOf } from './preview-devices.js';
-import type { PreviewOptions, ShufflePreview } from './preview-report.js';
-import { expectedOf, expectSizes, expectSplits, type JobSizes } from './preview-sizes.js';
-import { expectTime } from './preview-time.js';
-import { measureWork, previewedJob } from './preview-work.js';
-import { expectedFiles } from './timed-job.js';
+import type { ShufflePreview } from './preview-report.js';
+import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
 
 /**
- * Says what `shuffle` will need with the same options: memory, temp data, output, open files, time. It writes nothing,
+ * Says what `shuffle` will need with the same options: memory, temp data, output, open files. It writes nothing,
  * holds no lock, and reads samples of the inputs.
  *
  * @param tuning sizes for tests.
  * @throws PileshufError as `shuffle` before its first byte: for wrong options, bad inputs, too little space.
  */
-export async function previewShuffle(
-  { probe = true, ...options }: PreviewOptions,
-  tuning: Partial<Tuning> = {},
-): Promise<ShufflePreview> {
+export async function previewShuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShufflePreview> {
   requireKnownOptions('previewShuffle()', options, SHUFFLE_OPTIONS);
-  if (typeof probe !== 'boolean') throw new UsageError('`probe`: expected true or false');
   const warnings: string[] = [];
   const onWarning = (line: string) => {
     warnings.push(line);
@@ -54,7 +45,7 @@ export async function previewShuffle(
   const { value } = await runJob({ ...options, onWarning }, async (scope) => {
     const steps = { findStart: lookForStart, countInputs: expectCounts, leavesStreams: true };
     const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, steps);
-    return preview(prepared, probe, tuning, scope);
+    return preview(prepared, tuning, scope);
   });
   return { ...value, warnings };
 }
@@ -65,32 +56,16 @@ const FILES_OF_THREAD = 8;
 
 async function preview(
   prepared: PreparedShuffle,
-  probe: boolean,
   tuning: Partial<Tuning>,
   { warn }: JobScope,
 ): Promise<Omit<ShufflePreview, 'warnings'>> {
   const { request, plan, site, inputs, disks } = prepared;
   const { memory, memoryNeed, slices } = plan;
-  const gates = new DeviceGates(request.ioLimits);
   const sizes = await expectSizes(prepared, tuning, warn);
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
-  const found = await devicesOf(prepared, gates, hasTemp, probe);
-  const measured = sizes === undefined ? undefined : await measureWork(prepared, sizes, probe);
-  const resumed = resumedBy(prepared);
-  const job =
-    sizes === undefined || sizes.output === undefined || measured === undefined
-      ? undefined
-      : previewedJob(
-          prepared,
-          { ...sizes, output: sizes.output },
-          measured,
-          levels,
-          shareLeft(resumed, prepared, sizes),
-        );
-  const machine = { slowness: measured?.slowness, freeMemoryBytes: freeMemoryBytes(request.memoryBytes) };
-  const time = job === undefined ? undefined : expectTime(job, found.known, machine);
+  const devices = await devicesOf(prepared, hasTemp);
   const limit = readOpenFileLimit();
   const dataFiles = stayInMemory && memoryNeed.exact ? 0 : memory.stripeCount * disks.count;
   const threads = plan.inline ? 1 : memory.workers;
@@ -124,20 +99,18 @@ async function preview(
       records: sizes?.output?.records,
       recordBytes: sizes?.output?.bytes,
       bytes: sizes?.output?.writtenBytes,
-      files: kind === 'stream' ? undefined : expectedFiles(request, sizes?.output && expectedOf(sizes.output)),
+      files: kind === 'stream' ? undefined : expectedFiles(request, sizes?.output),
       splits: expectSplits(prepared, sizes?.output),
     },
     openFiles,
-    devices: found.devices,
-    time,
-    resumed,
+    devices,
+    resumed: resumedBy(prepared),
     isResumable: plan.isResumable,
     advice: adviseOn({
       prepared,
       levels,
-      longestTaskShare: job?.longestTaskShare,
-      devices: found.devices,
-      time,
+      decodedBytes: sizes?.decodedBytes,
+      devices,
       openFiles,
       tempBytes: (sizes?.tempBytes ?? NOTHING).expected,
     }),
@@ -160,21 +133,7 @@ function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   return codecs;
 }
 
-function freeMemoryBytes(budgetBytes: number): number {
-  return Math.max(0, readMemory().availableBytes - budgetBytes);
-}
-
 function resumedBy({ earlier, site }: PreparedShuffle): ShufflePreview['resumed'] {
   if (earlier === undefined || site.kind === 'stream') return undefined;
   return resumedWork(earlier, listCommittedSlices(site.paths.jobDirectory).length);
-}
-
-function shareLeft(resumed: ShufflePreview['resumed'], { plan, earlier }: PreparedShuffle, { output }: JobSizes) {
-  if (resumed === undefined) return { pass1: 1, pass2: 1 };
-  if (earlier?.journal !== undefined) return { pass1: 0, pass2: 0 };
-  const left = (done: number, all: number) => Math.max(0, 1 - done / Math.max(1, all));
-  return {
-    pass1: left(resumed.pileSets, plan.slices.length),
-    pass2: left(resumed.outputBytes, output?.bytes.expected ?? 0),
-  };
 }

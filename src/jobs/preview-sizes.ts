@@ -3,44 +3,33 @@
  * limits that samples give.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
-import { openEncoder } from '../formats/encoder-table.js';
+import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { estimateInputs } from '../inputs/estimate.js';
-import type { FileInput } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import { deriveDrawSeed } from '../keys.js';
-import { OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
+import { factorOf, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from './expected.js';
 import { expectGroups } from './expected-counts.js';
 import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Expected, PreviewedSplit } from './preview-report.js';
-import { type EncoderProbe, probeEncoder } from './probe-work.js';
+import type { ShuffleRequest } from './request.js';
 import { sampleRecords } from './sample-records.js';
-import { type Amount, expectedFiles } from './timed-job.js';
 
 export interface JobSizes {
   /** Of all inputs. */
   readonly records: Expected;
   readonly recordBytes: Expected;
-  /** Of those that are read. */
-  readonly read: SizedRecords;
-  /** Put on piles, with all copies. */
-  readonly onPiles: SizedRecords;
-  /** Written to the temp disks in all, and on one level. */
+  /** Written to the temp disks in all. */
   readonly tempBytes: Expected;
-  readonly tempBytesOfLevel: Expected;
   /** Undefined: the output has no end. */
   readonly output: (SizedRecords & { readonly writtenBytes: Expected }) | undefined;
   /** Expected decoded bytes of each input. */
   readonly decodedBytes: readonly (number | undefined)[];
-  /** Some of the records, each with its delimiter. */
-  readonly sample: readonly Uint8Array[];
-  /** Of a compressed output. */
-  readonly encoding: EncoderProbe | undefined;
 }
 
 export interface SizedRecords {
@@ -54,8 +43,8 @@ const RATIO_ERROR = 0.1;
 const DEVIATIONS = 4;
 /** The mean of squared lengths, over the square of their mean, may be this squared. */
 const SQUARED_LENGTHS = 2;
-/** For the samples of an encoder. */
-const ENCODE_SECONDS = 0.3;
+/** Encoded to learn how well the records compress. */
+const ENCODED_BYTES = 512 * 1024;
 /** Of keys that a limit kept out too late. */
 const HEAD_MARGIN = 1.5;
 
@@ -83,25 +72,19 @@ export async function expectSizes(
   const everything = sumOf(groups.map((group, i) => withCopies(group, weightOf(i))));
   const onPiles = headOnPiles(prepared, everything);
   const drawn = drawnRecords(prepared, all);
-  const tempBytesOfLevel = temp(prepared, onPiles, drawn, kept);
+  const tempBytes = temp(prepared, onPiles, drawn, kept);
   const levels = levelsOf(plan.memory, plan.memoryNeed.meanRecordBytes);
   const output = outputRecords(prepared, everything, drawn);
-  const encoding = await encodingOf(prepared, kept);
   return {
     records: wholeNumbers(all.records),
     recordBytes: wholeNumbers(all.bytes),
-    read: sumOf(groups.filter((_, i) => !isNothing(weightOf(i)))),
-    onPiles,
-    tempBytes: wholeNumbers(mapped(tempBytesOfLevel, (bytes) => bytes * levels)),
-    tempBytesOfLevel,
+    tempBytes: wholeNumbers(mapped(tempBytes, (bytes) => bytes * levels)),
     output: output && {
       records: wholeNumbers(output.records),
       bytes: wholeNumbers(output.bytes),
-      writtenBytes: wholeNumbers(writtenBytes(prepared, output, encoding)),
+      writtenBytes: wholeNumbers(writtenBytes(prepared, output, kept)),
     },
     decodedBytes,
-    sample: kept,
-    encoding,
   };
 }
 
@@ -170,12 +153,12 @@ function temp(
   { plan, request }: PreparedShuffle,
   onPiles: SizedRecords,
   drawn: SizedRecords | undefined,
-  sample: JobSizes['sample'],
+  sample: readonly Uint8Array[],
 ): Expected {
   const { memory, memoryNeed } = plan;
   if (staysInMemory(memory) && memoryNeed.exact && drawn === undefined) return NOTHING;
   const level = request.tempZstdLevel;
-  const ratio = level === undefined ? 1 : ratioOf(sample, level);
+  const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
   const stored = ({ bytes, records }: SizedRecords) =>
     plus(
       mapped(bytes, (value) => value * ratio),
@@ -187,10 +170,10 @@ function temp(
   return drawn === undefined ? outOfMemory : { ...outOfMemory, least: 0 };
 }
 
-function ratioOf(records: JobSizes['sample'], level: number): number {
-  const bytes = new Uint8Array(Buffer.concat(records).subarray(0, 512 * 1024));
+function ratioOf(records: readonly Uint8Array[], compression: Compression): number {
+  const bytes = new Uint8Array(Buffer.concat(records).subarray(0, ENCODED_BYTES));
   if (bytes.byteLength === 0) return 1;
-  return Math.min(1, openEncoder({ codec: 'zstd', level }).encode(bytes).byteLength / bytes.byteLength);
+  return openEncoder(compression).encode(bytes).byteLength / bytes.byteLength;
 }
 
 /** Undefined: without end. */
@@ -212,30 +195,12 @@ function outputRecords(
   return { records: some, bytes: unique ? { ...bytesOf, least: 0 } : bytesOf };
 }
 
-async function encodingOf(
-  { request, plan }: PreparedShuffle,
-  sample: JobSizes['sample'],
-): Promise<EncoderProbe | undefined> {
-  const { compression, seed, signal } = request;
-  if (compression === undefined) return undefined;
-  // Neighbours in an input are more alike than those in the output.
-  const draw = seedrandom(deriveDrawSeed(seed));
-  const shuffled = sample.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
-  return probeEncoder(
-    shuffled.map(({ bytes }) => bytes),
-    openEncoder(compression),
-    OUTPUT_BUFFER_COUNT * plan.memory.outputBytes,
-    ENCODE_SECONDS,
-    signal,
-  );
-}
-
 function writtenBytes(
   { request, firstHeader }: PreparedShuffle,
   output: SizedRecords,
-  encoding: EncoderProbe | undefined,
+  sample: readonly Uint8Array[],
 ): Expected {
-  const files = expectedFiles(request, expectedOf(output)) ?? 1;
+  const files = expectedFiles(request, output) ?? 1;
   const { header: spec } = request;
   const endBytes =
     spec === undefined || firstHeader === undefined
@@ -243,13 +208,30 @@ function writtenBytes(
       : firstHeader.header.bytes.byteLength + headerRuleOf(spec).trailer.byteLength;
   const plain = plus(output.bytes, exactly(files * endBytes));
   if (request.compression === undefined) return plain;
-  const ratio = encoding?.bytesPerByte ?? 1;
+  // Neighbours in an input are more alike than those in the output.
+  const draw = seedrandom(deriveDrawSeed(request.seed));
+  const shuffled = sample.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
+  const ratio = ratioOf(
+    shuffled.map(({ bytes }) => bytes),
+    request.compression,
+  );
   return times(plain, { least: ratio * (1 - RATIO_ERROR), expected: ratio, most: ratio * (1 + RATIO_ERROR) });
 }
 
-/** The numbers without their limits. */
-export function expectedOf({ bytes, records }: SizedRecords): Amount {
-  return { bytes: bytes.expected, records: records.expected };
+/** Files of the output. Undefined: it depends on more than is known. */
+export function expectedFiles(
+  { shards, splits }: Pick<ShuffleRequest, 'shards' | 'splits'>,
+  output: SizedRecords | undefined,
+): number | undefined {
+  const rules = splits?.map((split) => split.shards) ?? [shards ?? { by: 'count' as const, shardCount: 1 }];
+  let files = 0;
+  for (const rule of rules) {
+    if (rule.by === 'count') files += rule.shardCount;
+    else if (output === undefined || splits !== undefined) return undefined;
+    else if (rule.by === 'records') files += Math.ceil(output.records.expected / rule.recordsPerShard);
+    else files += Math.ceil(output.bytes.expected / rule.maxShardBytes);
+  }
+  return files;
 }
 
 export function expectSplits(
@@ -275,15 +257,4 @@ export function expectSplits(
     const most = Math.min(records.most, records.most * share + spread(records.most));
     return { name, records: wholeNumbers({ least, expected: records.expected * share, most }) };
   });
-}
-
-/** Compressed inputs, of each codec the largest. */
-export function largestOfEachCodec(files: readonly FileInput[]): readonly FileInput[] {
-  const largest = new Map<string, FileInput>();
-  for (const file of files) {
-    if (file.codec === undefined) continue;
-    const known = largest.get(file.codec.name);
-    if (known === undefined || known.version.byteLength < file.version.byteLength) largest.set(file.codec.name, file);
-  }
-  return [...largest.values()];
 }

@@ -5,7 +5,8 @@
 import { join } from 'node:path';
 import type { Tuning } from '../plan/memory-plan.js';
 import { runJob } from './job.js';
-import type { MemberPreview, TogetherPreview, TogetherPreviewOptions } from './preview-report.js';
+import type { ShuffleTogetherOptions } from './options.js';
+import type { MemberPreview, TogetherPreview } from './preview-report.js';
 import { previewShuffle } from './preview-shuffle.js';
 import { optionsOfMember, prepareTogether } from './shuffle-together.js';
 import { completeTogether } from './together-options.js';
@@ -18,7 +19,7 @@ import { completeTogether } from './together-options.js';
  * @throws PileshufError as `shuffleTogether` before its first byte.
  */
 export async function previewTogether(
-  { probe, ...options }: TogetherPreviewOptions,
+  options: ShuffleTogetherOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<TogetherPreview> {
   const { value: job } = await runJob(options, (scope) => prepareTogether(completeTogether(options), scope, true));
@@ -27,7 +28,7 @@ export async function previewTogether(
     const path = join(job.outputPath, name);
     // Beside the output, as the staged files of the job are: the directory may not be there yet.
     const output = `${job.outputPath}.${name}`;
-    const preview = await previewShuffle({ ...optionsOfMember(job, options, ordinal), output, probe }, tuning);
+    const preview = await previewShuffle({ ...optionsOfMember(job, options, ordinal), output }, tuning);
     members.push({ ...preview, name, isResumable: job.isResumable, output: { ...preview.output, path } });
   }
   return { members, warnings: members.flatMap(({ warnings }) => warnings) };

@@ -31,7 +31,6 @@ import {
   numberArenaBytes,
   sumOfAll,
 } from '../plan/number-range.js';
-import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
@@ -121,11 +120,14 @@ const INLINE_PLACES = 2n ** 20n;
 export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning> = {}): Promise<RangeReport> {
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareRange(options, tuning, scope);
-    const { request, control, gates, plan, site } = prepared;
+    const { request, control, gates, plan } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const costs = costsOfOnePhase('shuffle', plan.bytes, site.kind === 'files' ? (plan.bytes ?? 0) : 0);
-    const progress = new JobProgress(control, stop, request.onProgress, costs, { gates, budgetBytes: undefined });
+    const phases = [
+      { phase: 'shuffle', bytes: plan.bytes },
+      { phase: 'commit', bytes: 0 },
+    ] as const;
+    const progress = new JobProgress(control, stop, request.onProgress, phases, { gates, budgetBytes: undefined });
     const open = await openSite(prepared, scope);
     return workAt(open, scope, (threadScope) => writeAt(open, prepared, stop, progress, threadScope));
   });

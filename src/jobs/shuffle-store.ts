@@ -28,7 +28,6 @@ import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
-import { expectStoreShuffle } from './job-costs.js';
 import { describeWithoutInputs } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -72,10 +71,13 @@ export async function shuffleStore(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectStoreShuffle(prepared), {
-      gates: prepared.gates,
-      budgetBytes: request.memoryBytes,
-    });
+    const phases = [
+      { phase: 'scatter', bytes: 0 },
+      { phase: 'shuffle', bytes: prepared.plan.memoryNeed.recordBytes },
+      { phase: 'commit', bytes: 0 },
+    ] as const;
+    const machine = { gates: prepared.gates, budgetBytes: request.memoryBytes };
+    const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
     await warnOfUnowned(snapshot, request);
     profile.pass1Begins();
     const pass1 = await progress.during('scatter', undefined, () =>

@@ -58,7 +58,7 @@ import { findOtherNames, type NamedReads } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
 import { describeSplits } from './job-description.js';
 import { canNeverResume } from './job-files.js';
-import type { ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
+import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
 import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
@@ -294,14 +294,14 @@ function hasBytes(path: string, byteLength: number): boolean {
 
 /** The options of the shuffle of a member, but for its output. */
 export function optionsOfMember(
-  { isResumable, request }: PreparedTogether,
+  { isResumable, request, inputs }: PreparedTogether,
   options: ShuffleTogetherOptions,
   ordinal: number,
 ): ShuffleOptions {
   const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = options;
   const member = request.members[ordinal];
   if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
-  const place = { number: ordinal + 1, of: request.members.length };
+  const place = placeOfMember(inputs, request.members.length, ordinal);
   const fromEnvironment = process.env['TMPDIR'];
   // Beside a job directory the environment does not count.
   const tempDirs =
@@ -320,6 +320,21 @@ export function optionsOfMember(
     seed: request.common.seed,
     shardPrefix: request.common.splits === undefined ? 'part' : undefined,
     onProgress: onProgress && ((progress) => onProgress({ ...progress, member: place })),
+  };
+}
+
+/** @param inputs of all members, of each as many. */
+function placeOfMember(inputs: readonly Input[], memberCount: number, ordinal: number): MemberProgress {
+  // An empty input counts, too: a member has a share.
+  const bytesOf = (some: readonly Input[]) =>
+    some.reduce((sum, input) => sum + 1 + (input.kind === 'file' ? input.version.byteLength : 0), 0);
+  const inputCount = inputs.length / memberCount;
+  const shareBefore = (member: number) => bytesOf(inputs.slice(0, member * inputCount)) / bytesOf(inputs);
+  return {
+    number: ordinal + 1,
+    of: memberCount,
+    startShare: shareBefore(ordinal),
+    endShare: shareBefore(ordinal + 1),
   };
 }
 

@@ -26,8 +26,8 @@ import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
-import { expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
+import { phasesOfShuffle } from './job-phases.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
@@ -67,7 +67,7 @@ export async function shuffleCounted(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectShuffle(prepared), {
+    const progress = new JobProgress(control, stop, request.onProgress, phasesOfShuffle(prepared), {
       gates: prepared.deviceGates,
       budgetBytes: request.memoryBytes,
     });

@@ -12,7 +12,6 @@ import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { hearSignals } from '../pause.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { costsOfOnePhase } from '../plan/phase-costs.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -69,10 +68,9 @@ export async function verifyStore(
         }
       };
       const tasks = tasksOf(snapshot, { job, longestRecordBytes });
-      const progress = new JobProgress(control, stop, onProgress, costsOfOnePhase('verify', diskBytes), {
-        gates,
-        budgetBytes: undefined,
-      });
+      const phases = [{ phase: 'verify', bytes: diskBytes }] as const;
+      const machine = { gates, budgetBytes: undefined };
+      const progress = new JobProgress(control, stop, onProgress, phases, machine);
       await progress.during('verify', diskBytes, () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), stop));
       // On this thread tasks block the event loop, which may need two turns to tell of a signal.
       await hearSignals(signal);

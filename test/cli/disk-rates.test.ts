@@ -26,6 +26,7 @@ it('counts the last ten seconds, of each disk on its own', () => {
 
 it('begins anew with a member, and behind the pass that counts', () => {
   const meter = new DiskMeter();
+  const member = (number: number) => ({ number, of: 2, startShare: (number - 1) / 2, endShare: number / 2 });
   const rateOf = (bytesRead: number, atSeconds: number, more: Partial<ShuffleProgress>) =>
     meter.measure(report([disk('a', bytesRead, 0)], more), atSeconds)[0]?.readBytesPerSecond;
   expect(rateOf(0, 0, { phase: 'count' })).toBe(0);
@@ -33,9 +34,9 @@ it('begins anew with a member, and behind the pass that counts', () => {
   expect(rateOf(0, 2, { phase: 'scatter' })).toBe(0);
   expect(rateOf(100, 3, { phase: 'scatter' })).toBe(100);
   expect(rateOf(300, 4, { phase: 'shuffle' })).toBe(150);
-  expect(rateOf(0, 5, { member: { number: 1, of: 2 } })).toBe(0);
-  expect(rateOf(70, 6, { member: { number: 1, of: 2 } })).toBe(70);
-  expect(rateOf(10, 7, { member: { number: 2, of: 2 } })).toBe(0);
+  expect(rateOf(0, 5, { member: member(1) })).toBe(0);
+  expect(rateOf(70, 6, { member: member(1) })).toBe(70);
+  expect(rateOf(10, 7, { member: member(2) })).toBe(0);
 });
 
 it('takes a disk that comes later', () => {

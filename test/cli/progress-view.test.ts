@@ -19,14 +19,13 @@ const STATE: JobState = {
   bytesTotal: 2.4e9,
   phaseSeconds: 8,
   phases: [
-    { phase: 'scatter', cost: 1 },
-    { phase: 'shuffle', cost: 1 },
-    { phase: 'commit', cost: 0 },
+    { phase: 'scatter', bytes: 2.4e9 },
+    { phase: 'shuffle', bytes: 2.4e9 },
+    { phase: 'commit', bytes: 0 },
   ],
   bytesPerSecond: 210e6,
   meanBytesPerSecond: 195e6,
-  startSeconds: 0,
-  secondsLeft: 6,
+  workedSeconds: 8,
   jobDone: 0.309,
   jobSecondsLeft: 47.2,
   jobSeconds: 20,
@@ -89,7 +88,9 @@ describe('the live view', () => {
       '[===========-]  99%  48 s left  commit',
       'memory 612 MB (-S 1G)',
     ]);
-    expect(viewLines({ ...STATE, member: { number: 2, of: 3 } }, 80)[0]).toContain('pass 1 of 2 for member 2 of 3');
+    expect(viewLines({ ...STATE, member: { number: 2, of: 3, startShare: 0.3, endShare: 0.6 } }, 80)[0]).toContain(
+      'pass 1 of 2 for member 2 of 3',
+    );
   });
 });
 
@@ -140,7 +141,9 @@ describe('for any job', () => {
       meanBytesPerSecond: bytes,
       jobDone: unknown(fc.double({ min: 0, max: 1, noNaN: true })),
       jobSecondsLeft: unknown(seconds),
-      member: unknown(fc.record({ number: fc.nat(99_999), of: fc.nat(99_999) })),
+      member: unknown(
+        fc.record({ number: fc.nat(99_999), of: fc.nat(99_999), startShare: fc.nat(1), endShare: fc.nat(1) }),
+      ),
       memory: unknown(fc.record({ residentBytes: bytes, budgetBytes: unknown(bytes) })),
       tasks: unknown(fc.record({ running: fc.nat(99_999), waiting: fc.nat(99_999), reasons: fc.array(name) })),
       disks,

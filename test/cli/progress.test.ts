@@ -51,11 +51,11 @@ function play(options: Partial<ReporterOptions>, isTTY = false, columns = 80, ro
   return { stream, clock, reporter };
 }
 
-/** Two passes that take equally long, and a commit that takes no time. */
-const phases: ShuffleProgress['phases'] = [
-  { phase: 'scatter', cost: 2 },
-  { phase: 'shuffle', cost: 2 },
-  { phase: 'commit', cost: 0 },
+/** Two passes over as many bytes, and a commit. */
+const phasesOf = (bytes: number | undefined): ShuffleProgress['phases'] => [
+  { phase: 'scatter', bytes },
+  { phase: 'shuffle', bytes },
+  { phase: 'commit', bytes: 0 },
 ];
 const inPhase = (
   phase: JobPhase,
@@ -63,16 +63,14 @@ const inPhase = (
   phaseSeconds: number,
   bytesTotal: number | undefined,
 ): ShuffleProgress => ({
-  ...{ phase, bytesDone, bytesResumed: 0, bytesTotal, phaseSeconds, phases },
+  ...{ phase, bytesDone, bytesResumed: 0, bytesTotal, phaseSeconds, phases: phasesOf(bytesTotal) },
   disks: [{ name: 'vda', bytesRead: 10 * bytesDone, bytesWritten: 5 * bytesDone, callsUnderWay: 3, callLimit: 8 }],
   memory: { residentBytes: 612e6, budgetBytes: 2 ** 30 },
 });
 const scatter = (bytesDone: number, phaseSeconds: number, bytesTotal = 4e9): ShuffleProgress =>
   inPhase('scatter', bytesDone, phaseSeconds, bytesTotal);
-const ofPipe = (bytesDone: number, phaseSeconds: number): ShuffleProgress => ({
-  ...inPhase('scatter', bytesDone, phaseSeconds, undefined),
-  phases: phases.map(({ phase }) => ({ phase, cost: undefined })),
-});
+const ofPipe = (bytesDone: number, phaseSeconds: number): ShuffleProgress =>
+  inPhase('scatter', bytesDone, phaseSeconds, undefined);
 
 const report: ShuffleReport = {
   records: 19_047_619,
@@ -208,7 +206,7 @@ describe('JSON progress', () => {
     expect(events).toEqual([
       {
         event: 'plan',
-        phases,
+        phases: phasesOf(15e7),
         bytesTotal: 15e7,
         memoryBudgetBytes: 2 ** 30,
         disks: [{ name: 'vda', callLimit: 8 }],
@@ -217,7 +215,6 @@ describe('JSON progress', () => {
         ...both,
         ...passes,
         bytesDone: 1e7,
-        secondsLeft: 1.4,
         jobDone: 0.033,
         jobSecondsLeft: 2.9,
         jobSeconds: 0.1,
@@ -226,23 +223,23 @@ describe('JSON progress', () => {
       {
         ...both,
         ...passes,
-        ...{ bytesDone: 11e7, secondsLeft: 0.4, jobDone: 0.367, jobSecondsLeft: 1.9, jobSeconds: 1.1 },
+        ...{ bytesDone: 11e7, jobDone: 0.367, jobSecondsLeft: 1.9, jobSeconds: 1.1 },
         disks: [{ ...disks[0], bytesRead: 11e8, bytesWritten: 55e7 }],
       },
       {
         ...both,
         ...passes,
-        ...{ bytesDone: 15e7, secondsLeft: 0, jobDone: 0.5, jobSecondsLeft: 1.5, jobSeconds: 1.5 },
+        ...{ bytesDone: 15e7, jobDone: 0.5, jobSecondsLeft: 1.5, jobSeconds: 1.5 },
         disks: [{ ...disks[0], bytesRead: 15e8, bytesWritten: 75e7 }],
       },
-      expect.objectContaining({ phase: 'shuffle', bytesTotal: null, secondsLeft: null, pass: 2, jobSecondsLeft: 1.5 }),
+      expect.objectContaining({ phase: 'shuffle', bytesTotal: null, pass: 2, jobSecondsLeft: null }),
     ]);
   });
 
   it('prints a plan for each member of aligned files', async () => {
     const played = play({ style: 'json' });
-    await reportAt(played, 0, { ...scatter(0, 0), member: { number: 1, of: 2 } });
-    await reportAt(played, 0.1, { ...scatter(0, 0), member: { number: 2, of: 2 } });
+    await reportAt(played, 0, { ...scatter(0, 0), member: { number: 1, of: 2, startShare: 0, endShare: 0.5 } });
+    await reportAt(played, 0.1, { ...scatter(0, 0), member: { number: 2, of: 2, startShare: 0.5, endShare: 1 } });
     const events = played.stream.lines().map((line) => JSON.parse(line));
     expect(events.map(({ event, member, members }) => [event, member, members])).toEqual([
       ['plan', 1, 2],
@@ -522,38 +519,25 @@ describe('messages', () => {
 });
 
 describe('RateMeter', () => {
-  it('measures the last ten seconds, and for the time left the last fifth, not the whole phase', () => {
+  it('measures the last ten seconds, and the whole phase', () => {
     const meter = new RateMeter();
-    for (let seconds = 1; seconds <= 100; seconds++) {
-      meter.measure(scatter(seconds * 1e6, seconds, 1e9));
-    }
-    const slower = (seconds: number) => meter.measure(scatter(100e6 + seconds * 1e5, 100 + seconds, 1e9));
-    for (let seconds = 1; seconds < 12; seconds++) slower(seconds);
-    const { bytesPerSecond, secondsLeft = 0 } = slower(12);
-    expect(bytesPerSecond).toBe(1e5);
-    expect(secondsLeft).toBeGreaterThan(1000);
-    expect(secondsLeft).toBeLessThan(4000);
-    for (let seconds = 13; seconds < 30; seconds++) slower(seconds);
-    expect(slower(30).secondsLeft).toBe(8970);
+    for (let tenths = 1; tenths <= 1000; tenths++) meter.measure(scatter(tenths * 1e5, tenths / 10, 1e9));
+    for (let seconds = 1; seconds < 12; seconds++) meter.measure(scatter(100e6 + seconds * 1e5, 100 + seconds, 1e9));
+    const { bytesPerSecond, meanBytesPerSecond } = meter.measure(scatter(112e6, 112, 1e9));
+    expect(bytesPerSecond).toBeCloseTo((112e6 - 100.2e6) / 10, 0);
+    expect(meanBytesPerSecond).toBe(1e6);
   });
 
   it('begins anew with each phase, and never runs backwards', () => {
     const meter = new RateMeter();
-    expect(meter.measure(scatter(5e8, 1))).toMatchObject({ bytesPerSecond: 5e8, secondsLeft: 7 });
+    expect(meter.measure(scatter(5e8, 1))).toMatchObject({ bytesPerSecond: 5e8 });
     expect(meter.measure({ ...scatter(1e6, 1), phase: 'shuffle' })).toMatchObject({ bytesPerSecond: 1e6 });
-    expect(meter.measure({ ...scatter(0, 30), phase: 'shuffle' })).toMatchObject({
-      bytesPerSecond: 0,
-      secondsLeft: undefined,
-    });
-    expect(meter.measure({ ...scatter(9e9, 40), phase: 'shuffle' })).toMatchObject({ secondsLeft: 0 });
+    expect(meter.measure({ ...scatter(0, 30), phase: 'shuffle' })).toMatchObject({ bytesPerSecond: 0 });
   });
 
   it('does not count what an earlier attempt did', () => {
     const meter = new RateMeter();
     meter.measure({ ...scatter(2e9, 1), bytesResumed: 2e9 });
-    expect(meter.measure({ ...scatter(3e9, 2), bytesResumed: 2e9 })).toMatchObject({
-      bytesPerSecond: 1e9,
-      secondsLeft: 1,
-    });
+    expect(meter.measure({ ...scatter(3e9, 2), bytesResumed: 2e9 })).toMatchObject({ bytesPerSecond: 1e9 });
   });
 });

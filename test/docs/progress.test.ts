@@ -33,10 +33,10 @@ it('the view is one', () => {
   const state: JobState = {
     ...{ phase: 'scatter', bytesDone: 1.2e9, bytesResumed: 0, bytesTotal: 2.4e9, phaseSeconds: 8 },
     phases: [
-      { phase: 'scatter', cost: 1 },
-      { phase: 'shuffle', cost: 1 },
+      { phase: 'scatter', bytes: 2.4e9 },
+      { phase: 'shuffle', bytes: 2.4e9 },
     ],
-    ...{ bytesPerSecond: 210e6, meanBytesPerSecond: 195e6, startSeconds: 0, secondsLeft: 6 },
+    ...{ bytesPerSecond: 210e6, meanBytesPerSecond: 195e6, workedSeconds: 8 },
     ...{ jobDone: 0.309, jobSecondsLeft: 47.2, jobSeconds: 20 },
     disks: [
       {

@@ -403,7 +403,7 @@ describe('every job that takes directories', () => {
     ['append', async () => (await appendToStore(place('store'), common())).inputCount],
     ['verify', async () => (await verifyPermutation({ ...common(), outputs: [place('d')] })).outputs.files],
     ['check-shuffled', async () => (await checkShuffled(common())).files],
-    ['plan', async () => (await previewShuffle({ ...common(), probe: false })).inputs.count],
+    ['plan', async () => (await previewShuffle(common())).inputs.count],
     [
       'cluster plan',
       async () => {

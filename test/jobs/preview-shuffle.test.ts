@@ -7,18 +7,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  PileshufError,
-  type PreviewOptions,
-  previewShuffle,
-  type ShuffleOptions,
-  shuffle,
-  type Tuning,
-} from '#src/index.js';
+import { PileshufError, previewShuffle, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
-import { fromCi, sampled } from '../fixtures/scale.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -50,9 +43,9 @@ function listing(path: string): string[] {
   return stat.isDirectory() ? [own, ...readdirSync(path).flatMap((name) => listing(join(path, name)))] : [own];
 }
 
-async function preview(options: Partial<PreviewOptions> = {}, tuning: Partial<Tuning> = {}) {
+async function preview(options: Partial<ShuffleOptions> = {}, tuning: Partial<Tuning> = {}) {
   const before = listing(directory.path());
-  const report = await previewShuffle({ ...base(), probe: false, ...options }, tuning);
+  const report = await previewShuffle({ ...base(), ...options }, tuning);
   expect(listing(directory.path())).toEqual(before);
   // As a program reads it: without fields that are undefined.
   const json: unknown = JSON.parse(JSON.stringify(report));
@@ -117,18 +110,16 @@ describe('a preview', () => {
     ),
   )('of %s fits the schema, and writes nothing', async (name, { tuning, ...options }) => {
     const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;
-    const report = await preview({ ...options, ...(inputs && { inputs }) }, tuning);
-    expect(report.time?.isProbed).toBe(false);
-    expect(report.time?.total.most).toBeGreaterThan(report.time?.total.least ?? Number.POSITIVE_INFINITY);
+    await preview({ ...options, ...(inputs && { inputs }) }, tuning);
   });
 
   it('of streams and endless outputs says what is unknown', async () => {
     const ofStream = await preview({ inputs: ['-'], tempDirs: [directory.temp], output: '/dev/null' });
     expect(ofStream.inputs).toEqual({ count: 1, codecs: { stream: 1 } });
-    expect([ofStream.temp.bytes, ofStream.output.bytes, ofStream.time]).toEqual([undefined, undefined, undefined]);
+    expect([ofStream.temp.bytes, ofStream.output.bytes]).toEqual([undefined, undefined]);
     const endless = await preview({ repeat: true, output: '/dev/null' });
     expect(endless.inputs.records?.expected).toBeGreaterThan(7000);
-    expect([endless.output.records, endless.time]).toEqual([undefined, undefined]);
+    expect(endless.output.records).toBeUndefined();
   });
 
   it('of nothing is one of nothing', async () => {
@@ -160,38 +151,6 @@ describe('a preview', () => {
     const bytes = 4 + linesOf('b', 5000).length;
     const { output } = await preview({ inputs });
     expect(output.bytes).toEqual({ least: bytes, expected: bytes, most: bytes });
-  });
-
-  it('with a probe measures, and leaves nothing behind', async () => {
-    writeFileSync(directory.path('in', 'large.jsonl'), linesOf('large', 100_000));
-    const names = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
-    const before = names(directory.path());
-    const { time, devices } = await previewShuffle({ ...base(), probe: true }, { keepInRam: false });
-    expect(names(directory.path())).toEqual(before);
-    expect(time?.isProbed).toBe(true);
-    expect(devices.some(({ readBytesPerSecond: speed }) => (speed ?? 0) > 0)).toBe(true);
-  });
-
-  it.runIf(fromCi)('with a probe makes only files without a name, and none with `probe: false`', async () => {
-    const namesAfter: (readonly string[])[] = [];
-    const former = replaceFileCalls({
-      ...systemFileCalls,
-      open: (path, flags, mode) => {
-        const fd = systemFileCalls.open(path, flags, mode);
-        if (mode !== undefined) namesAfter.push(readdirSync(directory.temp));
-        return fd;
-      },
-    });
-    try {
-      await previewShuffle({ ...base(), probe: false }, { keepInRam: false });
-      expect(namesAfter).toEqual([]);
-      await previewShuffle({ ...base(), probe: true }, { keepInRam: false });
-    } finally {
-      replaceFileCalls(former);
-    }
-    expect(namesAfter.length).toBeGreaterThan(0);
-    // Where a system has no files without a name, one has a name for a moment.
-    if (process.platform === 'linux') expect(namesAfter.flat()).toEqual([]);
   });
 
   it('tells what an earlier attempt has done', async () => {
@@ -256,7 +215,7 @@ describe('a preview that cannot be', () => {
     const before = listing(directory.path());
     try {
       // The process of the lock is this one, which a job may not ask; the message is the same.
-      expect(await refusalOf(previewShuffle({ ...job, probe: false }))).toMatchObject({ code: 'ERR_JOB_LOCKED' });
+      expect(await refusalOf(previewShuffle(job))).toMatchObject({ code: 'ERR_JOB_LOCKED' });
       expect(listing(directory.path())).toEqual(before);
     } finally {
       lock.release();
@@ -267,6 +226,5 @@ describe('a preview that cannot be', () => {
 
   it('is one with an option that it does not have', async () => {
     expect(await refusalOf(previewShuffle({ ...base(), prob: true } as never))).toMatchObject({ code: 'ERR_OPTION' });
-    expect(await refusalOf(previewShuffle({ ...base(), probe: 1 } as never))).toMatchObject({ code: 'ERR_OPTION' });
   });
 });

@@ -57,6 +57,7 @@ function hashRange(
     control.countMoved(gate, 'read', count);
     outputHasher.add(bytes, address, count);
     control.count('shuffledBytes', count);
+    control.count('resumedOutputBytes', count);
     position += count;
   }
   return checksumTextOf(outputHasher.checksum());

@@ -13,7 +13,7 @@ import { shuffleCallOf, shuffleJobOf } from './shuffle.js';
 
 const notes = `
 Takes the options of the main command, and says what that job will need: memory,
-temp data, output, open files, time. It checks what the job checks, fails as the
+temp data, output, open files. It checks what the job checks, fails as the
 job fails, and writes no output. docs/PLAN.md explains the lines.
 
 Examples:
@@ -26,9 +26,9 @@ export const command: CommandDefinition<'plan'> = {
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run({ operands, values, given, reporter, signal, tuning }) {
-    const { json, probe, ...ofJob } = values;
+    const { json, ...ofJob } = values;
     refuseRange(ofJob);
-    const talk = { probe, signal, onWarning: reporter.warning };
+    const talk = { signal, onWarning: reporter.warning };
     const together = togetherCallOf({ operands, values: ofJob, given });
     let report: ShufflePreview | TogetherPreview;
     if (together === undefined) {

@@ -148,7 +148,7 @@ export class ReportLog {
     this.#moments.push({
       seconds: (performance.now() - this.#began) / 1000,
       readBytes: control.counted('scatteredBytes') - control.counted('resumedBytes'),
-      writtenBytes: control.counted('shuffledBytes'),
+      writtenBytes: control.counted('shuffledBytes') - control.counted('resumedOutputBytes'),
       traffic: inline ? [] : deviceGates.permits.map((_, gate) => trafficOf(control, gate)),
     });
     if (this.#moments.length < MOST_MOMENTS) return;
