@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what pileshuf -i LO-HI --seed SEED [-n COUNT] [-r] prints. Written from docs/RANGES.md alone:
+"""Prints what pileshuf -i LO-HI --seed SEED [-n COUNT] [-r] prints. Written from docs/ORDER.md alone:
 
     range.py LO-HI SEED [COUNT [repeat]]
 """

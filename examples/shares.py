@@ -1,6 +1,6 @@
 """Prints the weights that follow from shares of the sum of a field, for mix.py: shares.py FIELD FILE=SHARE...
 
-Written from docs/ORDER.md and docs/MIXING.md alone. Each file is a group that may come once, max_epochs: 1. The files have
+Written from docs/ORDER.md and docs/CHOOSING-RECORDS.md alone. Each file is a group that may come once, max_epochs: 1. The files have
 a JSON object a line and are not compressed; FIELD is as in .n_tokens or .metadata.seconds."""
 import json
 import sys

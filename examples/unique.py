@@ -3,13 +3,11 @@
     unique.py --by .url SEED FILES                of lines with equal values of a JSON field, the first one
     unique.py --by csv:3 SEED FILES               of rows of CSV with equal values of a column; tsv:3 is of lines with tabs
     unique.py --by '/^(EXPR)/' SEED FILES         of lines with equal first groups of an expression
-    unique.py --duplicates FILE ... SEED FILES    writes the other lines to FILE, as pileshuf --duplicates does
     unique.py --missing VALUE ... SEED FILES      lines without a value have this one
 
-Written from docs/ORDER.md and docs/UNIQUE.md alone. The files are not compressed, and their last lines have newlines. Numbers
+Written from docs/ORDER.md and docs/CHOOSING-RECORDS.md alone. The files are not compressed, and their last lines have newlines. Numbers
 in a field are whole, names in it have no dots, columns have numbers, and lines with an expression are UTF-8."""
 import argparse
-import base64
 import csv
 import hashlib
 import json
@@ -84,19 +82,9 @@ def value_of(line, by, missing):
     return b'"' + missing.encode() if value is None else value
 
 
-def listed(line, place, kept):
-    entry = {"dropped": place, "kept": kept}
-    try:
-        entry["record"] = line.decode()
-    except UnicodeDecodeError:
-        entry["base64"] = base64.b64encode(line).decode()
-    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
 parser = argparse.ArgumentParser()
 parser.add_argument("--by")
 parser.add_argument("--missing")
-parser.add_argument("--duplicates")
 parser.add_argument("seed")
 parser.add_argument("files", nargs="*")
 given = parser.parse_args()
@@ -104,17 +92,9 @@ parts = [text.encode() for text in (given.seed, "content", "")]
 digest = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
 content_key = struct.unpack_from("<II", digest)
 
-first, dropped = {}, []
+first = {}
 for path in given.files:
-    byte = 0
     for line in records_of(open(path, "rb"), given.by):
-        value, place = value_of(line, given.by, given.missing), {"input": path, "byte": byte}
-        kept, kept_place = first.setdefault(value, (line, place))
-        if kept_place is not place:
-            dropped.append(listed(line, place, kept_place))
-        byte += len(line)
+        first.setdefault(value_of(line, given.by, given.missing), line)
 order = sorted(first, key=lambda value: (key_of(value, content_key), value))
-sys.stdout.buffer.write(b"".join(first[value][0] for value in order))
-if given.duplicates is not None:
-    with open(given.duplicates, "wb") as file:
-        file.writelines(dropped)
+sys.stdout.buffer.write(b"".join(first[value] for value in order))

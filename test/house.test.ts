@@ -146,10 +146,6 @@ describe('rooms', () => {
     const drawers = /^(utils?|helpers?|common|types|misc|shared)(\.ts)?$/;
     expect(sources.flatMap((path) => path.split('/')).filter((name) => drawers.test(name))).toEqual([]);
   });
-
-  it('begin each file with what it is for', () => {
-    expect(sources.filter((path) => !/^(#!.*\n)?\/\*\*? ?\S?/.test(textOf.get(path) ?? ''))).toEqual([]);
-  });
 });
 
 describe('words', () => {

@@ -3,7 +3,7 @@
  * orders. If the rows are in random order already, all orders are equally likely, so the test is exact whatever the rows are.
  * Several statistics are tested together by the largest of them (Westfall and Young), so their number costs no false alarms.
  * Probabilities below 1 / orders come from a gamma distribution with the first three moments of the statistics in the random
- * orders (Pearson type III). docs/CHECK-SHUFFLED.md explains it. Pure: all chance comes from a seed.
+ * orders (Pearson type III). docs/CHECKING.md explains it. Pure: all chance comes from a seed.
  */
 
 /** A sequence of numbers from 0 to 1, always the same for a seed: sfc32, of PractRand. */

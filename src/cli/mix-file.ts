@@ -11,7 +11,7 @@ import { parseSize } from './size.js';
 export async function readMix(path: string, signal: AbortSignal): Promise<Mix> {
   const value = await parse(textOf(await readNamedFile(`the mix ${path}`, path, signal), path), path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError(`--mix ${path}: expected an object with groups (docs/MIXING.md)`);
+    throw new UsageError(`--mix ${path}: expected an object with groups (docs/CHOOSING-RECORDS.md)`);
   const { unit, total } = { unit: undefined, total: undefined, ...value };
   // The library refuses all that is no mix.
   const mix = value as Mix;

@@ -249,7 +249,7 @@ export const optionTable = [
   },
   {
     name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
-    help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
+    help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
     group: 'Order', commands: SHUFFLERS,
   },
   {
@@ -738,7 +738,7 @@ export const optionTable = [
 
   {
     name: 'progress', value: 'STYLE', sets: 'progress', ...oneOf('auto', 'bar', 'plain', 'json', 'none'),
-    help: 'auto, bar, plain, json or none (docs/PROGRESS.md); auto draws no bar while records go to a pipe or terminal',
+    help: 'auto, bar, plain, json or none (docs/RUNNING.md); auto draws no bar while records go to a pipe or terminal',
     default: 'auto',
     group: 'Progress', commands: TALKERS,
   },

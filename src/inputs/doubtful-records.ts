@@ -100,7 +100,7 @@ export function warnOfMates(
   );
   if (named === undefined) return;
   const advice = canAlign
-    ? 'give R1 and R2 to `together` (docs/ALIGNED.md)'
+    ? 'give R1 and R2 to `together` (docs/CHOOSING-RECORDS.md)'
     : `interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_READ} (docs/FORMATS.md)`;
   onWarning(
     `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${named}; ${advice}`,

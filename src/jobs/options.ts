@@ -211,12 +211,12 @@ export interface ShuffleOptions {
   readonly inputs: readonly NamedInput[];
   /**
    * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
-   * beside data, such as `_SUCCESS` (docs/INPUTS.md). Default false.
+   * beside data, such as `_SUCCESS` (docs/FORMATS.md). Default false.
    */
   readonly hidden?: boolean | undefined;
   /**
    * Takes those files of directories that one of these globs matches. A glob without a slash is compared with the name,
-   * others with the path below the directory. Default: all files, which must be of one kind (docs/INPUTS.md).
+   * others with the path below the directory. Default: all files, which must be of one kind (docs/FORMATS.md).
    */
   readonly include?: readonly string[] | undefined;
   /** Leaves out the files and directories below directories that one of these globs matches. Default: none. */
@@ -257,7 +257,7 @@ export interface ShuffleOptions {
   readonly repeat?: boolean | undefined;
   /**
    * Keeps one of equal records. Records are equal if all of their bytes are, delimiters included. The order then
-   * depends only on the seed and the different records, not on the inputs that hold them (docs/UNIQUE.md). `headCount`
+   * depends only on the seed and the different records, not on the inputs that hold them (docs/CHOOSING-RECORDS.md). `headCount`
    * and `repeat` apply to the kept records. Cannot be combined with `inputIds` or samples of tar files. Default false.
    */
   readonly unique?: boolean | undefined;
@@ -270,7 +270,7 @@ export interface ShuffleOptions {
   /**
    * A file with a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: the place
    * of the dropped record, the place of the kept record, and the text of the dropped record, or its bytes in base64
-   * (docs/UNIQUE.md). The file appears together with the output, on the same file system, and is compressed by its
+   * (docs/CHOOSING-RECORDS.md). The file appears together with the output, on the same file system, and is compressed by its
    * name. With this option, records have at most 64 MiB. Default: none.
    */
   readonly duplicates?: string | undefined;
@@ -313,7 +313,7 @@ export interface ShuffleOptions {
    */
   readonly tempDirs?: readonly string[] | undefined;
   /**
-   * Compresses temp data, which saves time if the temp disks are slow (docs/PERFORMANCE.md). Levels are 1 to 22,
+   * Compresses temp data, which saves time if the temp disks are slow (docs/SCALE.md). Levels are 1 to 22,
    * default 1. The output does not depend on it. You may change it when you resume a job. Default: no compression.
    */
   readonly tempCompress?: { readonly codec: 'zstd'; readonly level?: number | undefined } | undefined;
@@ -378,7 +378,7 @@ export interface ShuffleOptions {
   /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
   /**
-   * Reports on the job when it has succeeded (docs/REPORT.md). A path names a new file: a page if the path ends in
+   * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file: a page if the path ends in
    * `.html`, JSON if it ends in `.json`. A function is called with the same data. If the report fails, a warning says
    * so, and the output stays. Default: no report.
    */

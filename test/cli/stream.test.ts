@@ -161,7 +161,7 @@ describe('pileshuf stream', () => {
     const help = await runCommand(['stream', '--help']);
     expect(help.exitCode).toBe(0);
     expect(help.stdout.toString()).toContain('Usage: pileshuf stream [options] <store>');
-    expect(help.stdout.toString()).toContain('docs/LOADER.md');
+    expect(help.stdout.toString()).toContain('docs/STORES.md');
   });
 
   it('ends quietly when its reader goes away, and when it is asked to while the reader takes nothing', async () => {

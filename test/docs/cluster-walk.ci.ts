@@ -1,19 +1,18 @@
-/** docs/CLUSTER.md and docs/SLURM.md: their commands, typed into a shell one after the other, on a small corpus. */
+/** docs/CLUSTER.md: its commands, typed into a shell one after the other, on a small corpus; those of Slurm where it is. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { hasSlurm, onSlurm, useSlurmCluster } from '../fixtures/slurm-cluster.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { blocksOf } from './page-blocks.js';
 
 const directory = useMemoryDirectory();
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
 
-const scriptOf = (page: string) => {
-  const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block).join('');
-};
+const blocks = blocksOf('docs/CLUSTER.md').flatMap(({ kind, text }) => (kind === 'sh' ? [text] : []));
+const firstOfSlurm = blocks.findIndex((text) => text.includes('cluster slurm'));
 const linesOf = (file: number) => Array.from({ length: 300 }, (_, i) => `{"file":${file},"line":${i}}\n`).join('');
 const TOKENIZE = `#!/bin/sh
 sleep 3
@@ -23,9 +22,9 @@ cp "corpus/part-$SLURM_ARRAY_TASK_ID.jsonl" tokens/
 
 /** @returns what a shell prints, which ends at the first command that fails. */
 function walk(script: string): string {
-  for (const name of ['corpus', 'day-21', 'bin']) mkdirSync(directory.path(name));
+  for (const name of ['corpus', 'bin']) mkdirSync(directory.path(name));
   for (let file = 0; file < 8; file++) {
-    for (const name of ['corpus', 'day-21']) writeFileSync(directory.path(name, `part-${file}.jsonl`), linesOf(file));
+    writeFileSync(directory.path('corpus', `part-${file}.jsonl`), linesOf(file));
   }
   writeFileSync(directory.path('tokenize.sh'), TOKENIZE);
   const call = `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`;
@@ -49,19 +48,18 @@ function expectLocalBytes(output: string, input: string, ...words: readonly stri
   expect(contentOf(directory.path(output))).toEqual(contentOf(directory.path('local')));
 }
 
-it('docs/CLUSTER.md', () => {
-  const said = walk(scriptOf('CLUSTER.md'));
+it('by any scheduler', () => {
+  const said = walk(blocks.slice(0, firstOfSlurm).join(''));
   expect(said).toContain('scatter tasks  8, indexes 0 to 7\nshuffle tasks  8, indexes 0 to 7\n');
   expect(said).toContain(': committed\noutput   2,400 records');
   expectLocalBytes('out', 'corpus', '--seed', '42');
-  expect(readdirSync(directory.path('epoch-1')).filter((name) => !name.startsWith('.'))).toHaveLength(64);
 });
 
 describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
   useSlurmCluster();
 
-  it('docs/SLURM.md', () => {
-    const said = walk(scriptOf('SLURM.md'));
+  it('by Slurm', () => {
+    const said = walk(blocks.slice(firstOfSlurm).join(''));
     expect(said).toMatch(/^scatter {8}job \d+, array of 8\nshuffle {8}job \d+, array of 8, after \d+\n/m);
     expect(said).toContain(': committed\noutput   2,400 records');
     expect(readdirSync(directory.path('tokens'))).toHaveLength(8);

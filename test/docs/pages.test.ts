@@ -1,85 +1,35 @@
-/**
- * What holds for every page: it is short, says first what it is for, names only files that exist, and its links lead
- * somewhere. The pages of experiments are no exception.
- */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** What holds for every page: its links lead somewhere, the files that it names exist, and all pages together stay short. */
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { optionTable } from '#src/cli/option-table.js';
+import { docs, textOf } from './page-blocks.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = [
-  'README.md',
-  'CHANGELOG.md',
-  'bench/README.md',
-  'bench/disks/README.md',
-  'bench/peers/README.md',
-  'examples/README.md',
-  ...readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
-const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
-
 const ROOMS = ['src', 'workers', 'test', 'bench', 'docs', 'examples'];
 const files = ROOMS.flatMap((room) =>
   readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((name) => `${room}/${name}`),
 );
-const known = new Set([...ROOMS, ...files]);
-const baseNames = new Set(files.map((file) => file.slice(file.lastIndexOf('/') + 1)));
-
-/** Names that a page uses as placeholders, and a directory that the bench makes. */
-const isMadeUp = (path: string) => /\b(?:NAME|DATE)\b/.test(path) || path === 'bench/work';
-
-/** Whether a path, which may hold `*`, is that of a file or directory. Tests may be named without their ending. */
-function exists(path: string): boolean {
-  if (known.has(path)) return true;
-  const pattern = path.replace(/[.\\+]/g, '\\$&').replaceAll('*', '[^/]*');
-  const matches = new RegExp(`^${pattern}(?:\\.(?:test|ci|slow))?(?:\\.ts)?$`);
-  return files.some((file) => matches.test(file));
-}
+const beside = ['README.md', 'CHANGELOG.md', ...files.filter((name) => /^(?:bench|examples)\/.*\.md$/.test(name))];
+const pages = [...docs, ...beside];
+const withoutCode = (text: string) => text.replace(/^```.*?^```$/gms, '');
 
 /** As GitHub makes them. */
 function anchorsOf(text: string): ReadonlySet<string> {
-  const anchors = new Set<string>();
-  for (const [, heading = ''] of withoutCode(text).matchAll(/^#{1,6} (.+)$/gm)) {
-    const slug = heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-');
-    let anchor = slug;
-    for (let i = 1; anchors.has(anchor); i++) anchor = `${slug}-${i}`;
-    anchors.add(anchor);
-  }
-  return anchors;
+  const headings = [...withoutCode(text).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase());
+  return new Set(headings.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')));
 }
 
-const withoutCode = (text: string) => text.replace(/^```.*?^```$/gms, '');
+/** `*` stands for any part of a name. NAME and DATE are made up, and the bench makes `bench/work`. */
+function exists(path: string): boolean {
+  if (/\b(?:NAME|DATE)\b|^bench\/work$/.test(path) || ROOMS.includes(path)) return true;
+  const pattern = new RegExp(`^${path.replace(/[.\\+]/g, '\\$&').replaceAll('*', '[^/]*')}$`);
+  return files.some((file) => pattern.test(file));
+}
 
 describe.each(pages)('%s', (page) => {
   const text = textOf(page);
-
-  it('begins with a sentence about what it is for', () => {
-    const [title = '', first = ''] = text.split('\n\n');
-    expect(title).toMatch(/^# \S.*$/);
-    expect(first).toMatch(/^[A-Z*[]/);
-    const [sentence = ''] = first.split(/[.:](?=\s|$)/);
-    expect(sentence.split(/\s+/).length).toBeGreaterThan(3);
-  });
-
-  it('names only files that exist', () => {
-    const paths = text.match(/(?<![\w./-])(?:src|workers|test|bench|docs|examples)\/[\w.*/-]*[\w*]/g) ?? [];
-    expect(paths.filter((path) => !isMadeUp(path) && !exists(path))).toEqual([]);
-  });
-
-  it('names only modules that exist', () => {
-    const modules = [...text.matchAll(/`([\w./-]+\.(?:ts|cts|mjs))`/g)].map(([, name = '']) => name);
-    const isKnown = (name: string) =>
-      name.includes('/')
-        ? ['', 'src/', 'workers/', 'test/', 'bench/'].some((room) => known.has(room + name))
-        : baseNames.has(name) || existsSync(join(root, name));
-    expect(modules.filter((name) => !isKnown(name))).toEqual([]);
-  });
 
   it('has links that lead somewhere', () => {
     const links = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
@@ -92,14 +42,32 @@ describe.each(pages)('%s', (page) => {
     };
     expect(links.filter(isBroken)).toEqual([]);
   });
+
+  it('names only files that exist', () => {
+    const paths = text.match(/(?<![\w./-])(?:src|workers|test|bench|examples)\/[\w.*/-]*[\w*]/g) ?? [];
+    const modules = [...text.matchAll(/`([\w-]+\/[\w./-]+\.(?:ts|cts|mjs))`/g)].map(([, name = '']) => name);
+    const places = (name: string) => [name, ...ROOMS.map((room) => `${room}/${name}`)];
+    expect(paths.filter((path) => !exists(path))).toEqual([]);
+    expect(modules.filter((name) => !places(name).some(exists))).toEqual([]);
+  });
+
+  it('names only options that exist', () => {
+    const lines = text
+      .replaceAll(/'[^'\n]*'/g, '')
+      .split('\n')
+      .filter((line) => /^\s*pileshuf |`pileshuf [^`]*--|^\| `-/.test(line));
+    const named = lines.flatMap((line) =>
+      [...line.matchAll(/(?<![\w-])--([a-z][a-z0-9-]+)/g)].map(([, name = '']) => name),
+    );
+    const known = new Set<string>([...optionTable.map(({ name }) => name), 'help', 'version']);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
 });
 
-it('docs/FAULT-TESTS.md names tests that exist', () => {
-  const rows = textOf('docs/FAULT-TESTS.md').match(/^\| `.*$/gm) ?? [];
-  const names = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+\/[\w*-]+)`/g)]);
-  const tests = names.map(([, name = '']) => `test/${name}`);
-  expect(tests.length).toBeGreaterThan(20);
-  expect(tests.filter((path) => !exists(path))).toEqual([]);
+it('there are at most 16 pages, of 30,000 words', () => {
+  expect(docs.length).toBeLessThanOrEqual(16);
+  const words = docs.flatMap((page) => textOf(page).split(/\s+/).filter(Boolean));
+  expect(words.length).toBeLessThanOrEqual(30_000);
 });
 
 it('README leads to all pages', () => {
@@ -107,10 +75,23 @@ it('README leads to all pages', () => {
   const visit = (page: string) => {
     if (seen.has(page) || !page.endsWith('.md')) return;
     seen.add(page);
-    for (const [, link = ''] of textOf(page).matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)) {
+    for (const [, link = ''] of textOf(page).matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g))
       visit(normalize(join(dirname(page), link)));
-    }
   };
   visit('README.md');
   expect(pages.filter((page) => !seen.has(page) && page !== 'CHANGELOG.md')).toEqual([]);
+});
+
+/** In help, messages, comments, tests and examples. */
+it('a page that a file names exists, with the section', () => {
+  const sources = files.filter(
+    (name) => /\.(?:c?ts|mjs|py|json|yaml|md)$/.test(name) && !name.startsWith('bench/results'),
+  );
+  const broken = sources.flatMap((name) =>
+    [...textOf(name).matchAll(/\bdocs\/([A-Z][\w-]*\.md)(?:#([\w-]+))?/g)].flatMap(([link, page = '', anchor]) => {
+      if (!docs.includes(`docs/${page}`)) return [`${name}: ${link}`];
+      return anchor === undefined || anchorsOf(textOf(`docs/${page}`)).has(anchor) ? [] : [`${name}: ${link}`];
+    }),
+  );
+  expect(broken).toEqual([]);
 });

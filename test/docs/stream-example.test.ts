@@ -82,9 +82,9 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
     },
   );
 
-  /** The example of PyTorch in docs/LOADER.md, with a stand-in for PyTorch; a line of JSON for each record. */
+  /** The example of PyTorch in docs/STORES.md, with a stand-in for PyTorch; a line of JSON for each record. */
   function inPyTorch(path: string, { ranks, workers, epoch }: { ranks: number; workers: number; epoch: number }) {
-    const page = readFileSync(new URL('../../docs/LOADER.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/STORES.md', import.meta.url), 'utf8');
     const example = /^```python\n(from torch.*?)^```$/ms.exec(page)?.[1] ?? expect.fail('the page has no example');
     const program = `
 import json, sys

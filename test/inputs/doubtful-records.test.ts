@@ -69,7 +69,7 @@ describe('names of mates', () => {
     'SRR000001_2.fq',
   ])('%s', (name) => {
     expect(mateWarningsOf([name, 'other'])).toEqual([
-      `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${name}; give R1 and R2 to \`together\` (docs/ALIGNED.md)`,
+      `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${name}; give R1 and R2 to \`together\` (docs/CHOOSING-RECORDS.md)`,
     ]);
   });
 

@@ -1,6 +1,6 @@
 /**
  * The quality of the epochs of a store: each is a uniformly random order, and in any two epochs the records of a pile
- * meet as often as docs/LOADER.md says. Seeds are fixed; the bounds are in chi-square.ts.
+ * meet as often as docs/STORES.md says. Seeds are fixed; the bounds are in chi-square.ts.
  */
 import { describe, expect, it } from 'vitest';
 import { openStore } from '#src/index.js';

@@ -32,7 +32,7 @@ describe('the package', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         'examples/stream.py',
-        'docs/LOADER.md',
+        'docs/STORES.md',
         'README.md',
         'LICENSE',
         'dist/bundle/kernel.wasm',

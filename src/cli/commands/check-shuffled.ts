@@ -14,7 +14,7 @@ const notes = `
 The files are taken one after the other, as a reader of them would. Of large
 files a sample is read. The verdict is one of four: shuffled as far as visible;
 nothing to see (an order would not be visible in such records); locally
-shuffled, as by a shuffle buffer; or not shuffled. docs/CHECK-SHUFFLED.md
+shuffled, as by a shuffle buffer; or not shuffled. docs/CHECKING.md
 explains the tests. The last two end with exit code 4.
 
 Examples:

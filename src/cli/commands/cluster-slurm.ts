@@ -16,7 +16,7 @@ an array of measure or draw tasks comes between the two. An array of verify
 tasks reads a large output back before the commit. An append to a pile store has
 no shuffle tasks, a shuffle of one no scatter tasks. All nodes must see the
 inputs, the output, the job directory, pileshuf and Node under the same paths.
-The output has the bytes of the same command on one machine: see docs/SLURM.md.
+The output has the bytes of the same command on one machine: see docs/CLUSTER.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
 it fails again, nothing more of the job runs: mend what is wrong and give

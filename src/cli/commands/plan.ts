@@ -14,7 +14,7 @@ import { shuffleCallOf, shuffleJobOf } from './shuffle.js';
 const notes = `
 Takes the options of the main command, and says what that job will need: memory,
 temp data, output, open files. It checks what the job checks, fails as the
-job fails, and writes no output. docs/PLAN.md explains the lines.
+job fails, and writes no output. docs/CHECKING.md explains the lines.
 
 Examples:
   pileshuf plan corpus/ -o shuffled.jsonl -S 8G

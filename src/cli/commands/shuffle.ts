@@ -56,7 +56,7 @@ of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
 With --input-range there are no inputs: a line is a number (docs/COOKBOOK.md).
-With --together several files keep their records aligned (docs/ALIGNED.md).
+With --together several files stay aligned (docs/CHOOSING-RECORDS.md).
 
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42

@@ -16,7 +16,7 @@ Epochs are numbered from 0. Epoch 0 is the global shuffle. With --epochs N the
 stream of a rank ends after epoch N - 1, wherever it started.
 
 STATE is what --print-start prints: a line of JSON. A program that has read k
-records more adds k to its "record", and continues there. docs/LOADER.md
+records more adds k to its "record", and continues there. docs/STORES.md
 explains ranks, epochs and the costs.
 
 Examples:

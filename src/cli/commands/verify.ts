@@ -23,7 +23,7 @@ Each side may be compressed. If they differ, both sides are read once more to
 show what is missing and what is extra; streams cannot be read again.
 
 Without --against, one directory: shards are compared with their completion
-marker, and a pile store with its own checksums (docs/VERIFY.md).
+marker, and a pile store with its own checksums (docs/CHECKING.md).
 
 Examples:
   pileshuf verify out/ --against corpus/*.jsonl.gz

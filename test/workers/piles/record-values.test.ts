@@ -144,7 +144,7 @@ describe('a column', () => {
   });
 });
 
-/** One character after the other: separators and quotes count as docs/SPLITS.md says. */
+/** One character after the other: separators and quotes count as docs/CHOOSING-RECORDS.md says. */
 function plainReader(row: string): string[] {
   const text = row.replace(/\r?\n$/, '');
   const cells: string[] = [''];

@@ -1,0 +1,149 @@
+/**
+ * The commands and programs of the pages and of `--help`, typed into a shell verbatim, among files as the pages name them.
+ * tutorial.ci.ts and cluster-walk.ci.ts run those of two pages.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import * as library from '#src/index.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { isOnPath } from '../fixtures/foreign-program.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { sampled } from '../fixtures/scale.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { type Block, blocksOf, docs, examplesOfHelp } from './page-blocks.js';
+import { MADE_BY, makeSite } from './site.js';
+
+const directory = useTestDirectory();
+const site = (...path: string[]) => directory.path('site', ...path);
+const standIns = fileURLToPath(new URL('stand-in', import.meta.url));
+
+const WALKED_ELSEWHERE = ['docs/TUTORIAL.md', 'docs/CLUSTER.md'];
+/** Pages whose blocks build on each other: they share a site. */
+const IN_SEQUENCE = ['docs/LIBRARY.md', 'examples/README.md'];
+/** What no test runs: the beginning of a block, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'pileshuf KIND VERSION': 'it is the first line of a file',
+  'npm install -g pileshuf': 'it installs the package',
+  'TERASHUF=': 'it is the bench',
+  'python3 examples/cluster-ray.py': 'it needs Ray',
+  'pileshuf --input-ids file:IDS --seed SEED': 'it is a form with words to fill in',
+  'pileshuf cluster slurm': 'it needs Slurm; cluster-walk.ci.ts runs it where that is',
+};
+const isRun = ({ text }: Block) =>
+  /slurm .*--dry-run/.test(text) || !Object.keys(NOT_RUN).some((start) => text.startsWith(start));
+
+const pages = ['README.md', 'examples/README.md', ...docs].filter((page) => !WALKED_ELSEWHERE.includes(page));
+const all = [...pages.flatMap(blocksOf), ...(await examplesOfHelp())];
+const files = all.filter(({ kind }) => kind === 'yaml');
+
+/** What a site must hold before a block, beside its files. */
+function before(text: string): string {
+  const lines: string[] = [];
+  const [, store] =
+    /(?:expire|gc|inspect|stream|shuffle-store|verify|flock .* append|openStore\(|PileStream\(|index\() ?'?(store|STORE)\b/.exec(
+      text,
+    ) ?? [];
+  if (store !== undefined && !text.startsWith('pileshuf append')) lines.push(`pileshuf append ${store} wiki/ -q`);
+  if (text.includes('--start @') && !text.includes('--print-start'))
+    lines.push('pileshuf stream STORE --print-start > start.json');
+  if (text.includes("openIndexed('validation")) lines.push('pileshuf index validation.jsonl -q');
+  if (text.includes('verify out/') && !text.includes('--against')) lines.push('pileshuf corpus/ -o out --shards 2 -q');
+  if (/verify (?:out\/|train\/) --against (corpus\S*)/.test(text)) {
+    const [, target = '', against = ''] = /verify (\w+)\/ --against (corpus\S*)/.exec(text) ?? [];
+    lines.push(`pileshuf ${against} -o ${target} --shards 2 --force -q`);
+  }
+  if (/verify shuffled\.jsonl --against/.test(text))
+    lines.push('pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --force -q');
+  if (text.includes('check-shuffled train/')) lines.push('pileshuf corpus/ -o train --shards 2 --force -q');
+  if (/cluster (?:task|status)/.test(text) && !text.includes('cluster plan')) {
+    lines.push('pileshuf cluster plan corpus/ -o planned --shards 4 --job-dir job --tasks 2 -q');
+    const does = (kind: string) => `pileshuf cluster task ${kind} --job-dir job --index 0 --stride 1 -q`;
+    if (/task (?:shuffle|commit)/.test(text)) lines.push(does('scatter'));
+    if (text.includes('task commit')) lines.push(does('shuffle'));
+  }
+  return lines.join('\n');
+}
+
+/** Where the commands of a line write. */
+const outputsOf = (line: string) =>
+  [...line.matchAll(/ (?:-o|--report) (\S+)/g)].map(([, output = '']) => output).filter((output) => output !== '-');
+const TOOLS = Object.entries(MADE_BY).filter(([, made]) => !isOnPath(made.split(' ')[0] ?? ''));
+
+/** The reader's disks are directories here, large numbers small ones; outputs of earlier lines make room. */
+function localized(text: string): string {
+  return text
+    .replace(/ +# .*$/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .replace(/(?<= )\/(?=disk|nvme)/g, `${site()}/`)
+    .replaceAll('/var/tmp/', `${site()}/`)
+    .replace(/-n 1000000\b/g, '-n 2000')
+    .replace(/-S \d+G\b/g, '-S 64M')
+    .replace(/--index \d+(?: --stride \d+)?/g, '--index 0 --stride 1')
+    .split('\n')
+    .filter((line) => canWriteZstd || !/zst/.test(line))
+    .filter((line) => !TOOLS.some(([name]) => line.includes(name)))
+    .map((line) =>
+      /^[a-z].* -o (?!-)/.test(line) && !/--force/.test(line) ? `rm -rf ${outputsOf(line).join(' ')}\n${line}` : line,
+    )
+    .join('\n');
+}
+
+/** A program; names of the library that it does not import are imported. */
+function programOf(text: string): string {
+  const names = Object.keys(library).filter((name) => new RegExp(`\\b${name}\\(`).test(text));
+  const imports = /^import /m.test(text) ? '' : `import { ${names.join(', ')} } from 'pileshuf';\n`;
+  const ofReader = 'Object.assign(globalThis, { train() {}, save() {}, pages: [{ text: "a" }] });\n';
+  return `${imports}${ofReader}${text}`;
+}
+
+async function run(block: Block): Promise<void> {
+  const steps = ['set -e -o pipefail', 'export NODE=$1 PATH="$SITE/bin:$PATH"', 'cd "$SITE"'];
+  for (const [name, made] of Object.entries(MADE_BY))
+    if (isOnPath(made.split(' ')[0] ?? '') && block.text.includes(name)) steps.push(`${made} log.txt > ${name}`);
+  steps.push(before(block.text));
+  if (block.kind === 'sh') steps.push(localized(block.text));
+  else {
+    writeFileSync(site('program.mjs'), programOf(block.text));
+    steps.push('"$NODE" program.mjs');
+  }
+  const env = {
+    SITE: site(),
+    HOME: site(),
+    TMPDIR: directory.temp,
+    PYTHONPATH: standIns,
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+  const { exitCode, stderr } = await runShell(steps.join('\n'), [], env);
+  // A file in its order says so with 4; `head` leaves before a stream ends.
+  const expected = block.text.includes('check-shuffled shard') ? 4 : block.text.includes('| head') ? 141 : 0;
+  expect({ exitCode, stderr }).toEqual({ exitCode: expected, stderr });
+  expect(stderr.match(/^.*warning: (?!left out \d+ hidden|each line is a record).*$/gm)).toBeNull();
+  if (block.kind !== 'sh' || /pileshuf plan|cluster plan|--dry-run/.test(block.text)) return;
+  const outputs = localized(block.text).split('\n').flatMap(outputsOf);
+  expect(outputs.filter((name) => !existsSync(name.startsWith('/') ? name : site(name)))).toEqual([]);
+}
+
+it('what is not run stands in a page', () => {
+  expect(Object.keys(NOT_RUN).filter((start) => !all.some(({ text }) => text.startsWith(start)))).toEqual([]);
+});
+
+describe('the block', () => {
+  const isPossible = ({ text }: Block) => !(/python3/.test(text) && !isOnPath('python3'));
+  const alone = all.filter((block) => block.kind !== 'yaml' && isRun(block) && isPossible(block));
+  const single = alone.filter(({ page }) => !IN_SEQUENCE.includes(page));
+  const named = single.map((block) => [`${block.page}: ${block.text.split('\n')[0]}`, block] as const);
+
+  it.each(sampled(named, 12))('of %s', async (_, block) => {
+    makeSite(site());
+    for (const { page, file, text } of files) if (page === block.page) writeFileSync(site(file), text);
+    await run(block);
+  });
+});
+
+describe('the blocks in their order', () => {
+  it.each(sampled(IN_SEQUENCE, 2))('of %s', async (page) => {
+    makeSite(site());
+    for (const block of all.filter((each) => each.page === page && isRun(each))) await run(block);
+  });
+});
