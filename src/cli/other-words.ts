@@ -31,6 +31,8 @@ const triedOptions: readonly TriedOption[] = [
     instead: { advice: 'a store keeps records; pileshuf -i LO-HI writes numbers' } },
   { flags: ['-r', '--repeat'], commands: STORE_WRITERS,
     instead: { advice: 'a directory stands for all files below it; each record comes once, and pileshuf stream --epochs N repeats those of a store' } },
+  { flags: ['-r', '--repeat'], commands: PLANNERS,
+    instead: { advice: 'draws with replacement are made in the memory of one machine' } },
   { flags: ['-u', '--uniq', '--distinct', '--dedup'], commands: ['shuffle', ...PLANNERS], instead: { option: 'unique' } },
   { flags: ['-i', '--input-range'], commands: PLANNERS,
     instead: { advice: 'numbers are made and not read; pileshuf -i writes them on one machine about as fast as its disk' } },

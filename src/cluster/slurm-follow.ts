@@ -7,7 +7,7 @@ import { PileshufError, SystemError } from '../errors.js';
 import type { ShuffleProgress } from '../jobs/options.js';
 import { levelsWith, timedJob, usualDecoding, usualEncoding } from '../jobs/timed-job.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { costsOfPass1, costsOfPass2, costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
+import { costsOfShuffle, type PhaseCost } from '../plan/phase-costs.js';
 import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './committed-job.js';
@@ -123,9 +123,8 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     const { state } = status;
     if (state === 'committed') return;
     const { expectedBytes, expectedOutputBytes } = plan;
-    const between = { measure: expectedBytes, draw: expectedBytes };
     const ofOutput = { shuffle: expectedOutputBytes, verify: expectedOutputBytes, commit: undefined };
-    const total = { scatter: storedBytes, ...between, ...ofOutput }[state];
+    const total = { scatter: storedBytes, measure: expectedBytes, ...ofOutput }[state];
     const share = state === 'commit' ? 0 : doneShare(status, state);
     const bytesDone = total === undefined ? 0 : Math.round(total * share);
     if (phase !== state) {
@@ -164,12 +163,11 @@ function expectTasks(plan: ClusterPlan, storedBytes: number): readonly PhaseCost
       ...{ threads: memory.workers, tasks: memory.workers, segments: 0, longestTaskShare: 0 },
       ...{ levels: levelsWith(plan, read), isCounted: false, inputFiles: inputs.length },
       isCompared: request.unique,
-      between: (['measure', 'draw'] as const).filter((kind) => otherTasks[kind] > 0),
+      between: (['measure'] as const).filter((kind) => otherTasks[kind] > 0),
       shareLeft: { pass1: 1, pass2: 1 },
     },
   );
-  if ('append' in plan) return costsOfPass1(job, expectedBytes);
-  const costs = plan.stored === undefined ? costsOfShuffle(job, true) : costsOfPass2(job, true);
+  const costs = costsOfShuffle(job, true);
   const reader = readBackBy(plan);
   const cost = (READ_BACK_SECONDS * expectedOutputBytes) / memory.workers;
   return costs.flatMap((each) => {
