@@ -31,10 +31,7 @@ export {
   type RunningAttempt,
 } from './cluster/cluster-status.js';
 export type { ClusterOutput } from './cluster/commit-job.js';
-export type { ClusterPlanOptions, ClusterPlanReport } from './cluster/make-plan.js';
-export type { ClusterAppendOptions } from './cluster/plan-append.js';
-export { type ClusterJobOptions, planCluster } from './cluster/plan-job.js';
-export type { ClusterStoreShuffleOptions } from './cluster/plan-store-shuffle.js';
+export { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
 export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
 export { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from './cluster/slurm-follow.js';
 export {

@@ -97,7 +97,6 @@ const SLURM = ['cluster slurm'] as const;
 const PLANNERS = [...CLUSTER_PLAN, ...SLURM] as const;
 const TASK = ['cluster task'] as const;
 const CLUSTER = [...PLANNERS, 'cluster status', ...TASK] as const;
-const STORE_ADDERS = [...STORE_WRITERS, ...PLANNERS] as const;
 const SHUFFLERS = [...SHUFFLE, ...PLANNERS] as const;
 const TEMP_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
 const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
@@ -150,7 +149,7 @@ export const optionTable = [
   {
     name: 'repeat', short: 'r', sets: 'repeat',
     help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
-    group: 'Output', commands: [...SHUFFLERS, ...SHUF],
+    group: 'Output', commands: [...SHUFFLE, ...SHUF],
   },
   {
     name: 'unique', sets: 'unique',
@@ -261,23 +260,7 @@ export const optionTable = [
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',
-    group: 'Order', commands: SHUFFLE,
-  },
-  {
-    name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
-    help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
-    default: 'ordinal; path with --append',
-    group: 'Order', commands: PLANNERS,
-  },
-  {
-    name: 'append', value: 'STORE', sets: 'append', parse: parsePath, choice: 'store',
-    help: 'add the inputs to a pile store, as pileshuf append does; no output is written',
-    group: 'Store', commands: PLANNERS,
-  },
-  {
-    name: 'shuffle-store', value: 'STORE', sets: 'shuffleStore', parse: parsePath, choice: 'store',
-    help: 'write the records of a pile store, as pileshuf shuffle-store does; there are no inputs',
-    group: 'Store', commands: PLANNERS,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
@@ -294,11 +277,11 @@ export const optionTable = [
   {
     name: 'generation', value: 'NAME', sets: 'generation',
     help: 'generation to add the inputs to', default: "today's date, UTC",
-    group: 'Store', commands: STORE_ADDERS,
+    group: 'Store', commands: STORE_WRITERS,
   },
   {
     name: 'replace', sets: 'replace', help: 'replace inputs that the store already has',
-    group: 'Store', commands: STORE_ADDERS,
+    group: 'Store', commands: STORE_WRITERS,
   },
   {
     name: 'seed', value: 'STRING', sets: 'seed', help: 'seed of a new store', default: 'drawn',
@@ -307,12 +290,12 @@ export const optionTable = [
   {
     name: 'piles', value: 'N', sets: 'piles', parse: parseCount,
     help: 'number of piles of a new store', default: 'derived from the expected bytes',
-    group: 'Store', commands: STORE_ADDERS,
+    group: 'Store', commands: STORE_WRITERS,
   },
   {
     name: 'expected-bytes', value: 'SIZE', sets: 'expectedBytes', parse: parseBytes,
     help: 'bytes that a new store will hold', default: 'four times these inputs',
-    group: 'Store', commands: STORE_ADDERS,
+    group: 'Store', commands: STORE_WRITERS,
   },
   {
     name: 'keep', value: 'TIME', sets: 'rule.keepMilliseconds', choice: 'rule',

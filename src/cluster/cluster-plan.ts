@@ -5,12 +5,9 @@
  *     disk-0/           the data files of pile sets; each has the name of an attempt
  *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
  *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
- *     measure-000003    task 3 has found what stays of its piles, where of equal records one is kept, and may have made pile
- *                       sets of lines that list the others
- *     draw-000003       task 3 has made its pile sets of copies of drawn records
+ *     measure-000003    task 3 has found what stays of its piles, where of equal records one is kept
  *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
  *     commit            the moves of the outputs, while they move
- *     appending         the state of the store before the commit of an append
  *     committing        which process commits
  *     committed         the outputs have their names; all else goes
  *     attempts/         who works, or worked, on what; decides nothing
@@ -35,12 +32,9 @@ import { createDurably, readSmallFile } from '../io/small-file.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { OutputRequest, ShuffleRequest } from '../jobs/request.js';
 import type { WorkPlan } from '../jobs/work-plan.js';
-import type { FilePlace, FilesPlace } from '../output/output-place.js';
+import type { FilesPlace } from '../output/output-place.js';
 import type { Before } from '../passes/before-ranges.js';
-import type { Tuning } from '../plan/memory-plan.js';
 import type { Slice } from '../plan/slices.js';
-import type { StoreCommit } from '../store/store-manifest.js';
-import type { StoreSnapshot } from '../store/store-snapshot.js';
 import { fromJsonValue, toJsonValue } from './plain-values.js';
 
 /** What a task needs of the options of the job. */
@@ -56,14 +50,11 @@ export interface ClusterRequest
       | 'splitBy'
       | 'unique'
       | 'uniqueBy'
-      | 'repeat'
       | 'ioLimits'
       | 'tempZstdLevel'
     >,
     Pick<OutputRequest, 'headCount' | 'shards' | 'splits'> {
   readonly compression: Compression | undefined;
-  /** Whether records on piles tell where they come from, for a list of those that are dropped. */
-  readonly keepsPlaces: boolean;
 }
 
 /** An input file. */
@@ -89,90 +80,45 @@ export interface ProfilePlace {
   readonly mayReplace: boolean;
 }
 
-/** What the tasks of every job need. */
-interface TasksPlan extends WorkPlan {
+export interface ClusterPlan extends WorkPlan {
   readonly request: ClusterRequest;
   readonly inputs: readonly ClusterInput[];
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
   readonly slices: readonly ClusterSlice[];
-  /** The slices of each task of the scatter pass. None: the piles are those of a store. */
+  /** The slices of each task of the scatter pass. */
   readonly scatterTasks: readonly (readonly number[])[];
   /** How many tasks each of the other arrays has; 0: the job has no such array. */
-  readonly otherTasks: Readonly<Record<'measure' | 'draw' | 'shuffle' | 'verify', number>>;
+  readonly otherTasks: Readonly<Record<'measure' | 'shuffle' | 'verify', number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
   readonly limitsHead: boolean;
   /** Of what is read, decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
-  /** Of the records that the output gets, before any are found equal. 0: there is no output. */
+  /** Of the records that the output gets, before any are found equal. */
   readonly expectedOutputBytes: number;
   /** What each task may use for records. */
   readonly memoryBytes: number;
   /** Undefined: tasks measure nothing. */
   readonly profile: ProfilePlace | undefined;
-}
-
-/** The piles of copies of drawn records, and the memory of the tasks that make and write them. */
-export interface CopyPlan extends WorkPlan {
-  /** How many places of the output are drawn. */
-  readonly count: number;
-  /** A place times this is its part of 2^64. */
-  readonly keyScale: bigint;
-  /** Memory of a thread for draws, beside its arenas. */
-  readonly drawsBytes: number;
-}
-
-/** How a list of the dropped records is made. */
-export interface ListPlan {
-  readonly place: FilePlace;
-  /** Undefined: the list is not compressed. */
-  readonly compression: Compression | undefined;
-  /** The names of the inputs, as lines have them. */
-  readonly names: readonly string[];
-  /** Of the piles of lines, which are planned when the scatter tasks have counted the records. */
-  readonly tuning: Tuning;
-}
-
-/** The plan of a job that writes an output. */
-export interface OutputPlan extends TasksPlan {
-  /** How copies of drawn records are put on piles; undefined: none are drawn. */
-  readonly copies: CopyPlan | undefined;
   readonly output: FilesPlace;
-  /** Undefined: dropped records are not listed. */
-  readonly list: ListPlan | undefined;
   /** Lies beside the output, on storage that all tasks share. */
   readonly stagingDirectory: string;
   /** Whether the commit, or verify tasks before it, read the output back. */
   readonly readsBack: boolean;
-  /** The store whose piles the output gets, as it was when the job was planned; undefined: the tasks make the piles. */
-  readonly stored?: StoreSnapshot | undefined;
 }
 
 /** Who reads an output back before it is published. */
 export type ReadBackBy = 'verify' | 'commit' | 'nobody';
 
-export function readBackBy({ readsBack, otherTasks }: Pick<OutputPlan, 'readsBack' | 'otherTasks'>): ReadBackBy {
+export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBack' | 'otherTasks'>): ReadBackBy {
   if (!readsBack) return 'nobody';
   return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
-/** The plan of a job whose piles become part of a store. */
-export interface AppendPlan extends TasksPlan {
-  readonly append: {
-    readonly store: Pick<StoreSnapshot, 'directory' | 'settings'>;
-    /** Whether the commit replaces former commits with the same input ids. */
-    readonly replace: boolean;
-    /** `name` is part of the names of all pile sets. */
-    readonly commit: Pick<StoreCommit, 'name' | 'generation' | 'format' | 'inputIds'>;
-  };
-}
-
-export type ClusterPlan = OutputPlan | AppendPlan;
-
-const VERSION = 1;
+const VERSION = 2;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;
@@ -180,7 +126,6 @@ export const PLAN_NAME = PLAN_OF_TASKS.name;
 export const DATA_NAME = 'disk-0';
 export const COMMITTED_NAME = MARK_OF_TASKS.name;
 export const COMMITTING_NAME = 'committing';
-export const APPENDING_NAME = 'appending';
 export const ATTEMPTS_NAME = 'attempts';
 export const SLURM_NAME = 'slurm';
 
@@ -188,7 +133,7 @@ export const SLURM_NAME = 'slurm';
  * The record of a task that is done.
  * @param rewrite how often the output of the shuffle task was found damaged before.
  */
-export function recordNameOf(kind: keyof TasksPlan['otherTasks'] | 'damaged', task: number, rewrite = 0): string {
+export function recordNameOf(kind: keyof ClusterPlan['otherTasks'] | 'damaged', task: number, rewrite = 0): string {
   return `${kind}-${String(task).padStart(6, '0')}${rewrite === 0 ? '' : `-${rewrite}`}`;
 }
 

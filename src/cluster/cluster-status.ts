@@ -49,12 +49,10 @@ export interface ClusterStatus {
   readonly scatter: PassStatus | undefined;
   /** The tasks that find what stays of equal records. Undefined, too, if the job has none. */
   readonly measure: PassStatus | undefined;
-  /** The tasks that draw with replacement. Undefined, too, if the job has none. */
-  readonly draw: PassStatus | undefined;
   readonly shuffle: PassStatus | undefined;
   /** The tasks that read a large output back. Undefined, too, if the job has none. */
   readonly verify: PassStatus | undefined;
-  /** Who reads the output back before it is published: verify tasks, the commit, or nobody. Undefined for an append. */
+  /** Who reads the output back before it is published: verify tasks, the commit, or nobody. Undefined: the job was committed, and what it noted is gone. */
   readonly readBackBy: ReadBackBy | undefined;
   readonly running: readonly RunningAttempt[];
   readonly failed: readonly FailedTask[];
@@ -65,12 +63,9 @@ export interface ClusterStatus {
 }
 
 /** What a committed job has made. */
-export interface CommittedOutput extends Pick<ClusterOutput, 'records' | 'bytes' | 'seed' | 'checksum' | 'duplicates'> {
-  /** The pile store to which an append has added these records. Undefined for other jobs. */
-  readonly store: string | undefined;
-}
+export type CommittedOutput = Pick<ClusterOutput, 'records' | 'bytes' | 'seed' | 'checksum' | 'duplicates'>;
 
-const NO_PASSES = { scatter: undefined, measure: undefined, draw: undefined, shuffle: undefined, verify: undefined };
+const NO_PASSES = { scatter: undefined, measure: undefined, shuffle: undefined, verify: undefined };
 
 /** The kinds of tasks that write or read the output. */
 const OF_OUTPUT: ReadonlySet<ArrayKind> = new Set(['shuffle', 'verify']);
@@ -84,7 +79,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     const note = readCommittedNote(directory);
-    const { records = 0, bytes = 0, seed = '', checksum = '', duplicates, store, readBackBy } = note ?? {};
+    const { records = 0, bytes = 0, seed = '', checksum = '', duplicates, readBackBy } = note ?? {};
     return {
       jobDir: directory,
       state: isCleanedUp(directory) ? 'committed' : 'commit',
@@ -93,7 +88,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
       running: [],
       failed: [],
       logDir: undefined,
-      output: { records, bytes, seed, checksum, duplicates, store },
+      output: { records, bytes, seed, checksum, duplicates },
     };
   }
   const { directory, plan } = found;
@@ -115,7 +110,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     state: ARRAY_KINDS.find((kind) => (unfinished[kind] ?? []).length > 0) ?? 'commit',
     ...NO_PASSES,
     ...Object.fromEntries(passes),
-    readBackBy: 'append' in plan ? undefined : readBackBy(plan),
+    readBackBy: readBackBy(plan),
     running: running.map(({ kind, index, host, pid, bytesDone, bytesTotal, startedAt, toldAt }) => ({
       ...{ kind, index, host, pid, bytesDone, bytesTotal },
       startedAt: timeOf(startedAt),

@@ -3,8 +3,7 @@
  * it durable, moves it into place, and removes everything else. Killed anywhere, it is run again.
  */
 import { StagedOutputError } from '../errors.js';
-import { ensurePrivateDirectory } from '../io/directories.js';
-import { appearedDuringJob, moveIntoPlace } from '../io/durable.js';
+import { moveIntoPlace } from '../io/durable.js';
 import { openStagedOutput, shortenFile, versionOf, withFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
@@ -12,7 +11,6 @@ import type { JobScope } from '../jobs/job.js';
 import type { SplitReport } from '../jobs/options.js';
 import { reportShards, summarizeSplits } from '../jobs/split-report.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
-import type { DuplicatesFile } from '../output/duplicates-move.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import type { FilesPlace } from '../output/output-place.js';
 import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-target.js';
@@ -20,15 +18,14 @@ import { StagedOutput } from '../output/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../passes/sample-places.js';
 import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { AttemptLog } from './attempt-log.js';
-import { type OutputPlan, readBackBy } from './cluster-plan.js';
+import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
-import { type DecidedOutput, decideOutput, stagedOutputOf } from './decide-output.js';
-import { type ClusterJob, isCommitted, type OutputJob } from './open-job.js';
+import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { type ClusterJob, isCommitted } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import type { ShuffleRecord, WrittenShare } from './shuffle-record.js';
-import { pathsOfShards, type StagedFiles } from './staged-files.js';
+import { pathsOfShards, type ShuffleRecord } from './shuffle-record.js';
 import { requireDone } from './task-arrays.js';
 
 /** The output of a job. */
@@ -50,8 +47,6 @@ export interface ClusterOutput {
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   /** The records that `skipBlank` left out. Undefined as `duplicates` is. */
   readonly blank: { readonly records: number; readonly bytes: number } | undefined;
-  /** Of an append: the number of the store's first state with these records. */
-  readonly state: number | undefined;
 }
 
 /**
@@ -59,7 +54,7 @@ export interface ClusterOutput {
  * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if the output is wrong.
  */
 export async function commitJob(
-  job: OutputJob,
+  job: ClusterJob,
   log: AttemptLog,
   scratchDir: string,
   scope: JobScope,
@@ -82,8 +77,13 @@ export async function commitJob(
       : { journal: noted, duplicates: undefined, blank: undefined };
   const shards = await staged.finish(journal);
   const output = { ...reportOf(plan, journal, shards), duplicates, blank };
-  const { stagingDirectory } = plan;
-  await writeCommitted(directory, { stagingDirectory, readBackBy: readBackBy(plan), ...summaryOf(output) });
+  const { records, bytes, seed, checksum } = output;
+  const summary = { records, bytes, seed, checksum, duplicates };
+  await writeCommitted(directory, {
+    stagingDirectory: plan.stagingDirectory,
+    readBackBy: readBackBy(plan),
+    ...summary,
+  });
   writeClusterProfile(job, output, scope);
   log.stop();
   // Its last change must not come after the removal.
@@ -94,7 +94,7 @@ export async function commitJob(
 
 /** Verifies the output, and notes its moves. */
 async function prepareMoves(
-  job: OutputJob,
+  job: ClusterJob,
   staged: StagedOutput,
   log: AttemptLog,
   scratchDir: string,
@@ -103,13 +103,12 @@ async function prepareMoves(
   const { plan, control } = job;
   const records = readShuffleRecords(job);
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
-  const { work, layout, splits, found, listed, duplicates, threads } = decided;
-  found?.beginnings.tell(job.inputs, 'output', job.onWarning);
+  const { work, layout, splits, found, duplicates, threads } = decided;
+  found.beginnings.tell(job.inputs, 'output', job.onWarning);
   const { piles } = work;
   await requireNoJoins(records, work);
   await requireUndamaged(job, records, readBackBy(plan) === 'commit' ? threads : undefined, log);
-  await completeFiles(job, staged, stagedOutputOf(plan, decided), records);
-  const list = listed && (await completeList(job, listed.staged, records));
+  await completeFiles(job, staged, decided, records);
   const { shardCount } = layout.cuts;
   const moves = await staged.prepareCommit(
     {
@@ -120,45 +119,26 @@ async function prepareMoves(
       splits: summarizeSplits(splits, layout.cuts),
     },
     control,
-    list,
   );
   await staged.noteMoves(moves);
-  const blank = plan.request.skipsBlank === true ? found?.blank : undefined;
+  const blank = plan.request.skipsBlank === true ? found.blank : undefined;
   return { journal: moves.journal, duplicates, blank };
 }
 
 /** Puts together what all tasks wrote, and verifies it. */
 async function completeFiles(
-  job: OutputJob,
+  job: ClusterJob,
   staged: StagedOutput,
-  { stagingDirectory, layout, piles }: StagedFiles,
-  shares: readonly WrittenShare[],
+  { layout, work }: DecidedOutput,
+  records: readonly ShuffleRecord[],
 ): Promise<void> {
-  requireAllPiles(shares, piles.totals, job);
-  await takeShards(job, stagingDirectory, shares);
-  const regions = shares.flatMap(({ ranges }) => ranges.flatMap((range) => range.regions));
+  const { stagingDirectory } = job.plan;
+  requireAllPiles(records, work.piles.totals, job);
+  await takeShards(job, records);
+  const regions = records.flatMap(({ ranges }) => ranges.flatMap((range) => range.regions));
   shorten(stagingDirectory, layout, regions);
   await staged.complete(layout, regions, job.control);
   staged.verify(layout, regions);
-}
-
-/** @returns the list of dropped records, which is durable. @throws UsageError ERR_OUTPUT_EXISTS */
-async function completeList(
-  job: OutputJob,
-  files: StagedFiles,
-  records: readonly ShuffleRecord[],
-): Promise<DuplicatesFile> {
-  const { plan, directory: jobDirectory, gates } = job;
-  // The two appear together: one must not be in its place while the other finds its own taken.
-  for (const { kind, mayReplace, path } of [plan.output, files.place])
-    if (kind === 'file' && !mayReplace && nameExists(path, 'output')) throw appearedDuringJob(path);
-  const gate = gates.gateOf(plan.stagingDirectory, 'output');
-  const staged = new StagedOutput(files.place, { stagingDirectory: files.stagingDirectory, jobDirectory }, gate);
-  // The tasks have made it. A client of a network file system that does not know that asks its server.
-  ensurePrivateDirectory(files.stagingDirectory, 'output');
-  const shares = records.flatMap(({ list }) => (list === undefined ? [] : [list]));
-  await completeFiles(job, staged, files, shares);
-  return staged.makeReady();
 }
 
 /** A directory of shards may have appeared, or gone, since the plan. */
@@ -168,7 +148,7 @@ function placeNow(place: FilesPlace): FilesPlace {
 
 /** Each task has compared the piles that it wrote with what was scattered. @throws StagedOutputError */
 function requireAllPiles(
-  records: readonly WrittenShare[],
+  records: readonly ShuffleRecord[],
   { recordBytes }: PileTotals,
   { directory }: ClusterJob,
 ): void {
@@ -195,11 +175,11 @@ async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: De
 }
 
 /** Moves the shards of each task's first attempt to where those of a local job are. Another attempt may have begun. */
-async function takeShards(job: OutputJob, stagingDirectory: string, shares: readonly WrittenShare[]): Promise<void> {
-  for (const share of shares) {
-    const pathOf = await pathsOfShards(job, stagingDirectory, share);
-    for (const shard of new Set(share.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {
-      const [from, to] = [pathOf(shard), stagedPath(stagingDirectory, shard)];
+async function takeShards(job: ClusterJob, records: readonly ShuffleRecord[]): Promise<void> {
+  for (const record of records) {
+    const pathOf = await pathsOfShards(job, record);
+    for (const shard of new Set(record.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {
+      const [from, to] = [pathOf(shard), stagedPath(job.plan.stagingDirectory, shard)];
       if (from !== to) moveIntoPlace(from, to);
     }
   }
@@ -229,7 +209,7 @@ function shorten(stagingDirectory: string, { cuts, ends }: OutputLayout, regions
 }
 
 function reportOf(
-  plan: OutputPlan,
+  plan: ClusterPlan,
   journal: CommitJournal,
   shards: readonly string[],
 ): Omit<ClusterOutput, 'duplicates' | 'blank'> {
@@ -240,10 +220,5 @@ function reportOf(
     seed: plan.request.seed,
     checksum,
     ...reportShards({ records, splits }, shards),
-    state: undefined,
   };
-}
-
-function summaryOf({ records, bytes, seed, checksum, duplicates }: ClusterOutput) {
-  return { records, bytes, seed, checksum, duplicates, store: undefined };
 }

@@ -11,25 +11,22 @@ import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME } from './cluster-plan.js';
 
 const shape = object({
-  /** Absent: the job added to a store. */
-  stagingDirectory: optional(text),
+  stagingDirectory: text,
   records: wholeNumber(),
   bytes: wholeNumber(),
   seed: text,
   checksum: checksumText,
   /** What was dropped because an equal record is kept. Absent: nothing could be, or nobody knows any more. */
   duplicates: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
-  /** Who read the outputs back before they were published. Absent: the job added to a store. */
-  readBackBy: optional(oneOf('verify', 'commit', 'nobody')),
-  /** The store to which the job added. Absent: it wrote outputs. */
-  store: optional(text),
+  /** Who read the outputs back before they were published. */
+  readBackBy: oneOf('verify', 'commit', 'nobody'),
 });
 
 export type CommittedNote = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: MARK_OF_TASKS.kind,
-  version: 1,
+  version: 2,
   mostBytes: 2 ** 20,
   role: 'temp',
   shape,
@@ -56,7 +53,7 @@ export function isCleanedUp(jobDirectory: string): boolean {
 }
 
 const RECORD_NAME =
-  /^(cuts|head|splits|slurm|commit|committing|appending|(measure|draw|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
+  /^(cuts|head|splits|slurm|commit|committing|(measure|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
 
 /**
  * Removes what a committed job needs no more: the staged outputs, then everything in the job directory but the marker and

@@ -7,9 +7,8 @@ import { NameTakenError } from '../io/durable.js';
 import { readCutsNote, writeCutsNote } from '../job-directory/cuts-note.js';
 import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
 import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
-import { gatherStoredPiles } from '../jobs/gather-stored-piles.js';
 import type { JobScope } from '../jobs/job.js';
-import { NO_ENDS, type OutputLayout } from '../output/output-layout.js';
+import type { OutputLayout } from '../output/output-layout.js';
 import { foundEnds, planOutput } from '../passes/between-passes.js';
 import { cutOutput } from '../passes/cut-output.js';
 import { type FoundSplit, findSplits } from '../passes/find-splits.js';
@@ -18,14 +17,10 @@ import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
 import { leftOutOf, takeHead } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import type { OutputPlan } from './cluster-plan.js';
-import { gatherCopies } from './draw-part.js';
-import type { ListedLines } from './listed-lines.js';
 import { gatherMeasured } from './measure-part.js';
-import type { OutputJob } from './open-job.js';
-import { openPiles, type PilesToOpen } from './open-piles.js';
+import type { ClusterJob } from './open-job.js';
+import { openPiles } from './open-piles.js';
 import { gatherScattered, type Scattered } from './scattered.js';
-import type { StagedFiles } from './staged-files.js';
 
 export interface DecidedOutput {
   /** Of the output alone. */
@@ -33,12 +28,10 @@ export interface DecidedOutput {
   readonly layout: OutputLayout;
   /** Undefined: the output is not split. */
   readonly splits: readonly FoundSplit[] | undefined;
-  /** What the tasks found of the inputs; undefined: the piles are those of a store. */
-  readonly found: Scattered['found'] | undefined;
+  /** What the tasks found of the inputs. */
+  readonly found: Scattered['found'];
   /** What is dropped because an equal record is kept. Undefined: equal records stay. */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
-  /** The list of dropped records; undefined: there is none. */
-  readonly listed: ListedLines | undefined;
   readonly threads: Threads;
 }
 
@@ -47,23 +40,20 @@ export interface DecidedOutput {
  * @param scratchDir where piles that are too large are scattered again: on this machine alone.
  */
 export async function decideOutput(
-  job: OutputJob,
+  job: ClusterJob,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
 ): Promise<DecidedOutput> {
-  const { plan, directory, piling, keyOf, inputs, signal } = job;
-  const { request, copies } = plan;
-  const gathered = await gatherPiles(job);
-  const { piles: all, found } = gathered;
-  const { distinct, listed } = await gatherMeasured(job, gathered);
-  const duplicates = request.unique ? leftOutOf(all, distinct, found?.leftOut) : undefined;
-  const asGathered: PilesToOpen = { ...request, piles: distinct, plan, piling };
-  const opened = copies === undefined ? asGathered : await gatherCopies(job, copies);
-  const { work: toCut, threads } = await openPiles(job, opened, attempt, scratchDir, scope);
+  const { plan, directory, keyOf, inputs, signal } = job;
+  const { request } = plan;
+  const { piles: all, found } = await gatherScattered(job);
+  const distinct = await gatherMeasured(job, all);
+  const duplicates = request.unique ? leftOutOf(all, distinct, found.leftOut) : undefined;
+  const { work: toCut, threads } = await openPiles(job, distinct, attempt, scratchDir, scope);
   const samples = sampleSourceOf(request.framing, {
     inputs,
-    recordEnds: found?.recordEnds ?? new Float64Array(0),
+    recordEnds: found.recordEnds,
     keyOf,
     keys: request.keys,
     signal,
@@ -73,23 +63,11 @@ export async function decideOutput(
   const work = { ...toCut, piles: head, samples };
   const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
   const splits = await findSplits(request, work, threads, keptSplits);
-  const outputPlan = planOutput(request, head, found === undefined ? NO_ENDS : foundEnds(request, found), splits);
+  const outputPlan = planOutput(request, head, foundEnds(request, found), splits);
   const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
   const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
   const { ends, recordBytes, compression } = outputPlan;
-  return { work, layout: { ends, recordBytes, compression, cuts }, splits, found, duplicates, listed, threads };
-}
-
-/** The output as the shuffle tasks write it. */
-export function stagedOutputOf({ output, stagingDirectory }: OutputPlan, { layout, work }: DecidedOutput): StagedFiles {
-  return { place: output, stagingDirectory, layout, piles: work.piles };
-}
-
-/** The piles of the tasks before, with what those found of the inputs; or those of a store. */
-async function gatherPiles(job: OutputJob): Promise<Pick<Scattered, 'piles'> & Partial<Scattered>> {
-  const { plan, piling, control } = job;
-  if (plan.stored === undefined) return gatherScattered(job);
-  return { piles: await gatherStoredPiles(plan.stored, piling.layout, control) };
+  return { work, layout: { ends, recordBytes, compression, cuts }, splits, found, duplicates, threads };
 }
 
 /** A note that every task would make alike. */

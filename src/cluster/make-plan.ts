@@ -3,9 +3,7 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    with `unique` alone: an array that finds what stays of each pile, and
- *                with `duplicates` lists the rest                                       measure-part.ts, listed-lines.ts
- *     draw       with `repeat` alone: an array that copies drawn records to other piles   draw-part.ts
+ *     measure    with `unique` alone: an array that finds what stays of each pile        measure-part.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
@@ -14,9 +12,6 @@
  * run twice at the same time. So an attempt writes under names of its own, and is done when a hard link gives its
  * record the one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a
  * directory to find out, compares clocks, or takes a lock.
- *
- * An append to a store has scatter tasks and a commit alone (plan-append.ts, commit-append.ts), a shuffle of a store
- * has shuffle tasks and a commit (plan-store-shuffle.ts).
  *
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
@@ -27,43 +22,49 @@ import { formatOf } from '../formats/record-format.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobControl } from '../job-control.js';
-import { drawsBytesOf, needOfCopies, scaleOfPlaces } from '../jobs/draw-output.js';
-import type { StartedFiles } from '../jobs/earlier-attempt.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
-import { compressionOfName } from '../jobs/plan-lines.js';
 import { prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
 import { MOST_WORKERS, type OutputRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
-import { planShuffle, type ScatterPlan, type ShufflePlan, type WorkPlan } from '../jobs/work-plan.js';
+import { planShuffle, type ScatterPlan, type WorkPlan } from '../jobs/work-plan.js';
 import type { KeyRule } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireOutside } from '../output/output-place.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
 import { JobStop, startThreads } from '../passes/threads.js';
-import { planMemory, type Tuning } from '../plan/memory-plan.js';
+import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { makeAttemptsDirectory } from './attempt-log.js';
 import {
   type ClusterInput,
+  type ClusterPlan,
   type ClusterSlice,
-  type CopyPlan,
-  type OutputPlan,
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
 import { placeOfProfile } from './profile-place.js';
+import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
 
 /** The options of a shuffle whose output is a file or a directory. */
 export interface ClusterPlanOptions
   extends Omit<
     ShuffleOptions,
-    'jobDir' | 'workers' | 'resume' | 'keepTemp' | 'tempDirs' | 'onProgress' | 'onProfile' | 'report' | 'output'
+    | 'jobDir'
+    | 'workers'
+    | 'resume'
+    | 'keepTemp'
+    | 'tempDirs'
+    | 'repeat'
+    | 'onProgress'
+    | 'onProfile'
+    | 'report'
+    | 'output'
   > {
   readonly output: string;
   /** New or empty, on storage that all tasks share. Temp data lies in it. */
@@ -80,18 +81,10 @@ export interface ClusterPlanOptions
   readonly profile?: string | undefined;
 }
 
-/** How many tasks there are, and what each may use. */
-export interface TaskAmounts {
-  readonly tasks: number;
-  readonly cpusPerTask: number;
-  readonly memoryBytes: number;
-}
-
 /** The tasks of a planned job. */
 export interface ClusterPlanReport {
   readonly jobDir: string;
   readonly seed: string;
-  /** Of a store: all that it has. */
   readonly inputCount: number;
   /** Of the inputs, decoded; from samples where they are compressed. */
   readonly expectedBytes: number;
@@ -99,8 +92,6 @@ export interface ClusterPlanReport {
   readonly scatterTasks: number;
   /** 0 without `unique` and `uniqueBy`. */
   readonly measureTasks: number;
-  /** 0 without `repeat`. */
-  readonly drawTasks: number;
   readonly shuffleTasks: number;
   /** 0 if the commit reads the output back, or nobody does. */
   readonly verifyTasks: number;
@@ -114,6 +105,7 @@ const {
   resume: _resume,
   keepTemp: _keepTemp,
   tempDirs: _tempDirs,
+  repeat: _repeat,
   onProgress: _onProgress,
   onProfile: _onProfile,
   report: _report,
@@ -141,16 +133,25 @@ const MOST_COMMIT_READ_BYTES = 100e9;
 /** Smaller buffers write pieces that no disk likes. */
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
-export const ENDLESS_SLICE_BYTES = 2 ** 50;
+const ENDLESS_SLICE_BYTES = 2 ** 50;
 
-/** @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do. */
-export async function planShuffleTasks(
+/**
+ * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
+ * @throws PileshufError as `shuffle` does before it starts; UsageError for what tasks cannot do.
+ */
+export async function planCluster(
   options: ClusterPlanOptions,
-  tuning: Partial<Tuning>,
+  tuning: Partial<Tuning> = {},
 ): Promise<ClusterPlanReport> {
   requireKnownOptions('planCluster()', options, CLUSTER_PLAN_OPTIONS);
-  const { value } = await runJob(options, (scope) => makePlan(options, tuning, scope));
-  return value;
+  const advised = warningsWith(options, ADVICE_OF_PLANS);
+  try {
+    const { value } = await runJob(advised, (scope) => makePlan(advised, tuning, scope));
+    return value;
+  } catch (error) {
+    adviseInError(error, ADVICE_OF_PLANS);
+    throw error;
+  }
 }
 
 async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
@@ -167,32 +168,30 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
       if (file === undefined || kind === 'stream') return;
-      const own = { 'the job directory': options.jobDir };
-      profile = placeOfProfile(file, options.force ?? false, { ...listed, output, own });
+      profile = placeOfProfile(file, options.force ?? false, { ...listed, output, jobDir: options.jobDir });
     },
   });
   const { site, inputsToRead, weighing, inputs } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
-  if (profile !== undefined && profile.path === site.duplicates?.path)
-    throw new UsageError(`\`profile\` ${file}: it is the file of duplicates; name another file`);
 
-  const { repeat, unique } = prepared.request;
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
-  const headCount = repeat ? prepared.request.headCount : undefined;
-  const request = { ...prepared.request, memoryBytes, workers: cpusPerTask, headCount, weighing };
+  const request = { ...prepared.request, memoryBytes, workers: cpusPerTask, headCount: undefined, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const planWith = (more: Tuning) =>
     planShuffle(request, inputsToRead, disks, { hasFiles: true, manifest: undefined }, more);
   const whole = await planWith(onlySizes);
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
   const outputBytes = (prepared.request.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
-  const expectedOutputBytes = repeat ? outputBytes : Math.min(expectedBytes, outputBytes);
-  const taskCount = countTasks(tasks, Math.max(expectedBytes, expectedOutputBytes), tuning);
+  const expectedOutputBytes = Math.min(expectedBytes, outputBytes);
+  const taskCount = countTasks(tasks, expectedBytes, tuning);
+  const shuffle = Math.min(taskCount, mostShuffleTasks(prepared.request));
+  const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
   const otherTasks = {
-    measure: unique ? taskCount : 0,
-    draw: repeat ? taskCount : 0,
-    ...tasksOfOutput(Math.min(taskCount, mostShuffleTasks(prepared.request)), expectedOutputBytes, readsBack, tuning),
+    measure: prepared.request.unique ? taskCount : 0,
+    shuffle,
+    // A verify task reads what the shuffle task of its index wrote.
+    verify: readsBack && expectedOutputBytes > commitReadBytes ? shuffle : 0,
   };
   const threadsOfShuffle = otherTasks.shuffle * cpusPerTask;
   const plan = await planWith({
@@ -204,31 +203,23 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { compression, shards, splits, ...asked } = prepared.request;
   const { decompressProgram, igzip, maxRecordBytes } = asked;
-  const { keys, seed, splitBy, uniqueBy, ioLimits, tempZstdLevel } = asked;
+  const { keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel } = asked;
   const read = { ...formatOf(asked), decompressProgram, igzip, maxRecordBytes };
-  const made: OutputPlan = {
+  const made: ClusterPlan = {
     request: {
-      ...{ ...read, keys, seed, splitBy, unique, uniqueBy, repeat, ioLimits, tempZstdLevel },
+      ...{ ...read, keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel },
       ...{ headCount: asked.headCount, shards, splits, compression },
-      keepsPlaces: asked.duplicates !== undefined,
     },
     inputs: inputsToRead.map(inputOf),
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
     weighing,
     output: site.output,
-    list: site.duplicates && {
-      place: site.duplicates,
-      compression: compressionOfName(asked.duplicates ?? ''),
-      names: inputsToRead.map(({ path }) => path),
-      tuning: onDisk,
-    },
     stagingDirectory: site.paths.stagingDirectory,
     readsBack,
     slices: plan.slices.map((parts) => sliceOf(parts, before)),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
-    copies: repeat ? planCopies(plan, request, threadsOfShuffle, onDisk) : undefined,
     sliceBytes,
     limitsHead: prepared.plan.head !== undefined,
     expectedBytes,
@@ -239,15 +230,24 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  await writeAtSite(site, made, scope);
+  const { directory } = site.start;
+  const { jobDirectory } = site.paths;
+  try {
+    if (directory.wasThere) await directory.clear();
+    await directory.makeDirectories(true);
+    await writeClusterPlan(jobDirectory, made);
+  } catch (error) {
+    await directory.end('discarded').catch(scope.warn);
+    throw error;
+  }
+  makeAttemptsDirectory(jobDirectory, scope.warn);
   return {
-    jobDir: site.paths.jobDirectory,
+    jobDir: jobDirectory,
     seed,
     inputCount: inputs.length,
     expectedBytes,
     scatterTasks: made.scatterTasks.length,
     measureTasks: otherTasks.measure,
-    drawTasks: otherTasks.draw,
     shuffleTasks: otherTasks.shuffle,
     verifyTasks: otherTasks.verify,
     cpusPerTask,
@@ -257,7 +257,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
 }
 
 /** @throws UsageError */
-export function completeTasks(options: Pick<ClusterPlanOptions, 'tasks' | 'cpusPerTask' | 'memoryBytes'>): TaskAmounts {
+function completeTasks(options: ClusterPlanOptions) {
   const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB } = options;
   requireWhole('`tasks`', tasks, 1, MOST_TASKS);
   requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
@@ -266,41 +266,13 @@ export function completeTasks(options: Pick<ClusterPlanOptions, 'tasks' | 'cpusP
 }
 
 /** At most as many as were asked for. */
-export function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {
+function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {
   return Math.max(1, Math.min(tasks, Math.ceil(bytes / (sliceBytes ?? LEAST_TASK_BYTES))));
 }
 
-/** A verify task reads what the shuffle task of its index wrote. */
-export function tasksOfOutput(
-  shuffle: number,
-  bytes: number,
-  readsBack: boolean,
-  { commitReadBytes = MOST_COMMIT_READ_BYTES }: Tuning,
-): Pick<OutputPlan['otherTasks'], 'shuffle' | 'verify'> {
-  return { shuffle, verify: readsBack && bytes > commitReadBytes ? shuffle : 0 };
-}
-
 /** @param threads of all tasks. */
-export function sliceBytesOf(expectedBytes: number, threads: number, { sliceBytes }: Tuning): number {
+function sliceBytesOf(expectedBytes: number, threads: number, { sliceBytes }: Tuning): number {
   return sliceBytes ?? Math.max(MIB, Math.ceil(expectedBytes / (threads * SLICES_A_THREAD)));
-}
-
-/** Writes the plan of a job with an output. */
-export async function writeAtSite(
-  { start, paths: { jobDirectory } }: StartedFiles,
-  plan: OutputPlan,
-  { warn }: JobScope,
-): Promise<void> {
-  const { directory } = start;
-  try {
-    if (directory.wasThere) await directory.clear();
-    await directory.makeDirectories(true);
-    await writeClusterPlan(jobDirectory, plan);
-  } catch (error) {
-    await directory.end('discarded').catch(warn);
-    throw error;
-  }
-  makeAttemptsDirectory(jobDirectory, warn);
 }
 
 /** @throws UsageError */
@@ -308,11 +280,6 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
   // Callers without types may pass anything.
   if (output === undefined || output === '-')
     throw new UsageError('tasks cannot share standard output: name a file or directory with `output`');
-  refuseGivenRecords(inputs);
-}
-
-/** @throws UsageError */
-export function refuseGivenRecords(inputs: unknown): void {
   const isGiven = (input: unknown) =>
     input === '-' || (typeof input === 'object' && input !== null && 'records' in input);
   if (Array.isArray(inputs) && inputs.some(isGiven))
@@ -320,7 +287,7 @@ export function refuseGivenRecords(inputs: unknown): void {
 }
 
 /** Each shard of a compressed output is written by one task, because nobody knows where its bytes will lie. */
-export function mostShuffleTasks({
+function mostShuffleTasks({
   compression,
   splits,
   shards,
@@ -336,7 +303,7 @@ function mostShards(rule: ShardRule | undefined): number {
 }
 
 /** As many piles as give the threads of all tasks equal work, if their buffers stay large. */
-export function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
+function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
   if (inline || tuning.pileCount !== undefined) return {};
   const wanted = PILES_A_THREAD * threads;
   const most = Math.floor((memory.pileCount * memory.bufferBytes) / SMALLEST_BUFFER_BYTES);
@@ -344,22 +311,6 @@ export function morePiles({ memory, inline }: WorkPlan, threads: number, tuning:
   if (pileCount <= memory.pileCount) return {};
   const bufferBytes = Math.floor((memory.pileCount * memory.bufferBytes) / pileCount / 4096) * 4096;
   return { pileCount, bufferBytes: tuning.bufferBytes ?? Math.max(SMALLEST_BUFFER_BYTES, bufferBytes) };
-}
-
-/**
- * The piles of copies, as if the records had the expected size. Longer ones make piles that are scattered once more.
- */
-function planCopies(
-  { memoryNeed, inline }: ShufflePlan,
-  { headCount = 0, memoryBytes }: { readonly headCount: number | undefined; readonly memoryBytes: number },
-  threads: number,
-  tuning: Tuning,
-): CopyPlan {
-  const need = needOfCopies(memoryNeed, headCount, memoryNeed.meanRecordBytes);
-  const first = { memory: planMemory(need, tuning), memoryNeed: need, inline };
-  const memory = planMemory(need, { ...tuning, ...morePiles(first, threads, tuning) });
-  const drawsBytes = drawsBytesOf(memoryBytes, memory);
-  return { ...first, memory, count: headCount, keyScale: scaleOfPlaces(headCount), drawsBytes };
 }
 
 /** A job that is about to read its inputs. */
@@ -373,7 +324,7 @@ interface PreparedReading {
 }
 
 /** Reads what readers in the middle of inputs must know of the bytes before: once, and not in each task. */
-export async function lookBefore(
+async function lookBefore(
   prepared: ReadableInputs & PreparedReading,
   { slices }: Pick<ScatterPlan, 'slices'>,
   scope: JobScope,
@@ -393,13 +344,13 @@ export async function lookBefore(
   );
 }
 
-export function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
+function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
   const before = parts.map(beforeOf);
   const isKnown = before.some(({ count, records }) => count > 0 || records !== undefined);
   return { parts, before: isKnown ? before : undefined };
 }
 
-export function inputOf(input: Input): ClusterInput {
+function inputOf(input: Input): ClusterInput {
   if (input.kind !== 'file')
     throw new UsageError(
       `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
@@ -409,7 +360,7 @@ export function inputOf(input: Input): ClusterInput {
   return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header };
 }
 
-export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
+function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
   return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
     const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);

@@ -14,22 +14,11 @@ import type { JobScope } from '../jobs/job.js';
 import type { PileStorage } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { keyRuleOf } from '../jobs/unique-records.js';
-import { createControl, type WorkPlan } from '../jobs/work-plan.js';
+import { createControl } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
-import type { PileSetLayout } from '../pile-sets/pile-layout.js';
-import { pileSetDirectoryOf, storeError } from '../store/store-files.js';
-import { layoutOf } from '../store/store-snapshot.js';
-import {
-  type AppendPlan,
-  type ClusterPlan,
-  COMMITTED_NAME,
-  DATA_NAME,
-  type OutputPlan,
-  PLAN_NAME,
-  readClusterPlan,
-} from './cluster-plan.js';
+import { type ClusterPlan, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readClusterPlan } from './cluster-plan.js';
 import type { TaskTimes } from './task-times.js';
 import type { Patience } from './until-visible.js';
 
@@ -45,32 +34,24 @@ export interface TaskTalk {
 export interface TaskInSight {
   /** The index of a scatter task; undefined: a task that reads piles. */
   readonly scatterIndex: number | undefined;
-  /** What a commit orders is a list of duplicates at most: it may have less memory. */
+  /** It puts no records in order, so it may have less memory. */
   readonly isCommit: boolean;
   /** For piles that are too large. */
   readonly scratchDir: string;
 }
 
-export interface ClusterJob<Plan extends ClusterPlan = ClusterPlan> extends TaskTalk {
+export interface ClusterJob extends TaskTalk {
   readonly directory: string;
-  readonly plan: Plan;
+  readonly plan: ClusterPlan;
   readonly patience: Patience;
   readonly gates: DeviceGates;
   readonly control: JobControl;
   readonly stop: JobStop;
-  /** How pile sets lie in the job directory, or in the store that the tasks read. */
+  /** How pile sets lie in the job directory. */
   readonly piling: PileStorage;
   /** As the plan has them; a task that reads some looks at these again. */
   readonly inputs: readonly FileInput[];
   readonly keyOf: (inputOrdinal: number) => bigint;
-}
-
-export type OutputJob = ClusterJob<OutputPlan>;
-export type AppendJob = ClusterJob<AppendPlan>;
-
-/** A job is one or the other. */
-export function isAppend(job: AppendJob | OutputJob): job is AppendJob {
-  return 'append' in job.plan;
 }
 
 /**
@@ -84,20 +65,23 @@ export async function openClusterJob(
   patience: Patience,
   talk: TaskTalk,
   { releases }: JobScope,
-): Promise<OutputJob | AppendJob | undefined> {
+): Promise<ClusterJob | undefined> {
   const found = await findPlan(jobDir, patience);
   if (found === undefined) return undefined;
   const { directory, plan } = found;
   if (!task.isCommit) requireMemory(plan);
   const gates = new DeviceGates(ioLimitsHere(plan));
-  const layout = layoutOfPiles(plan, directory, gates);
+  const { pileCount, stripeCount } = plan.memory;
+  const disks = new TempDisks([directory], gates).in([join(directory, DATA_NAME)]);
+  const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
   makeGates(plan, task, gates);
   const control = createControl(plan, gates);
   const stop = new JobStop(control, talk.signal);
   releases.push(() => stop.release());
-  const opened = {
+  return {
     ...talk,
     directory,
+    plan,
     patience,
     gates,
     control,
@@ -106,7 +90,6 @@ export async function openClusterJob(
     inputs: inputsOf(plan),
     keyOf: keyRuleOf(plan.request, plan.inputIds),
   };
-  return 'append' in plan ? { ...opened, plan } : { ...opened, plan };
 }
 
 /** The control of a job has room for the gates that are known when it is made: so a task knows all of its devices by then. */
@@ -116,7 +99,7 @@ function makeGates(plan: ClusterPlan, { scatterIndex, scratchDir }: TaskInSight,
     if (statPath(path, role) !== undefined) gates.gateOf(path, role);
   };
   // The directory in it may be made on another machine, and not be visible here yet.
-  if (!('append' in plan)) makeGate(dirname(plan.stagingDirectory), 'output');
+  makeGate(dirname(plan.stagingDirectory), 'output');
   if (scatterIndex === undefined) makeGate(scratchDir, 'temp');
   else for (const path of inputPathsOf(plan, scatterIndex)) makeGate(path, 'input');
 }
@@ -124,23 +107,6 @@ function makeGates(plan: ClusterPlan, { scatterIndex, scratchDir }: TaskInSight,
 function inputPathsOf({ scatterTasks, slices, inputs }: ClusterPlan, task: number): ReadonlySet<string> {
   const parts = (scatterTasks[task] ?? []).flatMap((slice) => slices[slice]?.parts ?? []);
   return new Set(parts.flatMap(({ inputOrdinal }) => inputs[inputOrdinal]?.path ?? []));
-}
-
-function layoutOfPiles(plan: ClusterPlan, directory: string, gates: DeviceGates): PileSetLayout {
-  if ('stored' in plan && plan.stored !== undefined) {
-    const pileSets = pileSetDirectoryOf(plan.stored.directory);
-    if (statPath(pileSets, 'store') === undefined)
-      throw storeError(
-        `the pile store ${plan.stored.directory} does not exist on ${hostname()}, and tasks read it until the commit; put it back`,
-      );
-    const gate = gates.gateOf(pileSets, 'store');
-    return layoutOf(plan.stored, gate, gates.deviceOf(pileSets, 'store').deviceClass === 'rotating');
-  }
-  const { pileCount, stripeCount } = plan.memory;
-  const disks = new TempDisks([directory], gates).in([join(directory, DATA_NAME)]);
-  const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
-  // These become files of the store: all who may read the others must be able to read them.
-  return 'append' in plan ? { ...layout, role: 'store' } : layout;
 }
 
 /** @returns undefined if the job is committed. @throws UsageError if there is none. */
@@ -198,14 +164,10 @@ function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
   }));
 }
 
-/**
- * @param releases ends the threads.
- * @param work what they do. Absent: what the job plans for its piles.
- */
+/** @param releases ends the threads. */
 export function startTaskThreads(
-  { plan, control, stop, times }: ClusterJob,
+  { plan: { inline, memory }, control, stop, times }: ClusterJob,
   { releases }: JobScope,
-  { inline, memory }: WorkPlan = plan,
 ): Promise<Threads> {
   const threadCount = inline ? 0 : memory.workers;
   return startThreads({ threadCount, startCount: 0 }, { control, stop }, times.add, releases);

@@ -1,22 +1,13 @@
 /** Opens piles on the machine of a task: starts the threads that put them in order, and makes what these need. */
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { JobScope } from '../jobs/job.js';
-import { type PileStorage, shuffleSettings } from '../jobs/task-settings.js';
+import { shuffleSettings } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
-import type { WorkPlan } from '../jobs/work-plan.js';
 import { threadsOfPass2 } from '../passes/between-passes.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
-import type { ClusterRequest } from './cluster-plan.js';
-import { type ClusterJob, type OutputJob, startTaskThreads } from './open-job.js';
-
-/** Piles, how they lie in the job directory, and what decides about the order of their records. */
-export interface PilesToOpen extends Pick<ClusterRequest, 'framing' | 'unique' | 'uniqueBy' | 'keepsPlaces'> {
-  readonly piles: ScatteredPiles;
-  readonly plan: WorkPlan;
-  readonly piling: PileStorage;
-}
+import { type ClusterJob, startTaskThreads } from './open-job.js';
 
 export interface OpenedPiles {
   readonly work: PilesWork;
@@ -28,27 +19,27 @@ export interface OpenedPiles {
  * @param scratchDir where piles that are too large are scattered again: on this machine alone.
  */
 export async function openPiles(
-  job: OutputJob,
-  { piles, plan, piling, framing, unique, uniqueBy, keepsPlaces }: PilesToOpen,
+  job: ClusterJob,
+  piles: ScatteredPiles,
   attempt: string,
   scratchDir: string,
   scope: JobScope,
 ): Promise<OpenedPiles> {
-  const { gates, onWarning, times } = job;
-  const { request, inputIds, stored } = job.plan;
-  const first = await startTaskThreads(job, scope, plan);
+  const { plan, piling, gates, onWarning, times } = job;
+  const { request, inputIds } = plan;
+  const { framing, unique, uniqueBy } = request;
+  const first = await startTaskThreads(job, scope);
   const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, times.add, scope.releases);
   times.useThreads(threads.pool.threadCount);
   const settings = shuffleSettings(threads, plan, arenaBytes, piling, {
     keyScale: piles.keyScale,
     framing,
-    tiesByBytes: request.unique || inputIds !== undefined || stored !== undefined,
+    tiesByBytes: unique || inputIds !== undefined,
     unique,
     uniqueBy,
-    keepsPlaces,
     hashesOutput: true,
     rescatterTo: openScratch(scratchDir, gates, scope),
-    isProfiled: job.plan.profile !== undefined,
+    isProfiled: plan.profile !== undefined,
   });
   return { work: { piles, settings, attempt, onWarning }, threads };
 }

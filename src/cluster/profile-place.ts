@@ -12,17 +12,15 @@ interface OtherPlaces {
   readonly inputs: readonly Input[];
   /** The directories among the inputs. */
   readonly directories: readonly string[];
-  /** Undefined: the job adds to a store. */
-  readonly output: FilesPlace | undefined;
-  /** Directories that only hold what pileshuf puts there; they need not exist. */
-  readonly own: Readonly<Record<string, string | undefined>>;
+  readonly output: FilesPlace;
+  /** The job directory; it need not exist. */
+  readonly jobDir: string;
 }
 
-/** @param force undefined: the job replaces nothing. @throws UsageError */
 export function placeOfProfile(
   file: string,
-  force: boolean | undefined,
-  { inputs, directories, output, own }: OtherPlaces,
+  mayReplace: boolean,
+  { inputs, directories, output, jobDir }: OtherPlaces,
 ): ProfilePlace {
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
@@ -31,15 +29,9 @@ export function placeOfProfile(
   if (file === '-') refuse('expected the name of a file: tasks cannot share standard output');
   requireOutside(file, 'the profile', directories);
   const path = requireBesideOutput(file, refuse, output);
-  for (const [what, directory] of Object.entries(own)) {
-    if (directory === undefined) continue;
-    if (resolve(file) === resolve(directory)) refuse(`it is ${what}; name a file elsewhere`);
-    if (statPath(directory, 'output') === undefined) continue;
-    if (path.startsWith(realPathOf(directory, 'output') + sep)) refuse(`it lies in ${what}; name a file elsewhere`);
-  }
-  if (force === undefined && statPath(file, 'output')?.isFile() === true)
-    refuse('the file exists already; name another one');
-  const mayReplace = force ?? false;
+  if (resolve(file) === resolve(jobDir)) refuse('it is the job directory; name a file elsewhere');
+  if (statPath(jobDir, 'output') !== undefined && path.startsWith(realPathOf(jobDir, 'output') + sep))
+    refuse('it lies in the job directory; name a file elsewhere');
   requireReplaceable(file, refuse, { force: mayReplace, inputs });
   return { path, mayReplace };
 }

@@ -10,7 +10,6 @@ import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
 import { createDurably } from '../io/small-file.js';
 import type { JobScope } from '../jobs/job.js';
-import { duplicatesDirectory } from '../output/duplicates-move.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import { findChanged } from '../passes/finished-output.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -19,10 +18,9 @@ import { hearSignalsAt } from '../pause.js';
 import type { AttemptLog } from './attempt-log.js';
 import { recordNameOf } from './cluster-plan.js';
 import { type DamagedRegion, lastDamage, noteDamage, rewriteOf } from './damage-note.js';
-import { notReady, type OutputJob, startTaskThreads } from './open-job.js';
-import { readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
+import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
+import { pathsOfShards, readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
 import { quoteForShell } from './slurm-script.js';
-import { pathsOfShards } from './staged-files.js';
 import { requireDone, taskCountOf, unfinished, unfinishedTasks } from './task-arrays.js';
 
 /**
@@ -31,7 +29,7 @@ import { requireDone, taskCountOf, unfinished, unfinishedTasks } from './task-ar
  * @throws VerificationError if the output of the shuffle task is damaged: that task is then not done.
  */
 export async function verifyPart(
-  job: OutputJob,
+  job: ClusterJob,
   index: number,
   log: AttemptLog,
   _scratchDir: string,
@@ -58,7 +56,7 @@ export async function verifyPart(
  * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if some are not because what they
  *   wrote was damaged.
  */
-export function readShuffleRecords(job: OutputJob): ShuffleRecord[] {
+export function readShuffleRecords(job: ClusterJob): ShuffleRecord[] {
   const { directory, plan } = job;
   return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
     const record = readShuffleRecord(directory, task, rewriteOf(directory, task));
@@ -68,13 +66,13 @@ export function readShuffleRecords(job: OutputJob): ShuffleRecord[] {
 }
 
 /** Waits until all shuffle tasks are done. @param isOver whether the job needs them no more. @throws as `readShuffleRecords`. */
-export async function requireWritten(job: OutputJob, isOver: () => boolean): Promise<void> {
+export async function requireWritten(job: ClusterJob, isOver: () => boolean): Promise<void> {
   await requireDone(job, 'shuffle', isOver).catch((error: unknown) => {
     throw damageOf(job, unfinishedTasks(job, 'shuffle')) ?? error;
   });
 }
 
-function notWritten(job: OutputJob, tasks: readonly number[]): Error {
+function notWritten(job: ClusterJob, tasks: readonly number[]): Error {
   return damageOf(job, tasks) ?? notReady(unfinished('shuffle', tasks, job.directory));
 }
 
@@ -93,7 +91,7 @@ interface StagedRegion {
  * @throws VerificationError that tells which tasks to run again. They are not done any more.
  */
 export async function requireUndamaged(
-  job: OutputJob,
+  job: ClusterJob,
   records: readonly ShuffleRecord[],
   threads: Threads | undefined,
   log: AttemptLog,
@@ -121,20 +119,13 @@ export async function requireUndamaged(
 }
 
 /** The regions by whether their files reach to their ends. Waits for files that may not be visible here yet. */
-async function findRegions(job: OutputJob, records: readonly ShuffleRecord[]) {
-  const { plan, patience, signal } = job;
+async function findRegions(job: ClusterJob, records: readonly ShuffleRecord[]) {
+  const { patience, signal } = job;
   const regions: StagedRegion[] = [];
   for (const record of records) {
-    const shares = [
-      { share: record, stagingDirectory: plan.stagingDirectory },
-      { share: record.list, stagingDirectory: duplicatesDirectory(plan.stagingDirectory) },
-    ];
-    for (const { share, stagingDirectory } of shares) {
-      if (share === undefined) continue;
-      const pathOf = await pathsOfShards(job, stagingDirectory, share);
-      for (const region of share.ranges.flatMap((range) => range.regions))
-        regions.push({ record, path: pathOf(region.shard), headerBytes: share.headerBytes, region });
-    }
+    const pathOf = await pathsOfShards(job, record);
+    for (const region of record.ranges.flatMap((range) => range.regions))
+      regions.push({ record, path: pathOf(region.shard), headerBytes: record.headerBytes, region });
   }
   const endOf = new Map<string, number>();
   for (const { path, headerBytes, region } of regions)
@@ -161,7 +152,7 @@ function lengthHere(path: string): number {
 
 /** Reads regions back, and once more those that seem to have changed. @returns those that have. */
 async function changedAmong(
-  { plan, control, gates, onWarning }: OutputJob,
+  { plan, control, gates, onWarning }: ClusterJob,
   regions: readonly StagedRegion[],
   threads: Threads,
 ): Promise<StagedRegion[]> {
@@ -188,14 +179,14 @@ async function changedAmong(
 }
 
 /** Undefined: none of the tasks has damaged output. */
-function damageOf(job: OutputJob, tasks: readonly number[]): VerificationError | undefined {
+function damageOf(job: ClusterJob, tasks: readonly number[]): VerificationError | undefined {
   const found = tasks.map((task) => [task, lastDamage(job.directory, task)] as const);
   const damaged = found.filter(([, regions]) => regions.length > 0);
   return damaged.length === 0 ? undefined : damageError(job, new Map(damaged));
 }
 
 function damageError(
-  { directory, plan }: OutputJob,
+  { directory, plan }: ClusterJob,
   damage: ReadonlyMap<number, readonly DamagedRegion[]>,
 ): VerificationError {
   const tasks = [...damage.keys()].sort((a, b) => a - b);

@@ -6,10 +6,10 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.js';
 import { statPath } from '../io/paths.js';
-import { isCommitted, type OutputJob } from './open-job.js';
+import { type ClusterJob, isCommitted } from './open-job.js';
 
 /** @throws UsageError ERR_OUTPUT_PLACE */
-export async function requireStaging({ directory, plan, patience }: OutputJob): Promise<void> {
+export async function requireStaging({ directory, plan, patience }: ClusterJob): Promise<void> {
   const { stagingDirectory, output } = plan;
   const isThere = () =>
     statPath(stagingDirectory, 'output')?.isDirectory() === true || isCommitted(directory) || undefined;

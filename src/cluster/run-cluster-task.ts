@@ -5,19 +5,16 @@ import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
-import { explainedByExpiry } from '../store/store-snapshot.js';
 import { AttemptLog } from './attempt-log.js';
-import { commitAppend } from './commit-append.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { removeRest } from './committed-job.js';
-import { drawPart } from './draw-part.js';
 import { measurePart } from './measure-part.js';
-import { type AppendJob, isAppend, type OutputJob, openClusterJob } from './open-job.js';
+import { type ClusterJob, openClusterJob } from './open-job.js';
 import { verifyPart } from './read-back.js';
 import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
-import { ADVICE_OF_APPENDS, ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
+import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
 import { leaveProfile } from './task-profile.js';
 import { TaskTimes } from './task-times.js';
@@ -48,7 +45,7 @@ export interface ClusterTaskReport {
   /** The tasks that were done before. */
   readonly wereDone: readonly number[];
   /**
-   * In a scatter task: of the inputs as stored. In a measure or draw task: of the records it read. In a verify task: of the
+   * In a scatter task: of the inputs as stored. In a measure task: of the records it read. In a verify task: of the
    * output as stored. Else: of records in the output.
    */
   readonly bytes: number;
@@ -75,8 +72,7 @@ const MOST_WAIT_SECONDS = 86_400;
 
 /**
  * Does a task that a scheduler has started. A task that was done before is not done again.
- An array is sized
- * before the plan, so an index beyond the plan has nothing to do.
+ * An array is sized before the plan, so an index beyond the plan has nothing to do.
  * @throws UsageError for a job directory without a plan; SystemError ERR_NOT_READY if tasks that must be done first are not.
  * @param startSeconds how long the process took to start, if the task is all that it does.
  */
@@ -141,9 +137,7 @@ async function runOne(
   const log = new AttemptLog(directory, kind, task);
   log.begin();
   try {
-    const outcome = await (isAppend(job)
-      ? doOfAppend(job, kind, task, log, scope)
-      : doOfOutput(job, kind, task, log, scratchDir, scope));
+    const outcome = await doTask(job, kind, task, log, scratchDir, scope);
     if (outcome.isCommitted === true) {
       // The process that committed may have removed all but what this one told since.
       log.stop();
@@ -156,25 +150,14 @@ async function runOne(
     return { count, ...outcome };
   } catch (error) {
     const reason = job.stop.reason ?? error;
-    adviseInError(reason, isAppend(job) ? ADVICE_OF_APPENDS : ADVICE_OF_TASKS);
+    adviseInError(reason, ADVICE_OF_TASKS);
     log.failed(reason);
     throw reason;
   }
 }
 
-async function doOfAppend(
-  job: AppendJob,
-  kind: TaskKind,
-  task: number,
-  log: AttemptLog,
-  scope: JobScope,
-): Promise<Omit<TaskOutcome, 'count'>> {
-  if (kind === 'scatter') return { bytes: await scatterPart(job, task, log, scope) };
-  return outcomeOf(await commitAppend(job, log, scope));
-}
-
-async function doOfOutput(
-  job: OutputJob,
+async function doTask(
+  job: ClusterJob,
   kind: TaskKind,
   task: number,
   log: AttemptLog,
@@ -182,17 +165,13 @@ async function doOfOutput(
   scope: JobScope,
 ): Promise<Omit<TaskOutcome, 'count'>> {
   await requireStaging(job);
-  try {
-    if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
-    return outcomeOf(await commitJob(job, log, scratchDir, scope));
-  } catch (error) {
-    const { stored } = job.plan;
-    throw stored === undefined ? error : explainedByExpiry(error, stored);
-  }
+  if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
+  const output = await commitJob(job, log, scratchDir, scope);
+  return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
 }
 
 type Part = (
-  job: OutputJob,
+  job: ClusterJob,
   index: number,
   log: AttemptLog,
   scratchDir: string,
@@ -202,15 +181,9 @@ type Part = (
 const PARTS: Readonly<Record<ArrayKind, Part>> = {
   scatter: (job, index, log, _, scope) => scatterPart(job, index, log, scope),
   measure: measurePart,
-  draw: drawPart,
   shuffle: shufflePart,
   verify: verifyPart,
 };
-
-/** @param output undefined: another process has committed the job. */
-function outcomeOf(output: ClusterOutput | undefined): Omit<TaskOutcome, 'count'> {
-  return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
-}
 
 function defaultScratch(): string {
   const fromEnvironment = process.env['TMPDIR'];

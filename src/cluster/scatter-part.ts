@@ -60,7 +60,7 @@ export async function scatterPart(
     keys: plan.request.keys,
     keyOf: job.keyOf,
     settings: { ...settings, headLimit },
-    attempt: 'append' in plan ? `${log.attempt}-${plan.append.commit.name}` : log.attempt,
+    attempt: log.attempt,
     onWarning,
   };
   log.count(bytes, () => control.counted('scatteredBytes'));

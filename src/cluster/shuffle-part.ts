@@ -1,6 +1,5 @@
 /**
- * A task of the shuffle pass: writes a part of the output, then its part of the list of dropped records, if there is one. What
- * a part is depends on the kind of the output:
+ * A task of the shuffle pass: writes a part of the output. What a part is depends on the kind of the output:
  *
  *     plain        a range of piles. Each record has a known place, so all tasks write to the same staged files, each to
  *                  places of its own. A second attempt writes the same bytes there.
@@ -25,62 +24,45 @@ import { StagedOutput } from '../output/staged-output.js';
 import { pileFinder } from '../passes/crossings.js';
 import { shuffleRanges } from '../passes/shuffle-pass.js';
 import { bytesOfPart, type PilePart } from '../passes/shuffle-work.js';
-import type { Threads } from '../passes/threads.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
 import type { AttemptLog } from './attempt-log.js';
 import { rewriteOf } from './damage-note.js';
-import { type DecidedOutput, decideOutput, stagedOutputOf } from './decide-output.js';
-import { openLines } from './listed-lines.js';
-import type { OutputJob } from './open-job.js';
-import { readShuffleRecord, type ShuffleRecord, type WrittenShare, writeShuffleRecord } from './shuffle-record.js';
-import type { StagedFiles } from './staged-files.js';
+import { type DecidedOutput, decideOutput } from './decide-output.js';
+import type { ClusterJob } from './open-job.js';
+import { readShuffleRecord, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
 import { taskCountOf } from './task-arrays.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
 export async function shufflePart(
-  job: OutputJob,
+  job: ClusterJob,
   index: number,
   log: AttemptLog,
   scratchDir: string,
   scope: JobScope,
 ): Promise<number | undefined> {
-  const { plan, directory, control } = job;
+  const { directory, control } = job;
   // Another machine may have found a moment ago that the output of the task is damaged.
   listNames(directory, 'temp');
   const rewrite = rewriteOf(directory, index);
   if (readShuffleRecord(directory, index, rewrite) !== undefined) return undefined;
   const decided = await decideOutput(job, log.attempt, scratchDir, scope);
-  const { listed } = decided;
-  const output = shareOf(job, stagedOutputOf(plan, decided), index, log.attempt);
-  const list = listed && shareOf(job, listed.staged, index, log.attempt);
-  log.count(output.bytes + (list?.bytes ?? 0), () => control.counted('shuffledBytes'));
-  const pools = [decided.threads.pool];
-  const endThreads = () => Promise.all(pools.map((pool) => pool.destroy()));
-  const writeLines = async (): Promise<WrittenShare | undefined> => {
-    if (listed === undefined || list === undefined) return undefined;
-    // The list gets their memory, and takes turns of its own.
-    await endThreads();
-    control.restartTurns();
-    const lines = await openLines(job, listed, log.attempt, scratchDir, scope);
-    pools.push(lines.threads.pool);
-    return writeShare(job, list, lines.threads, { ...lines.work, samples: undefined });
-  };
+  const share = shareOf(job, decided, index, log.attempt);
+  log.count(bytesOfPart(decided.work.piles.totals, share.part), () => control.counted('shuffledBytes'));
   const removeOwn = () => {
-    for (const share of [output, list]) if (share?.own !== undefined) removeDirectory(share.directory);
+    if (share.own !== undefined) removeDirectory(share.directory);
   };
   let mayBeNoted = false;
   try {
-    const written = await writeShare(job, output, decided.threads, decided.work);
-    const record: ShuffleRecord = { task: index, rewrite, ...written, list: await writeLines() };
+    const written = await writeShare(job, share, decided);
     mayBeNoted = true;
-    if (!(await noteFirst(directory, record))) removeOwn();
+    if (!(await noteFirst(directory, { task: index, rewrite, ...written }))) removeOwn();
     return recordBytesOf(written.ranges.flatMap(({ regions }) => regions));
   } catch (error) {
     // No thread may make a file of this attempt behind the removal.
-    await endThreads();
+    await decided.threads.pool.destroy();
     // A link that fails may have been made all the same: then the commit takes these files.
     if (mayBeNoted) throw error;
     try {
@@ -92,48 +74,50 @@ export async function shufflePart(
   }
 }
 
-/** The part of an output that a task writes. */
-interface Share extends StagedFiles {
+/** The part of the output that a task writes. */
+interface Share {
   readonly part: PilePart;
   readonly shards: ShardRange;
   /** Its directory in the staging directory; undefined: it writes to the files of all. */
   readonly own: string | undefined;
   /** Where it writes. */
   readonly directory: string;
-  /** Of its records. */
-  readonly bytes: number;
 }
 
-function shareOf({ plan }: OutputJob, staged: StagedFiles, index: number, attempt: string): Share {
-  const { layout, piles, stagingDirectory } = staged;
+function shareOf({ plan }: ClusterJob, { layout, work }: DecidedOutput, index: number, attempt: string): Share {
+  const { piles } = work;
+  const { stagingDirectory } = plan;
   const taskCount = taskCountOf(plan, 'shuffle');
   const shards = shareOfShards(layout.cuts, piles, index, taskCount);
-  const isPlain = layout.compression === undefined;
-  const part = isPlain ? shareOfPiles(piles.totals, index, taskCount) : pilesOfShards(layout, shards, piles.totals);
-  const own = isPlain ? undefined : `task-${index}-${attempt}`;
-  const directory = own === undefined ? stagingDirectory : join(stagingDirectory, own);
-  return { ...staged, shards, part, own, directory, bytes: bytesOfPart(piles.totals, part) };
+  if (layout.compression === undefined)
+    return {
+      part: shareOfPiles(piles.totals, index, taskCount),
+      shards,
+      own: undefined,
+      directory: stagingDirectory,
+    };
+  const own = `task-${index}-${attempt}`;
+  return { part: pilesOfShards(layout, shards, piles.totals), shards, own, directory: join(stagingDirectory, own) };
 }
 
 /** Writes a share, durably. */
 async function writeShare(
-  { plan, directory: jobDirectory, gates }: OutputJob,
-  { place, stagingDirectory, layout, piles, part, shards, own, directory }: Share,
-  threads: Threads,
-  work: DecidedOutput['work'],
-): Promise<WrittenShare> {
-  const gate = gates.gateOf(plan.stagingDirectory, 'output');
-  // The files of the output lie in the first one, which the plan has made.
-  const [, ...below] = new Set([plan.stagingDirectory, stagingDirectory, directory]);
-  for (const path of below) ensurePrivateDirectory(path, 'output');
-  const staged = new StagedOutput(place, { stagingDirectory: directory, jobDirectory }, gate);
+  { plan, directory: jobDirectory, gates }: ClusterJob,
+  { part, shards, own, directory }: Share,
+  { layout, work, threads }: DecidedOutput,
+): Promise<Pick<ShuffleRecord, 'own' | 'headerBytes' | 'ranges'>> {
+  const { output, stagingDirectory } = plan;
+  const gate = gates.gateOf(stagingDirectory, 'output');
+  if (own !== undefined) ensurePrivateDirectory(directory, 'output');
+  const staged = new StagedOutput(output, { stagingDirectory: directory, jobDirectory }, gate);
   const target = ofTask(staged.begin(layout, []), shards);
-  if (own === undefined) lengthenStaged(stagingDirectory, layout, piles.totals, part);
+  if (own === undefined) lengthenStaged(stagingDirectory, layout, work.piles.totals, part);
   const written = await shuffleRanges({ ...work, target, part, deletesStripes: false }, threads);
   const ranges = own === undefined ? written : written.map((range) => withoutOthers(range, shards));
   const touched = new Set(ranges.flatMap(({ regions }) => regions.map(({ shard }) => shard)));
   await severalAtOnce(touched, (shard) => syncPath(stagedPath(directory, shard)));
-  for (const path of [plan.stagingDirectory, ...below].reverse()) await syncPath(path);
+  if (own !== undefined) await syncPath(directory);
+  await syncPath(stagingDirectory);
   return {
     own: own ?? null,
     headerBytes: layout.ends.headerBytes,
@@ -155,25 +139,15 @@ async function noteFirst(directory: string, record: ShuffleRecord): Promise<bool
   }
   const first = readShuffleRecord(directory, record.task, record.rewrite);
   // It is this very record, or it is not visible yet, and nobody knows.
-  if (first === undefined || isOfOneAttempt(first, record)) return true;
+  if (first === undefined || (first.own !== null && first.own === record.own)) return true;
   if (contentOf(first) === contentOf(record)) return false;
   throw new VerificationError(
     `two attempts at shuffle task ${record.task} of ${directory} wrote different bytes; check the memory of both machines`,
   );
 }
 
-function isOfOneAttempt(first: ShuffleRecord, own: ShuffleRecord): boolean {
-  const names = ({ own: ofOutput, list }: ShuffleRecord) => [ofOutput, list?.own];
-  return names(first).some((name, i) => typeof name === 'string' && name === names(own)[i]);
-}
-
-/** What two attempts must agree on. */
-function contentOf({ list, ...output }: ShuffleRecord): string {
-  return JSON.stringify([output, list].map((share) => share && contentOfShare(share)));
-}
-
-/** Compressed bytes may differ between two versions of a library, their records not. */
-function contentOfShare({ own, ranges }: WrittenShare): string {
+/** What two attempts must agree on. Compressed bytes may differ between two versions of a library, their records not. */
+function contentOf({ own, ranges }: ShuffleRecord): string {
   const regions = ranges.flatMap((range) => range.regions);
   if (own === null)
     return JSON.stringify(regions.map(({ shard, start, end, checksum }) => [shard, start, end, checksum]));

@@ -2,38 +2,32 @@
  * The record of a task of the shuffle pass that is done: what it wrote, and where. The first attempt at the task makes it. It
  * counts until the output is found damaged; then the task makes another one.
  */
-import { join } from 'node:path';
-import { fileName, list, nullable, object, optional, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { basename, join } from 'node:path';
+import { fileName, list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { listNames, nameExists } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 import { finishedRange } from '../job-directory/finished-ranges.js';
+import { stagedPath } from '../output/output-target.js';
 import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
-
-const share = {
-  /** The directory in the staging directory that holds the shards of this attempt; null: it wrote to those of all. */
-  own: nullable(fileName),
-  /** Regions are counted from the end of the header of their file. */
-  headerBytes: wholeNumber(),
-  ranges: list(finishedRange),
-} as const;
+import type { ClusterJob } from './open-job.js';
 
 const shape = object({
   task: wholeNumber(),
   /** How often the output of the task had been found damaged before. */
   rewrite: wholeNumber(),
-  ...share,
-  /** The same of the list of dropped records. Absent: there is none. */
-  list: optional(object(share)),
+  /** The directory in the staging directory that holds the shards of this attempt; null: it wrote to those of all. */
+  own: nullable(fileName),
+  /** Regions are counted from the end of the header of their file. */
+  headerBytes: wholeNumber(),
+  ranges: list(finishedRange),
 });
-
-/** What a task wrote of the output, or of the list of dropped records. */
-export type WrittenShare = Pick<ShuffleRecord, 'own' | 'headerBytes' | 'ranges'>;
 
 export type ShuffleRecord = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: 'cluster-shuffle',
-  version: 2,
+  version: 3,
   mostBytes: 2 ** 28,
   role: 'temp',
   shape,
@@ -48,4 +42,25 @@ export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRe
 /** @returns undefined if the task is not done. @throws VerificationError if the record is damaged. */
 export function readShuffleRecord(jobDirectory: string, task: number, rewrite: number): ShuffleRecord | undefined {
   return format.read(join(jobDirectory, recordNameOf('shuffle', task, rewrite)));
+}
+
+/**
+ * Where the shards of a task lie: in the directory of its attempt, or where a commit that was killed has moved them. A shard
+ * of an earlier attempt may lie there as well.
+ */
+export async function pathsOfShards(
+  { plan: { stagingDirectory }, patience }: Pick<ClusterJob, 'plan' | 'patience'>,
+  { own, ranges }: ShuffleRecord,
+): Promise<(shard: number) => string> {
+  const isEmpty = ranges.every(({ regions }) => regions.length === 0);
+  if (own === null || isEmpty) return (shard) => stagedPath(stagingDirectory, shard);
+  const directory = join(stagingDirectory, own);
+  const names = await patience.untilFound(stagingDirectory, () =>
+    nameExists(directory, 'output') ? new Set(listNames(directory, 'output')) : undefined,
+  );
+  return (shard) => {
+    const inOwn = stagedPath(directory, shard);
+    const moved = stagedPath(stagingDirectory, shard);
+    return names !== undefined && !names.has(basename(inOwn)) && nameExists(moved, 'output') ? moved : inOwn;
+  };
 }

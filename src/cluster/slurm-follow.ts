@@ -112,8 +112,8 @@ async function failureOf(
 function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
   const storedBytes = plan.sliceBytes.reduce((sum, bytes) => sum + bytes, 0);
   const { expectedBytes, expectedOutputBytes } = plan;
-  const between = { measure: expectedBytes, draw: expectedBytes };
-  const bytesOf = { scatter: storedBytes, ...between, shuffle: expectedOutputBytes, verify: expectedOutputBytes };
+  const ofOutput = { shuffle: expectedOutputBytes, verify: expectedOutputBytes };
+  const bytesOf = { scatter: storedBytes, measure: expectedBytes, ...ofOutput };
   const kinds = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0);
   const phases = [
     ...kinds.map((kind) => ({ phase: kind, bytes: bytesOf[kind] })),

@@ -11,11 +11,8 @@ import { realPathOf } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { removeRest } from './committed-job.js';
-import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport } from './make-plan.js';
+import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
 import { findPlan } from './open-job.js';
-import { CLUSTER_APPEND_OPTIONS, type ClusterAppendOptions } from './plan-append.js';
-import { arrayKindsOf, type ClusterJobOptions, isAppend, isStoreShuffle, planCluster } from './plan-job.js';
-import { CLUSTER_STORE_SHUFFLE_OPTIONS, type ClusterStoreShuffleOptions } from './plan-store-shuffle.js';
 import {
   cancel,
   isActive,
@@ -61,13 +58,8 @@ import {
 } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
-type OnSlurm<Options> = Omit<Options, 'memoryBytes'> & SlurmTaskOptions;
-
 /** The plan of a job, and what Slurm is told. */
-export type SlurmOptions =
-  | OnSlurm<ClusterPlanOptions>
-  | OnSlurm<ClusterAppendOptions>
-  | OnSlurm<ClusterStoreShuffleOptions>;
+export type SlurmOptions = Omit<ClusterPlanOptions, 'memoryBytes'> & SlurmTaskOptions;
 
 /** A job that is planned; what is left out stays as in the earlier submission. */
 export interface SlurmResumeOptions extends SlurmTaskOptions {
@@ -93,16 +85,8 @@ export interface SlurmSubmission {
   readonly plan: ClusterPlanReport | undefined;
 }
 
-/** @throws UsageError for an option that jobs of this kind do not have. */
-function requireSlurmOptions(owner: string, options: SlurmOptions): void {
-  const { memoryBytes: _, ...names } = isAppend(options)
-    ? CLUSTER_APPEND_OPTIONS
-    : isStoreShuffle(options)
-      ? CLUSTER_STORE_SHUFFLE_OPTIONS
-      : CLUSTER_PLAN_OPTIONS;
-  requireKnownOptions(owner, options, { ...names, ...SLURM_TASK_OPTIONS });
-}
-
+const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
+const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
 const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
@@ -116,7 +100,7 @@ export async function submitToSlurm(
   tuning: Partial<Tuning> = {},
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
-  requireSlurmOptions('submitToSlurm()', options);
+  requireKnownOptions('submitToSlurm()', options, SLURM_OPTIONS);
   const { jobDir, signal } = options;
   const asked = settle(options, undefined, {}, resolve(jobDir));
   const memoryBytes = await requirePossible(asked);
@@ -181,8 +165,7 @@ export async function describeSlurm(
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
   const isNew = 'tasks' in options;
-  if (isNew) requireSlurmOptions('describeSlurm()', options);
-  else requireKnownOptions('describeSlurm()', options, RESUME_OPTIONS);
+  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
@@ -236,7 +219,7 @@ async function smallestNode({ taskMemoryBytes, partition, cpusPerTask }: SlurmNo
 }
 
 /** The options of the plan, without those for Slurm alone: no others may be there. */
-function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterJobOptions {
+function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterPlanOptions {
   const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = options;
   const { taskMemoryBytes, commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand, ...rest } =
     others;
@@ -259,10 +242,15 @@ function placeOf(
 
 /** The jobs of a plan that has as many tasks as it may have. */
 function newJobs(options: SlurmOptions, arraySize: number): SlurmJob[] {
-  const { tasks } = options;
+  const { tasks, unique, uniqueBy } = options;
   const unfinished = Array.from({ length: tasks }, (_, task) => task);
-  const arrays = arrayKindsOf(options).map((kind) => ({ kind, tasks, unfinished }));
-  return jobsOf(arrays, arraySize);
+  const hasMeasure = unique === true || uniqueBy !== undefined;
+  // Whether there are verify tasks depends on the size of the output, which only a plan knows.
+  const kinds: readonly ArrayKind[] = hasMeasure ? ['scatter', 'measure', 'shuffle'] : ['scatter', 'shuffle'];
+  return jobsOf(
+    kinds.map((kind) => ({ kind, tasks, unfinished })),
+    arraySize,
+  );
 }
 
 function jobsLeft(found: FoundJob, arraySize: number): SlurmJob[] {

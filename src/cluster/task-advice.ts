@@ -42,9 +42,6 @@ export const ADVICE_OF_TASKS: Advice = [
   ['`tempDirs`', '`scratchDir`'],
 ];
 
-/** The pile sets of an append lie in the job directory, as files of the store that they are to be in. */
-export const ADVICE_OF_APPENDS: Advice = [...ADVICE_OF_TASKS, [PILE_SET_ADVICE.store, CHECK_DISK]];
-
 /** @returns the warnings of a job in these words. */
 export function warningsWith<Options extends { readonly onWarning?: ((line: string) => void) | undefined }>(
   options: Options,

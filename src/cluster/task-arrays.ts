@@ -11,10 +11,10 @@ import { rewriteOf } from './damage-note.js';
 import { type ClusterJob, notReady } from './open-job.js';
 
 /**
- * `measure` has tasks where of equal records one is kept, `draw` where records are drawn with replacement, `verify` where the
- * output is too large for the commit to read it back.
+ * `measure` has tasks where of equal records one is kept, `verify` where the output is too large for the commit to
+ * read it back.
  */
-export const ARRAY_KINDS = ['scatter', 'measure', 'draw', 'shuffle', 'verify'] as const;
+export const ARRAY_KINDS = ['scatter', 'measure', 'shuffle', 'verify'] as const;
 export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
 
 export type ArrayKind = (typeof ARRAY_KINDS)[number];

@@ -166,19 +166,6 @@ export function publishName(from: string, to: string): void {
   }
 }
 
-/**
- * Gives a file one more name, in a store. A name that this very file has already stays.
- * @throws NameTakenError if another file has it; SystemError also where a file cannot have both names.
- */
-export function addNameInStore(from: string, to: string): void {
-  try {
-    if (!linkIfPossible(from, to, 'store')) throw new Error('this file system has no hard links');
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'store');
-    throw ioError('give its name to', 'store', to, error);
-  }
-}
-
 /** @returns false where the file system has no hard links; then nothing has the name `to`. */
 function linkIfPossible(from: string, to: string, role: FileRole): boolean {
   try {

@@ -55,22 +55,11 @@ export interface PreparedAppend extends ReadableInputs {
   readonly control: JobControl;
 }
 
-/** The inputs of an append, and the directories that were looked through for them. */
-export interface FoundInputs {
-  readonly inputs: readonly Input[];
-  readonly directories: readonly string[];
-}
-
-/**
- * @param prepare does what must be done before the store is made; it may be called twice. Its second argument is an existing
- *   directory on the device of the store.
- * @throws UsageError, InputError or SystemError if the append cannot start.
- */
+/** @throws UsageError, InputError or SystemError if the append cannot start. */
 export async function prepareAppend(
   storeDirectory: string,
   options: AppendOptions,
   tuning: Tuning,
-  prepare: (found: FoundInputs, place: string) => void = () => {},
 ): Promise<PreparedAppend> {
   requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
@@ -101,7 +90,6 @@ export async function prepareAppend(
     { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
       requireIdsFree(store.snapshot, ids, replace);
-      prepare({ inputs, directories: listed.directories }, store.place);
       return planStoreWork({ ...request, seed: draws }, inputs, store, tuning);
     },
   );

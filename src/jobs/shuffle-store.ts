@@ -41,7 +41,6 @@ import {
   type MachineRequest,
   NEVER_RESUMED,
   type OutputRequest,
-  type ResumeRequest,
   type TalkRequest,
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
@@ -110,12 +109,11 @@ export interface PreparedStoreShuffle {
 }
 
 /** @throws UsageError, SystemError */
-export async function prepareStoreShuffle(
+async function prepareStoreShuffle(
   snapshot: StoreSnapshot,
   options: ShuffleStoreOptions,
   tuning: Tuning,
   { releases }: JobScope,
-  resuming: ResumeRequest = NEVER_RESUMED,
 ): Promise<PreparedStoreShuffle> {
   const request = {
     ...completeOutput(options, undefined),
@@ -125,7 +123,7 @@ export async function prepareStoreShuffle(
   };
   const { settings, manifest } = snapshot;
   const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const chosen = chooseSite({ ...request, ...resuming }, { inputs, storeDirectory: snapshot.directory });
+  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, storeDirectory: snapshot.directory });
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
@@ -152,7 +150,7 @@ export async function prepareStoreShuffle(
 }
 
 /** The store is read as its newest manifest says. If there may be a newer one, the caller must know. */
-export async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
+async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
   const unowned = await findUnowned(snapshot, signal);
   if (unowned.pileSets === 0) return;
   onWarning(

@@ -38,16 +38,6 @@ describe('a planned job', () => {
     expect(await status()).toMatch(/job: committed\noutput {3}3 records, 6 B, 1 duplicate dropped, seed /);
   });
 
-  it('names the store to which it added', async () => {
-    await run('cluster', 'plan', '--append', 'store', 'in', '--job-dir', 'job', '--tasks', '1');
-    await task('scatter', '--index', '0');
-    await task('commit');
-    expect(await status()).toMatch(/job: committed\nstore {4}\S+store\nadded {4}4 records, 8 B, seed /);
-    expect(JSON.parse(await status('--json'))).toMatchObject({
-      output: { records: 4, store: directory.path('store') },
-    });
-  });
-
   it('says nothing with --quiet, and its JSON all the same', async () => {
     const plan = ['cluster', 'plan', 'in', '-o', 'out', '--no-read-back', '--job-dir', 'job', '--tasks', '1', '-q'];
     const { exitCode, stdout, stderr } = await run(...plan);
@@ -64,22 +54,6 @@ describe('a planned job', () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
       stderr: 'pileshuf: the plan has no such verify task: nothing to do\n',
-    });
-    const append = [
-      'cluster',
-      'plan',
-      '--append',
-      'store',
-      'in',
-      '--no-read-back',
-      '--job-dir',
-      'other',
-      '--tasks',
-      '1',
-    ];
-    expect(await run(...append)).toMatchObject({
-      exitCode: 2,
-      stderr: 'pileshuf: --no-read-back: an append writes no output; leave it out\n',
     });
   });
 

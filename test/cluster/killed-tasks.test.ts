@@ -11,7 +11,7 @@ import { replaceFileCalls } from '#src/io/file-calls.js';
 import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { arraysOf, contentOf, runNow, SMALL_TASKS, type TaskOptions } from '../fixtures/run-cluster.js';
-import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -23,8 +23,6 @@ interface Kind {
   readonly former?: boolean;
   /** Whether records come more than once. */
   readonly repeated?: boolean;
-  /** The end of the name of a list of dropped records. Absent: there is none. */
-  readonly list?: string;
   /** Whether verify tasks read the output back. */
   readonly verified?: boolean;
 }
@@ -34,31 +32,12 @@ const GZIP_SHARDS: Kind = {
   options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 3 } },
 };
 
-const LISTS: readonly Kind[] = [
-  {
-    name: 'a compressed list in place of another, beside shards in place of others',
-    options: { unique: true, force: true, shards: { by: 'count', shardCount: 2 } },
-    former: true,
-    repeated: true,
-    list: '.gz',
-  },
-  {
-    name: 'a list beside gzip shards',
-    options: { unique: true, compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 2 } },
-    repeated: true,
-    list: '',
-  },
-];
-
 const KINDS: readonly Kind[] = [
   { name: 'one file', options: {} },
   { name: 'shards', options: { shards: { by: 'count', shardCount: 3 } } },
   { name: 'shards in place of others', options: { force: true, shards: { by: 'count', shardCount: 2 } }, former: true },
   { ...GZIP_SHARDS, name: 'gzip shards that are read back by tasks', verified: true },
-  ...(fromCi ? [{ name: 'unique records', options: { unique: true }, repeated: true }] : []),
-  { name: 'a list of equal records', options: { unique: true, headCount: 30 }, repeated: true, list: '' },
-  ...(fromCi ? LISTS : []),
-  { name: 'a sample of unique records', options: { unique: true, repeat: true, headCount: 70 }, repeated: true },
+  { name: 'the first unique records', options: { unique: true, headCount: 30 }, repeated: true },
 ];
 const FAULTS: readonly (readonly [string, Fault])[] = [
   ['is killed before a call', { kind: 'kills', part: 'nothing' }],
@@ -72,11 +51,8 @@ async function planJob({
   options,
   former = false,
   repeated = false,
-  list,
   verified = false,
 }: Kind): Promise<readonly TaskOptions[]> {
-  const lists = ['out', 'local'].map((job) => (list === undefined ? undefined : directory.path(`list-${job}${list}`)));
-  for (const path of former ? lists : []) if (path !== undefined) writeFileSync(path, 'former');
   for (const output of former ? ['out', 'local'] : []) {
     mkdirSync(directory.path(output));
     for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'other'])
@@ -91,10 +67,9 @@ async function planJob({
   }
   const inputs = ['in-0', 'in-1'].map((name) => directory.path(name));
   const job = { inputs, seed: 'kill', ...options };
-  const local = { ...job, output: directory.path('local'), duplicates: lists[1] };
-  await shuffle({ ...local, tempDirs: [directory.temp], workers: 1 }, { inline: true });
+  await shuffle({ ...job, output: directory.path('local'), tempDirs: [directory.temp], workers: 1 }, { inline: true });
   const jobDir = directory.path('job');
-  const asked = { ...job, output: directory.path('out'), duplicates: lists[0], jobDir, tasks: 2, cpusPerTask: 1 };
+  const asked = { ...job, output: directory.path('out'), jobDir, tasks: 2, cpusPerTask: 1 };
   const plan = await planCluster(asked, { ...SMALL_TASKS, ...(verified && { commitReadBytes: 0 }) });
   const arrays = arraysOf(plan);
   expect(arrays.map(([, count]) => count)).toEqual(arrays.map(() => 2));
@@ -106,22 +81,15 @@ async function planJob({
   ];
 }
 
-/** The list of a job; undefined: there is none. */
-function listed(job: string): object | undefined {
-  const name = readdirSync(directory.path('.')).find((each) => each.startsWith(`list-${job}`));
-  return name === undefined ? undefined : contentOf(directory.path(name));
-}
-
 function expectAllIsDone(): void {
   expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
-  expect(listed('out')).toEqual(listed('local'));
   expect(readdirSync(directory.path('job'))).toEqual(['committed']);
   // A killed process leaves its scratch directory, which is empty but for its lock. A later task of the machine removes it.
   const inScratch = readdirSync(directory.path('scratch'), { recursive: true }).map(String);
   expect(inScratch.filter((name) => !/^\.pileshuf-task-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
 }
 
-const watches = (path: string) => /\/(job|out|list-out[^/]*|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
+const watches = (path: string) => /\/(job|out|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
 
 /** @returns whether the task came to its N-th call. */
 async function strike(task: TaskOptions, fault: Fault, nth: number, watched = watches): Promise<boolean> {
@@ -158,7 +126,7 @@ describe.each(KINDS)('a task of $name', (kind) => {
 describe('a record', () => {
   it.each(sampled(KINDS, 2))('counts though its link was reported as failed: $name', async (kind) => {
     const fault: Fault = { kind: 'is done and reported as failed', errno: 'EIO' };
-    const isRecord = (path: string) => /\/job\/(set-\d+\.index|(measure|draw|shuffle)-\d+)$/.test(path);
+    const isRecord = (path: string) => /\/job\/(set-\d+\.index|(measure|shuffle)-\d+)$/.test(path);
     for (const task of await planJob(kind)) {
       for (let nth = 1; nth < 4; nth++) await strike(task, fault, nth, isRecord);
       await runNow(task);

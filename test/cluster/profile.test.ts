@@ -1,10 +1,10 @@
 /** The profile of a job of tasks: what its tasks leave, what the commit makes of it, and where it may not be written. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { planCluster as plan } from '#src/cluster/plan-job.js';
+import { planCluster as plan } from '#src/cluster/make-plan.js';
 import { runClusterTask } from '#src/cluster/run-cluster-task.js';
 import type { ClusterPlanOptions, ClusterPlanReport, ClusterProfile, TaskKind } from '#src/index.js';
-import { arraysOf, runClusterLocally, runNow } from '../fixtures/run-cluster.js';
+import { arraysOf, runNow } from '../fixtures/run-cluster.js';
 import { fromCi } from '../fixtures/scale.js';
 import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -33,13 +33,13 @@ function secondsFromFirstToLast(tasks: ClusterProfile['tasks']): number {
 
 describe('the profile of a job of tasks', () => {
   it('has each task, and the sums of each pass', async () => {
-    const report = await planCluster({ profile: file(), unique: true, repeat: true, headCount: 900 });
+    const report = await planCluster({ profile: file(), unique: true });
     await runTasks(report);
     await runNow({ kind: 'commit', jobDir: jobDir() });
     const { records, bytes, elapsedSeconds, passes, tasks } = readProfile();
     expect(readdirSync(jobDir())).toEqual(['committed']);
-    expect([records, bytes > 0, elapsedSeconds > 0]).toEqual([900, true, true]);
-    const kinds = ['scatter', 'measure', 'draw', 'shuffle'] as const;
+    expect([records, bytes > 0, elapsedSeconds > 0]).toEqual([400, true, true]);
+    const kinds = ['scatter', 'measure', 'shuffle'] as const;
     expect(passes.map(({ kind, tasks: count, missing }) => [kind, count, missing])).toEqual([
       ...kinds.map((kind) => [kind, 3, []]),
       ['commit', 1, []],
@@ -62,7 +62,7 @@ describe('the profile of a job of tasks', () => {
     }
     expect(elapsedSeconds).toBeCloseTo(secondsFromFirstToLast(tasks), 6);
     expect(passOf('scatter').phases.scan).toBeGreaterThan(0);
-    for (const kind of ['measure', 'draw', 'shuffle'] as const) expect(passOf(kind).phases.load).toBeGreaterThan(0);
+    for (const kind of ['measure', 'shuffle'] as const) expect(passOf(kind).phases.load).toBeGreaterThan(0);
   });
 
   it('names the tasks that left none, and takes the first attempt at a task', async () => {
@@ -108,36 +108,6 @@ describe('the profile of a job of tasks', () => {
     expect(output?.records).toBe(400);
     expect(warnings).toEqual([expect.stringMatching(/^`profile` \S+profile: cannot write it: .*; the output is/)]);
     expect(readFileSync(file(), 'utf8')).toBe('mine');
-  });
-
-  it('has an append, and a shuffle of a store', async () => {
-    const store = directory.path('store');
-    const { inputs, tasks } = options();
-    const ofAppend = { append: store, inputs, jobDir: jobDir(), tasks, cpusPerTask: 1, profile: file() };
-    await runClusterLocally(ofAppend, { tuning: THREE_TASKS });
-    expect(readProfile()).toMatchObject({ records: 400, passes: [{ kind: 'scatter' }, { kind: 'commit' }] });
-    const again = { ...ofAppend, jobDir: directory.path('again'), replace: true };
-    expect(await messageOf(plan(again, THREE_TASKS))).toBe(
-      `\`profile\` ${file()}: the file exists already; name another one`,
-    );
-    expect(existsSync(again.jobDir)).toBe(false);
-    rmSync(jobDir(), { recursive: true });
-    const { output } = options();
-    // `force` replaces the profile of the append, too.
-    const ofShuffle = { shuffleStore: store, output, jobDir: jobDir(), tasks, cpusPerTask: 1, force: true };
-    await runClusterLocally({ ...ofShuffle, profile: file() }, { tuning: THREE_TASKS });
-    expect(readProfile()).toMatchObject({ records: 400, passes: [{ kind: 'shuffle' }, { kind: 'commit' }] });
-    for (const job of [{ ...ofAppend, replace: true }, ofShuffle]) {
-      const inStore = { ...job, jobDir: directory.path('third'), profile: directory.path('store', 'profile') };
-      expect(await messageOf(plan(inStore, THREE_TASKS))).toContain('it lies in the pile store; name a file elsewhere');
-    }
-  });
-
-  it('refuses the file of duplicates', async () => {
-    const duplicates = directory.path('dropped');
-    const asked = { unique: true, duplicates, profile: duplicates };
-    expect(await messageOf(planCluster(asked))).toMatch(/it is the file of duplicates; name another file$/);
-    expect(existsSync(jobDir())).toBe(false);
   });
 
   it.runIf(fromCi)('has the threads that a task used', async () => {

@@ -29,8 +29,6 @@ const { jobDir, options, giveUp } = smallClusterJob(directory);
 interface Output {
   readonly name: string;
   readonly more: Partial<ClusterPlanOptions>;
-  /** Whether there is a list of dropped records, which is damaged. */
-  readonly hasList?: boolean;
 }
 
 const OUTPUTS: readonly Output[] = [
@@ -38,8 +36,6 @@ const OUTPUTS: readonly Output[] = [
   { name: 'shards behind headers', more: { header: { lines: 1 }, shards: { by: 'count', shardCount: 2 } } },
   { name: 'gzip shards', more: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 4 } } },
   { name: 'a gzip file', more: { compress: { codec: 'gzip' } } },
-  { name: 'a list', more: { unique: true, duplicates: 'list' }, hasList: true },
-  { name: 'a gzip list', more: { unique: true, duplicates: 'list.gz' }, hasList: true },
 ];
 
 interface Damage {
@@ -66,11 +62,7 @@ const CASES = OUTPUTS.flatMap((output) =>
 );
 
 function jobOf({ more }: Output): ClusterPlanOptions {
-  const asked = options();
-  // Records come twice, so that some are dropped.
-  const inputs = more.unique === true ? [...asked.inputs, ...asked.inputs] : asked.inputs;
-  const duplicates = more.duplicates === undefined ? undefined : directory.path(more.duplicates);
-  return { ...asked, ...more, inputs, duplicates };
+  return { ...options(), ...more };
 }
 
 /** Does all tasks of these kinds. */
@@ -80,11 +72,11 @@ async function doAll(kinds: ReturnType<typeof arraysOf>): Promise<void> {
 }
 
 /** A staged file that has bytes of records. */
-function stagedFile({ hasList = false }: Output): string {
+function stagedFile(): string {
   const staging = readdirSync(directory.path('.')).find((name) => name.startsWith('.pileshuf-')) ?? '';
   const files = readdirSync(directory.path(staging), { recursive: true })
     .map((name) => directory.path(staging, String(name)))
-    .filter((path) => path.endsWith('.part') && path.includes('duplicates') === hasList && statSync(path).size > 50);
+    .filter((path) => path.endsWith('.part') && statSync(path).size > 50);
   return files.at(-1) ?? expect.fail('no staged file');
 }
 
@@ -104,11 +96,9 @@ async function runAgain(message: string, path: string): Promise<number[]> {
 }
 
 async function expectTheLocalBytes({ more }: Output): Promise<void> {
-  const { jobDir: _, tasks: __, cpusPerTask: ___, duplicates, ...job } = jobOf({ name: '', more });
-  const list = duplicates && directory.path(`local-${more.duplicates}`);
-  await shuffle({ ...job, output: directory.path('local'), duplicates: list, tempDirs: [directory.temp] });
+  const { jobDir: _, tasks: __, cpusPerTask: ___, ...job } = jobOf({ name: '', more });
+  await shuffle({ ...job, output: directory.path('local'), tempDirs: [directory.temp] });
   expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
-  if (duplicates !== undefined) expect(contentOf(duplicates)).toEqual(contentOf(list ?? ''));
   expect(readdirSync(jobDir())).toEqual(['committed']);
   expect(readdirSync(directory.path('.')).filter((name) => name.startsWith('.pileshuf-'))).toEqual([]);
 }
@@ -118,7 +108,7 @@ describe('a commit', () => {
     'publishes nothing with $name, and tells which task to run again',
     async ({ output, damage }) => {
       await doAll(arraysOf(await planCluster(jobOf(output), THREE_TASKS)));
-      const path = stagedFile(output);
+      const path = stagedFile();
       damage.make(path);
       const commit = () => runNow({ kind: 'commit', jobDir: jobDir() });
       const refused = { kind: 'verification', message: expect.stringContaining(path) };
@@ -180,7 +170,7 @@ describe('a commit', () => {
   it('takes what was added behind the end of a file for nothing', async () => {
     const [output = expect.fail()] = OUTPUTS;
     await doAll(arraysOf(await planCluster(jobOf(output), THREE_TASKS)));
-    writeFileSync(stagedFile(output), 'added', { flag: 'a' });
+    writeFileSync(stagedFile(), 'added', { flag: 'a' });
     await runNow({ kind: 'commit', jobDir: jobDir() });
     await expectTheLocalBytes(output);
   });
@@ -190,11 +180,11 @@ describe('a commit', () => {
     for (const each of [output, shards]) {
       await doAll(arraysOf(await planCluster({ ...jobOf(each), readBack: false }, THREE_TASKS)));
       expect(await clusterStatus(jobDir())).toMatchObject({ readBackBy: 'nobody', state: 'commit' });
-      const path = stagedFile(each);
+      const path = stagedFile();
       truncateSync(path, 40);
       const commit = () => runNow({ kind: 'commit', jobDir: jobDir() });
       await runAgain(await messageOf(commit()), path);
-      overwrite(stagedFile(each), Buffer.from('X'), 45);
+      overwrite(stagedFile(), Buffer.from('X'), 45);
       await commit();
       expect(await clusterStatus(jobDir())).toMatchObject({ readBackBy: 'nobody', state: 'committed' });
       for (const name of ['out', 'job']) rmSync(directory.path(name), { recursive: true });
@@ -210,7 +200,7 @@ describe('verify tasks of a large output', () => {
     expect([plan.verifyTasks, (await clusterStatus(jobDir())).readBackBy]).toEqual([plan.shuffleTasks, 'verify']);
     await doAll(arraysOf(plan).filter(([kind]) => kind !== 'verify'));
     expect(await messageOf(runNow({ kind: 'commit', jobDir: jobDir() }))).toMatch(/^verify tasks? 0.* not done; run/);
-    const path = stagedFile(output);
+    const path = stagedFile();
     damage.make(path);
     const verify = (taskIndex: number) => runNow({ kind: 'verify', jobDir: jobDir(), taskIndex });
     for (let taskIndex = 0; taskIndex < plan.verifyTasks; taskIndex++) {

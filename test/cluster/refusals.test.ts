@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { planCluster as plan } from '#src/cluster/plan-job.js';
+import { planCluster as plan } from '#src/cluster/make-plan.js';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { clusterStatus, shuffle } from '#src/index.js';
 import { contentOf, runNow } from '../fixtures/run-cluster.js';
@@ -34,7 +34,6 @@ async function doPasses(): Promise<void> {
 
 describe('a plan', () => {
   it.each([
-    ['a sample without end', { repeat: true }, 'an output without end must be a stream: give `headCount`'],
     ['weights of unique records', { unique: true, weights: [{ glob: '*', factor: 2 }] }, '`weights` does not go with'],
     ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
     ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
@@ -63,12 +62,10 @@ describe('a plan', () => {
 
   it('refuses the directory of another plan, and of a committed job, and says which it is', async () => {
     const own = options();
-    const { output: _, ...ofAppend } = own;
     const { inputs } = own;
     const others = [
       () => plan(own),
       () => plan({ ...own, output: directory.path('other'), force: true }),
-      () => plan({ ...ofAppend, append: directory.path('store') }),
       () => shuffle({ inputs, jobDir: jobDir(), output: directory.path('local') }),
     ];
     await plan(own, THREE_TASKS);
@@ -123,14 +120,10 @@ describe('a plan', () => {
   });
 
   it('has tasks between the passes only where they have something to do', async () => {
-    const tasksOf = async (more: Partial<ClusterPlanOptions>) => {
-      const { measureTasks, drawTasks } = await planCluster(more);
-      giveUp();
-      return [measureTasks, drawTasks];
-    };
-    expect(await tasksOf({})).toEqual([0, 0]);
-    expect(await tasksOf({ unique: true })).toEqual([3, 0]);
-    expect(await tasksOf({ repeat: true, headCount: 9 })).toEqual([0, 3]);
+    expect((await planCluster()).measureTasks).toBe(0);
+    giveUp();
+    expect((await planCluster({ unique: true })).measureTasks).toBe(3);
+    giveUp();
   });
 
   it('of empty inputs expects nothing', async () => {
@@ -168,34 +161,16 @@ describe('a task', () => {
     giveUp();
   });
 
-  it('between the passes waits for those before, and is needed by those behind', async () => {
-    await planCluster({ unique: true, repeat: true, headCount: 9 });
-    const kinds = ['measure', 'draw', 'shuffle'] as const;
-    const early = async (before: 'scatter' | (typeof kinds)[number]) => {
-      for (const kind of kinds.slice(['scatter', ...kinds].indexOf(before))) {
-        const task = runNow({ kind, jobDir: jobDir(), taskIndex: 0 });
-        expect(await messageOf(task)).toMatch(new RegExp(`^${before} tasks 0, 1, 2 of \\S+ are not done`));
-      }
-    };
-    await early('scatter');
+  it('between the passes waits for those before, and is needed by those after', async () => {
+    await planCluster({ unique: true });
+    const runFirst = (kind: 'measure' | 'shuffle') => messageOf(runNow({ kind, jobDir: jobDir(), taskIndex: 0 }));
+    for (const kind of ['measure', 'shuffle'] as const)
+      expect(await runFirst(kind)).toMatch(/^scatter tasks 0, 1, 2 of \S+ are not done/);
     await scatterAll();
-    for (const kind of kinds.slice(0, 2)) {
-      await early(kind);
-      expect((await clusterStatus(jobDir())).state).toBe(kind);
-      for (const taskIndex of [0, 1, 2]) await runNow({ kind, jobDir: jobDir(), taskIndex });
-    }
-    expect(await clusterStatus(jobDir())).toMatchObject({ state: 'shuffle', measure: { done: 3 }, draw: { done: 3 } });
-    giveUp();
-  });
-
-  it('finds no record to draw', async () => {
-    writeFileSync(directory.path('empty'), '');
-    const inputs = [directory.path('empty')];
-    const { scatterTasks } = await planCluster({ inputs, repeat: true, headCount: 9 });
-    expect(scatterTasks).toBe(1);
-    await runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 });
-    const task = runNow({ kind: 'draw', jobDir: jobDir(), taskIndex: 0 });
-    expect(await messageOf(task)).toBe('the inputs have no record to repeat; expected at least one');
+    expect(await runFirst('shuffle')).toMatch(/^measure tasks 0, 1, 2 of \S+ are not done/);
+    expect((await clusterStatus(jobDir())).state).toBe('measure');
+    for (const taskIndex of [0, 1, 2]) await runNow({ kind: 'measure', jobDir: jobDir(), taskIndex });
+    expect(await clusterStatus(jobDir())).toMatchObject({ state: 'shuffle', measure: { done: 3 } });
     giveUp();
   });
 
@@ -291,7 +266,7 @@ describe('a task', () => {
     expect(await messageOf(again())).toContain(
       'shuffle-000000 is damaged: its bytes do not match their checksum; remove',
     );
-    change('plan', 'cluster-plan 1', 'cluster-plan 2');
+    change('plan', 'cluster-plan 2', 'cluster-plan 3');
     expect(await messageOf(again())).toContain('plan is damaged');
     giveUp();
   });

@@ -23,8 +23,6 @@ interface Case {
   /** The contents of the inputs. */
   readonly inputs?: readonly (string | Buffer)[];
   readonly tuning?: LocalCluster['tuning'];
-  /** The end of the name of a list of dropped records. Absent: the job has none. */
-  readonly list?: string;
 }
 
 const lines = (start: number, count: number, ending = '\n') =>
@@ -47,7 +45,6 @@ const EQUAL = [0, 40, 150].map((start, i) =>
 const VALUES = [0, 1].map((file) =>
   Array.from({ length: 150 }, (_, i) => `{"n":1${file}${i},"site":"s${(i * 7 + file) % 61}"}\n`).join(''),
 );
-const GZIP = { codec: 'gzip' } as const;
 const inOrder = { by: 'records', recordsPerShard: 30 } as const;
 
 const CASES: readonly Case[] = [
@@ -211,70 +208,12 @@ const CASES: readonly Case[] = [
     ),
     options: { records: { by: 'webdataset' }, uniqueBy: 'key' },
   },
-  { name: 'a list of equal records', inputs: EQUAL, options: { unique: true }, list: '' },
-  {
-    name: 'a compressed list beside gzip shards, made by threads',
-    inputs: EQUAL.map((text) => gzipSync(text)),
-    options: { unique: true, shards: { by: 'count', shardCount: 3 }, compress: { codec: 'gzip' }, cpusPerTask: 2 },
-    tuning: { ...SMALL_TASKS, inline: false },
-    list: '.jsonl.gz',
-  },
-  {
-    name: 'a compressed list beside a plain output',
-    inputs: VALUES,
-    options: { uniqueBy: '.site', headCount: 20 },
-    list: '.gz',
-  },
-  { name: 'a plain list beside a gzip file', inputs: EQUAL, options: { unique: true, compress: GZIP }, list: '' },
-  { name: 'a list of nothing', inputs: [lines(0, 300)], options: { unique: true, shards: inOrder }, list: '' },
-  { name: 'a list of nothing, compressed', inputs: ['', 'a'], options: { unique: true }, list: '.gz' },
-  {
-    name: 'a list of the bytes 00 and FF',
-    inputs: [Buffer.from([0, 255, 10, 255, 0, 10, 0, 255, 10, 10, 10, 0, 255]), 'a\n'],
-    options: { unique: true },
-    list: '',
-  },
-  {
-    name: 'a list of rows behind a header',
-    inputs: ['id,n\n1,a\n2,b\n1,c\n', 'id,n\n3,d\n2,e\n'],
-    options: { records: { by: 'csv' }, header: { lines: 1 }, uniqueBy: 'csv:id' },
-    list: '',
-  },
-  {
-    name: 'a list of piles that are scattered again',
-    tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 96 * 1024 },
-    inputs: [lines(0, 5000) + lines(2000, 5000)],
-    options: { unique: true, tempCompress: { codec: 'zstd' } },
-    list: '',
-  },
   { name: 'unique records of none', inputs: ['', ''], options: { unique: true } },
   {
     name: 'unique records of piles that are scattered again',
     tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 96 * 1024 },
     inputs: [lines(0, 5000) + lines(2000, 5000)],
     options: { unique: true },
-  },
-  { name: 'a sample with replacement', options: { repeat: true, headCount: 170 } },
-  { name: 'a sample that is larger than the inputs', inputs: ['a\nb\n\nc'], options: { repeat: true, headCount: 500 } },
-  { name: 'a sample of no records', options: { repeat: true, headCount: 0 } },
-  {
-    name: 'a sample in shards by bytes',
-    options: { repeat: true, headCount: 300, shards: { by: 'bytes', maxShardBytes: 1500 } },
-  },
-  {
-    name: 'a sample in gzip shards',
-    options: { repeat: true, headCount: 300, shards: { by: 'count', shardCount: 3 }, compress: { codec: 'gzip' } },
-  },
-  {
-    name: 'a sample with a header',
-    inputs: CSV,
-    options: { records: { by: 'csv' }, header: { lines: 1 }, repeat: true, headCount: 90 },
-  },
-  { name: 'a sample of unique records', inputs: EQUAL, options: { unique: true, repeat: true, headCount: 120 } },
-  {
-    name: 'a sample, with threads',
-    tuning: { ...SMALL_TASKS, inline: false },
-    options: { repeat: true, headCount: 99 },
   },
   { name: 'ids of inputs by name', options: { inputIds: 'name' } },
   { name: 'keys from ordinals', options: { keys: 'ordinal' } },
@@ -304,26 +243,19 @@ async function expectSameBytes(each: Case, how: LocalCluster = {}): Promise<void
   const options = { inputs: writeInputs(each), seed: 'tasks', ...each.options };
   const { cpusPerTask, ...local } = options;
   const { tuning = SMALL_TASKS } = each;
-  const listOf = (job: string) => (each.list === undefined ? undefined : directory.path(`${job}-list${each.list}`));
   const output = directory.path('local');
-  await shuffle(
-    { ...local, output, duplicates: listOf('local'), tempDirs: [directory.temp], workers: 1 },
-    { inline: true },
-  );
+  await shuffle({ ...local, output, tempDirs: [directory.temp], workers: 1 }, { inline: true });
   const { commit } = await runClusterLocally(
     {
       ...options,
       cpusPerTask: cpusPerTask ?? 1,
       output: directory.path('out'),
-      duplicates: listOf('out'),
       jobDir: directory.path('job'),
       tasks: 4,
     },
     { tuning, ...how },
   );
   expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
-  const [list, expected] = [listOf('out'), listOf('local')];
-  if (list !== undefined) expect(contentOf(list)).toEqual(contentOf(expected ?? ''));
   expect(commit.output?.seed).toBe('tasks');
 }
 

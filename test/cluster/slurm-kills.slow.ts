@@ -18,11 +18,10 @@ const ASKED: readonly AskedOfSlurm[] = [
   { shards: { by: 'count', shardCount: 4 } },
   { shards: { by: 'count', shardCount: 4 }, compress: { codec: 'gzip' } },
   { unique: true },
-  { repeat: true, headCount: 600 },
 ];
 /** Some lines are in both. */
 const INPUTS = [lines(0, 300), lines(200, 120, '')];
-const KINDS = ['scatter', 'measure', 'draw', 'shuffle', 'commit'];
+const KINDS = ['scatter', 'measure', 'shuffle', 'commit'];
 
 interface Site {
   readonly cluster: SlurmCluster;

@@ -1,16 +1,14 @@
 /** Jobs on a real Slurm cluster: the bytes of the local job, whatever becomes of tasks, nodes and the controller. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ClusterProfile, clusterStatus, followSlurm } from '#src/index.js';
 import { SMALL_TASKS } from '../fixtures/run-cluster.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
 import { begunTasks, hasSlurm, onSlurm, untilBegun, useSlurmCluster } from '../fixtures/slurm-cluster.js';
 import { type AskedOfSlurm, lines, SlurmJob } from '../fixtures/slurm-jobs.js';
-import { contentOf as storeContentOf } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { tarEntry } from '../formats/plain-tar.js';
@@ -46,7 +44,6 @@ const KINDS: readonly {
   { name: 'npy', inputs: [NPY, NPY], asked: { records: { by: 'npy' } } },
   { name: 'shards', asked: { shards: { by: 'count', shardCount: 5 }, maxParallel: 2 } },
   { name: 'unique', inputs: [...LINES, ...LINES], asked: { unique: true } },
-  { name: 'sample', asked: { unique: true, repeat: true, headCount: 200 } },
   { name: 'gzip shards', asked: { shards: { by: 'records', recordsPerShard: 90 }, compress: { codec: 'gzip' } } },
   {
     name: "splits 'of' $it\nall 100%a",
@@ -73,8 +70,7 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
     for (const job of jobs) submissions.push(await job.submit({ profile: job.path('profile') }, tuningOf(job)));
     for (const [i, job] of jobs.entries()) {
       const submission = submissions[i] ?? expect.fail('not submitted');
-      const { unique, repeat } = KINDS[i]?.asked ?? {};
-      const between = [...(unique === true ? ['measure'] : []), ...(repeat === true ? ['draw'] : [])];
+      const between = KINDS[i]?.asked.unique === true ? ['measure'] : [];
       const passes = ['scatter', ...between, 'shuffle', ...(i === 0 ? ['verify'] : [])];
       expect(submission.jobs.map(({ kind }) => kind)).toEqual([...passes, 'commit']);
       await followSlurm(submission);
@@ -84,30 +80,6 @@ describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
         submission.jobs.map(({ kind }) => [kind, []]),
       );
     }
-  });
-
-  it.each(['append', 'shuffle-store'] as const)('tasks of %s make what the local job makes', async (kind) => {
-    const job = jobOf(kind);
-    const [store, local] = [job.path('store'), job.path('local')];
-    const [out, expected] = [job.path('out'), job.path('expected')];
-    const [first = '', ...others] = LINES.map((_, i) => job.path(`in-${i}`));
-    const done = async (argv: readonly string[], env: Record<string, string> = {}) => {
-      const { exitCode, stderr } = await runCommand([...argv, '--quiet'], { env });
-      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    };
-    await done(['append', store, first, '--seed', 'slurm', '--piles', '13']);
-    cpSync(store, local, { recursive: true });
-    const asked = kind === 'append' ? ['--append', store, ...others] : ['--shuffle-store', store, '-o', out];
-    await done(kind === 'append' ? ['append', local, ...others] : ['shuffle-store', local, '-o', expected]);
-    const size = ['--tasks', '3', '--cpus-per-task', '1', '--mem', '1G', '--scratch', directory.temp];
-    const tuning = { PILESHUF_TEST_TUNING: JSON.stringify(SMALL_TASKS) };
-    await done(
-      ['cluster', 'slurm', ...asked, ...size, '--job-dir', job.jobDir, '--log-dir', job.logDir, '--wait'],
-      tuning,
-    );
-    expect(readdirSync(job.jobDir)).toEqual(['committed']);
-    if (kind === 'append') expect(storeContentOf(store)).toEqual(storeContentOf(local));
-    else expect(readFileSync(out)).toEqual(readFileSync(expected));
   });
 
   it('a task that fails is tried once more', async () => {

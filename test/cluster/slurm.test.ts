@@ -64,10 +64,10 @@ describe('a submission', () => {
   });
 
   it('has arrays of what comes between the passes', async () => {
-    const { jobs } = await submit({ unique: true, repeat: true, headCount: 9 });
-    expect(jobs.map(({ kind }) => kind)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'commit']);
+    const { jobs } = await submit({ unique: true });
+    expect(jobs.map(({ kind }) => kind)).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
     const after = jobs.map(({ id }) => slurm.wordsOf(id).find((word) => word.startsWith('--dependency=')));
-    expect(after).toEqual([undefined, ...[11, 12, 13, 14].map((id) => `--dependency=afterok:${id}`)]);
+    expect(after).toEqual([undefined, ...[11, 12, 13].map((id) => `--dependency=afterok:${id}`)]);
     giveUp();
   });
 
@@ -381,10 +381,10 @@ describe.runIf(fromCi)('who waits', () => {
   });
 
   it('hears how far the tasks are that come between the passes', async () => {
-    const job = { ...options(), unique: true, repeat: true, headCount: 9 };
+    const job = { ...options(), unique: true, headCount: 9 };
     const submission = await submitToSlurm(job, { ...THREE_TASKS, commitReadBytes: 0 });
     const tasksOf = (kind: string) => submission.jobs.find((job) => job.kind === kind)?.tasks ?? 0;
-    const run = async (kind: 'scatter' | 'measure' | 'draw' | 'shuffle' | 'verify', count = tasksOf(kind)) => {
+    const run = async (kind: 'scatter' | 'measure' | 'shuffle' | 'verify', count = tasksOf(kind)) => {
       for (let taskIndex = 0; taskIndex < count; taskIndex++) await runNow({ kind, jobDir: jobDir(), taskIndex });
     };
     const look = async () => {
@@ -397,7 +397,7 @@ describe.runIf(fromCi)('who waits', () => {
       await messageOf(followSlurm(submission, { signal: leaving.signal, onProgress }));
       expect(told).toHaveLength(1);
       for (const { phases } of told) {
-        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'draw', 'shuffle', 'verify', 'commit']);
+        expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'measure', 'shuffle', 'verify', 'commit']);
         for (const { phase, bytes } of phases) expect(bytes === 0, phase).toBe(phase === 'commit');
       }
       return told[0];
@@ -408,8 +408,6 @@ describe.runIf(fromCi)('who waits', () => {
     const bytesDone = Math.round(bytesTotal / tasksOf('measure'));
     expect(await look()).toMatchObject({ phase: 'measure', bytesDone, bytesTotal });
     await run('measure');
-    expect(await look()).toMatchObject({ phase: 'draw', bytesDone: 0, bytesTotal });
-    await run('draw');
     await run('shuffle');
     await run('verify', 1);
     expect(await look()).toMatchObject({
@@ -561,9 +559,6 @@ describe('pileshuf cluster slurm', () => {
       return [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
     };
     expect(await kindsOf(...words(), '--unique-by=.url')).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
-    const tasks = ['--job-dir', jobDir(), '--tasks', '2'];
-    expect(await kindsOf('in', '--append', 'store', ...tasks)).toEqual(['scatter', 'commit']);
-    expect(await kindsOf('--shuffle-store', 'store', '-o', 'out', ...tasks)).toEqual(['shuffle', 'commit']);
   });
 
   it.each([

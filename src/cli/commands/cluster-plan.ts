@@ -1,6 +1,5 @@
-/** `pileshuf cluster plan`: plans a shuffle, or an append to a pile store, as tasks for several machines. */
-import type { ClusterPlanReport } from '../../cluster/make-plan.js';
-import { planCluster } from '../../cluster/plan-job.js';
+/** `pileshuf cluster plan`: plans a shuffle as tasks for several machines. */
+import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
 import { SystemError } from '../../errors.js';
 import { formatBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
@@ -10,12 +9,10 @@ import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
-tasks, then the commit. Between the scatter and the shuffle tasks come measure
-tasks with --unique and --unique-by, then draw tasks with --repeat. Before the
-commit of a large output, verify tasks read it back. An append to a pile store
-has no shuffle tasks, a shuffle of one no scatter tasks. The output has the same
-bytes as that of the same command on one machine, without "cluster plan" and the
-options of tasks.
+tasks, then the commit. With --unique and --unique-by, measure tasks come between
+the scatter and the shuffle tasks. Before the commit of a large output, verify
+tasks read it back. The output has the same bytes as that of the same command on
+one machine, without "cluster plan" and the options of tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job
@@ -26,8 +23,6 @@ Examples:
   pileshuf cluster task scatter --job-dir job --index 0
   pileshuf cluster task shuffle --job-dir job --index 0
   pileshuf cluster task commit --job-dir job
-  pileshuf cluster plan --append STORE day/ --job-dir job --tasks 64
-  pileshuf cluster plan --shuffle-store STORE -o out --job-dir job --tasks 64
 `;
 
 export const command: CommandDefinition<'cluster plan'> = {
@@ -60,7 +55,7 @@ async function printPlan(lines: readonly string[], { jobDir }: ClusterPlanReport
 }
 
 function describePlan(report: ClusterPlanReport): string[] {
-  const { jobDir, scatterTasks, measureTasks, drawTasks, shuffleTasks, verifyTasks } = report;
+  const { jobDir, scatterTasks, measureTasks, shuffleTasks, verifyTasks } = report;
   const { cpusPerTask, memoryBytes } = report;
   const inputs = `${formatPlural(report.inputCount, 'input')}, about ${formatBytes(report.expectedBytes)}`;
   return [
@@ -68,7 +63,6 @@ function describePlan(report: ClusterPlanReport): string[] {
     `inputs         ${inputs}, seed ${JSON.stringify(report.seed)}`,
     ...describeTasks('scatter', scatterTasks),
     ...describeTasks('measure', measureTasks),
-    ...describeTasks('draw', drawTasks),
     ...describeTasks('shuffle', shuffleTasks),
     ...describeTasks('verify', verifyTasks),
     `each task      ${formatPlural(cpusPerTask, 'thread')}, ${formatBytes(memoryBytes)} for records`,

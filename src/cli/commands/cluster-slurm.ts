@@ -11,11 +11,10 @@ import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
-each of which waits for the one before. With --unique, --unique-by or --repeat,
-an array of measure or draw tasks comes between the two. An array of verify
-tasks reads a large output back before the commit. An append to a pile store has
-no shuffle tasks, a shuffle of one no scatter tasks. All nodes must see the
-inputs, the output, the job directory, pileshuf and Node under the same paths.
+each of which waits for the one before. With --unique and --unique-by, an
+array of measure tasks comes between the two. An array of verify tasks reads a
+large output back before the commit. All nodes must see the inputs, the output,
+the job directory, pileshuf and Node under the same paths.
 The output has the bytes of the same command on one machine: see docs/CLUSTER.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
@@ -27,8 +26,6 @@ Examples:
   pileshuf cluster slurm /data/corpus -o /data/out --job-dir /data/job \\
     --shards 512 --tasks 64 --partition cpu --time 2:00:00 --mem 32G --wait
   pileshuf cluster slurm --resume --job-dir /data/job
-  pileshuf cluster slurm --append STORE /data/day --job-dir /data/job \\
-    --tasks 64 --wait
 `;
 
 type Call = CommandCall<'cluster slurm'>;

@@ -64,13 +64,14 @@ function describeStatus(status: ClusterStatus): string[] {
   ];
 }
 
-function describeOutput({ store, records, bytes, duplicates, seed, checksum }: CommittedOutput): string[] {
+function describeOutput({ records, bytes, duplicates, seed, checksum }: CommittedOutput): string[] {
   const dropped = duplicates === undefined ? '' : `, ${formatPlural(duplicates.records, 'duplicate')} dropped`;
-  const what = `${formatCount(records)} records, ${formatBytes(bytes)}${dropped}, seed ${JSON.stringify(seed)}, checksum ${checksum}`;
-  return store === undefined ? [`output   ${what}`] : [`store    ${store}`, `added    ${what}`];
+  return [
+    `output   ${formatCount(records)} records, ${formatBytes(bytes)}${dropped}, seed ${JSON.stringify(seed)}, checksum ${checksum}`,
+  ];
 }
 
-const PASSES = ['scatter', 'measure', 'draw', 'shuffle', 'verify'] as const;
+const PASSES = ['scatter', 'measure', 'shuffle', 'verify'] as const;
 
 function describeReader({ readBackBy }: ClusterStatus): string[] {
   if (readBackBy === undefined) return [];

@@ -1,6 +1,6 @@
 /** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
-import type { TaskKind } from '../../cluster/task-arrays.js';
+import { TASK_KINDS } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
@@ -13,8 +13,7 @@ import { jsonLine } from '../visible-text.js';
 const notes = `
 Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
 tasks, the commit needs all shuffle tasks; each says which are missing. Measure
-tasks, of a job with --unique, and draw tasks, with --repeat, run between them.
-A verify task, of a large output, reads back what the shuffle task of its index
+tasks, of a job with --unique, run between them. A verify task, of a large output, reads back what the shuffle task of its index
 wrote. A task that failed, was killed or was lost is run again. One that was
 done already says so and exits 0, and so does one that the plan does not have.
 It does no harm if a task runs twice at the same time.
@@ -27,13 +26,13 @@ Examples:
 
 export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
-  operands: [['<kind>', 'scatter, measure, draw, shuffle, verify or commit']],
+  operands: [['<kind>', 'scatter, measure, shuffle, verify or commit']],
   notes,
   async run({ operands: [typed = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
-    const kind = KINDS.find((each) => each === typed);
+    const kind = TASK_KINDS.find((each) => each === typed);
     if (kind === undefined)
-      throw new UsageError(`a task is of the kind scatter, measure, draw, shuffle, verify or commit, not ${typed}`);
+      throw new UsageError(`a task is of the kind scatter, measure, shuffle, verify or commit, not ${typed}`);
     const task = {
       kind,
       jobDir,
@@ -52,8 +51,6 @@ export const command: CommandDefinition<'cluster task'> = {
   },
 };
 
-const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'draw', 'shuffle', 'verify', 'commit'];
-
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
 
@@ -71,9 +68,6 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
   if (output !== undefined) {
     const counts = [formatPlural(output.records, 'record'), ...blankWords(output.blank), formatBytes(output.bytes)];
     const size = counts.join(', ');
-    const { state } = output;
-    if (state !== undefined)
-      return `added ${size} in ${formatSeconds(seconds)} as state ${state} of the store, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}`;
     const dropped =
       output.duplicates === undefined ? '' : `, ${formatPlural(output.duplicates.records, 'duplicate')} dropped`;
     const empty = describeEmptyShards(output).map((words) => `, ${words}`);
