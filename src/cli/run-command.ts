@@ -65,7 +65,15 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet = command.name === 'shuf', resume, range, dryRun, mix, output = '-' }: ReportingValues = parsed.values;
+    const {
+      progress: style,
+      quiet = command.name === 'shuf',
+      resume,
+      range,
+      dryRun,
+      mix,
+      output = '-',
+    }: ReportingValues = parsed.values;
     mixFile = mix;
     // Only the main command leaves jobs that can be resumed, and only with inputs.
     const leavesJobs = command === shuffleCommand && range === undefined;

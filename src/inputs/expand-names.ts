@@ -26,10 +26,7 @@ import { completeSetsIn, ownDirectoryAt } from './own-files.js';
  * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern.
  * `{ records }`: an input in memory.
  */
-export type NamedInput =
-  | string
-  | { readonly path: string }
-  | { readonly records: readonly (string | Uint8Array)[] };
+export type NamedInput = string | { readonly path: string } | { readonly records: readonly (string | Uint8Array)[] };
 
 /** A named input as the listing takes it: with the records, if it has any, joined by the delimiter of the job. */
 export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };

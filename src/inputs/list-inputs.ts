@@ -301,11 +301,7 @@ function inputInMemory(list: RecordList, ordinal: number): Input {
   return { kind: 'list', path: IN_MEMORY, identity: `${IN_MEMORY} ${ordinal}`, list };
 }
 
-function openInput(
-  path: string,
-  format: RecordFormat | undefined,
-  decompressProgram: DecompressProgram,
-): OpenedInput {
+function openInput(path: string, format: RecordFormat | undefined, decompressProgram: DecompressProgram): OpenedInput {
   const streamOf = (identity: string) => ({
     input: { kind: 'stream', path, identity } as const,
     ownKind: undefined,

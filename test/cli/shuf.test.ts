@@ -26,7 +26,12 @@ const sorted = (text: string) => text.split(/(?<=[\n\0])/).sort();
 async function ours(words: readonly string[], stdin?: string) {
   const cwd = makeFiles('ours');
   const { exitCode, stdout, stderr } = await runCommand(['shuf', ...words], { cwd, stdin: stdin ?? '' });
-  return { exitCode, stdout: stdout.toString('latin1'), stderr, abc: readFileSync(directory.path('ours', 'abc'), 'utf8') };
+  return {
+    exitCode,
+    stdout: stdout.toString('latin1'),
+    stderr,
+    abc: readFileSync(directory.path('ours', 'abc'), 'utf8'),
+  };
 }
 
 function gnu(words: readonly string[], input = '') {
@@ -74,13 +79,16 @@ const refused: readonly (readonly string[])[] = [
 ];
 
 describe.skipIf(!isOnPath('shuf'))('shuf', () => {
-  it.each(given.map(([words, stdin = '']) => [words, stdin] as const))('%j writes what GNU shuf writes, in any order', async (words, stdin) => {
-    const [mine, theirs] = [await ours(words, stdin), gnu(words, stdin)];
-    expect(mine.stderr).toBe('');
-    expect(mine.exitCode).toBe(theirs.exitCode);
-    expect(sorted(mine.stdout)).toEqual(sorted(theirs.stdout));
-    expect(sorted(mine.abc)).toEqual(sorted(theirs.abc));
-  });
+  it.each(given.map(([words, stdin = '']) => [words, stdin] as const))(
+    '%j writes what GNU shuf writes, in any order',
+    async (words, stdin) => {
+      const [mine, theirs] = [await ours(words, stdin), gnu(words, stdin)];
+      expect(mine.stderr).toBe('');
+      expect(mine.exitCode).toBe(theirs.exitCode);
+      expect(sorted(mine.stdout)).toEqual(sorted(theirs.stdout));
+      expect(sorted(mine.abc)).toEqual(sorted(theirs.abc));
+    },
+  );
 
   it.each(refused.map((words) => [words]))('%j fails as GNU shuf does, with one line', async (words) => {
     const { exitCode, stdout, stderr } = await commandInProcess(['shuf', ...words], { cwd: makeFiles('ours') });

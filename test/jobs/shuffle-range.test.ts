@@ -141,7 +141,10 @@ describe('the output', () => {
     const text = readFileSync(output(), 'latin1');
     expect(report).toMatchObject({ numbers: 1111, bytes: text.length, workers: 1 });
     const hashes = linesOf(text).map((line) => recordHash(Buffer.from(`${line}\n`)));
-    const sum = BigInt.asUintN(64, hashes.reduce((all, hash) => all + hash));
+    const sum = BigInt.asUintN(
+      64,
+      hashes.reduce((all, hash) => all + hash),
+    );
     expect(report.checksum).toBe(sum.toString(16).padStart(16, '0'));
     expect(report.seed).toMatch(/^[0-9a-f]{16}$/);
     expect(await write({ range, seed: report.seed })).toBe(text);

@@ -134,8 +134,7 @@ function resumeOptionsOf(call: Call) {
 
 async function printDryRun(call: Call): Promise<void> {
   const { words, slurm } = partsOf(call);
-  const options =
-    call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words), ...slurm };
+  const options = call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words), ...slurm };
   const planJob = call.values.dependency === undefined ? [] : [describeLaterOnSlurm(...planJobOf(call))];
   const text = [...planJob, await describeSlurm(options)].join('\n');
   call.reporter.close();

@@ -71,7 +71,9 @@ _pileshuf() {
   local command=\${COMP_WORDS[1]}
   if [[ $command == ${CLUSTER} ]] && ((COMP_CWORD > 2)); then command+=" \${COMP_WORDS[2]}"; fi
   case $command in
-${Object.entries(wordsAfter).map(([name, words]) => `  ${name}) kind=words words='${words.join(' ')}' ;;\n`).join('')}  esac
+${Object.entries(wordsAfter)
+  .map(([name, words]) => `  ${name}) kind=words words='${words.join(' ')}' ;;\n`)
+  .join('')}  esac
   case $command in
 ${[...names, 'shuffle' as const].map(optionsForBash).join('')}  esac
   if [[ $word == -* && $kind != value ]]; then kind=words words=$flags; fi
@@ -91,7 +93,10 @@ complete -o filenames -F _pileshuf pileshuf
 
 function optionsForBash(name: CommandName): string {
   const options = completedOptions(name);
-  const flagsOf = ({ name: long, short }: CompletedOption) => [`--${long}`, ...(short === undefined ? [] : [`-${short}`])];
+  const flagsOf = ({ name: long, short }: CompletedOption) => [
+    `--${long}`,
+    ...(short === undefined ? [] : [`-${short}`]),
+  ];
   const cases = options.flatMap((option) => {
     if (option.value === undefined) return [];
     const values = valuesOf(option);
