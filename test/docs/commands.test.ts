@@ -27,7 +27,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install -g pileshuf': 'it installs the package',
   'TERASHUF=': 'it is the bench',
   'python3 examples/cluster-ray.py': 'it needs Ray',
-  'pileshuf --input-ids file:IDS --seed SEED': 'it is a form with words to fill in',
   'pileshuf cluster slurm': 'it needs Slurm; cluster-walk.ci.ts runs it where that is',
 };
 const isRun = ({ text }: Block) =>

@@ -82,16 +82,23 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
     },
   );
 
-  /** The example of PyTorch in docs/STORES.md, with a stand-in for PyTorch; a line of JSON for each record. */
+  /** As in the recipe of docs/COOKBOOK.md, with a stand-in for PyTorch; a line of JSON for each record. */
   function inPyTorch(path: string, { ranks, workers, epoch }: { ranks: number; workers: number; epoch: number }) {
-    const page = readFileSync(new URL('../../docs/STORES.md', import.meta.url), 'utf8');
-    const example = /^```python\n(from torch.*?)^```$/ms.exec(page)?.[1] ?? expect.fail('the page has no example');
     const program = `
 import json, sys
 sys.path[:0] = ${JSON.stringify([dirname(script), standIn])}
-${example}
+from torch.utils.data import DataLoader, IterableDataset
+from stream import PileStream, part_of_worker
+
+class Records(IterableDataset):
+    def __init__(self, rank):
+        self.rank = rank
+    def __iter__(self):
+        part = part_of_worker(self.rank, ${ranks})
+        return iter(PileStream(${JSON.stringify(path)}, epoch=${epoch}, epochs=${epoch + 1}, **part))
+
 for rank in range(${ranks}):
-    for batch in batches(${JSON.stringify(path)}, ${epoch}, rank, ${ranks}, ${workers}):
+    for batch in DataLoader(Records(rank), batch_size=256, num_workers=${workers}):
         for record in batch:
             print(json.dumps(record.decode()))
 `;
