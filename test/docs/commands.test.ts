@@ -96,11 +96,11 @@ function programOf(text: string): string {
   return `${imports}${ofReader}${text}`;
 }
 
-async function run(block: Block): Promise<void> {
+async function run(block: Block, isAlone: boolean): Promise<void> {
   const steps = ['set -e -o pipefail', 'export NODE=$1 PATH="$SITE/bin:$PATH"', 'cd "$SITE"'];
   for (const [name, made] of Object.entries(MADE_BY))
     if (isOnPath(made.split(' ')[0] ?? '') && block.text.includes(name)) steps.push(`${made} log.txt > ${name}`);
-  steps.push(before(block.text));
+  if (isAlone) steps.push(before(block.text));
   if (block.kind === 'sh') steps.push(localized(block.text));
   else {
     writeFileSync(site('program.mjs'), programOf(block.text));
@@ -136,13 +136,13 @@ describe('the block', () => {
   it.each(sampled(named, 12))('of %s', async (_, block) => {
     makeSite(site());
     for (const { page, file, text } of files) if (page === block.page) writeFileSync(site(file), text);
-    await run(block);
+    await run(block, true);
   });
 });
 
 describe('the blocks in their order', () => {
   it.each(sampled(IN_SEQUENCE, 2))('of %s', async (page) => {
     makeSite(site());
-    for (const block of all.filter((each) => each.page === page && isRun(each))) await run(block);
+    for (const block of all.filter((each) => each.page === page && isRun(each))) await run(block, false);
   });
 });

@@ -64,6 +64,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'log.txt': lines,
   'texts/1.txt': lines,
   'access.log': each(90, (i) => `s${i % 9} - GET /${i}\n`),
+  'words.txt': words('word', 9),
   'names.txt': each(9, (i) => `name ${i}\n`),
   'names.nul': each(90, (i) => `a\nname ${i}\0`),
   'dos.txt': each(90, (i) => `line\n${i}\r\n`),
