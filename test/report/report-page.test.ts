@@ -1,9 +1,10 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
-import { callsChart, speedsOf } from '#src/jobs/report/charts.js';
-import { workShares } from '#src/jobs/report/in-short.js';
-import { surprise } from '#src/jobs/report/page-numbers.js';
-import { likeSeconds, percentText } from '#src/jobs/report/units.js';
+import { callsChart, speedsOf } from '#src/report/charts.js';
+import { surprise } from '#src/report/heat-groups.js';
+import { workShares } from '#src/report/in-short.js';
+import { linear } from '#src/report/svg.js';
+import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
 import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
 
 describe('a chart', () => {
@@ -23,7 +24,28 @@ describe('a chart', () => {
   });
 });
 
+describe('ticks', () => {
+  it.each([
+    [0, 100, ['0', '20', '40', '60', '80', '100']],
+    [0, 0.37, ['0', '0.1', '0.2', '0.3']],
+    [-0.5, 4.5, ['0', '1', '2', '3', '4']],
+    [1090, 1113, ['1,090', '1,095', '1,100', '1,105', '1,110']],
+    [7, 7, ['7']],
+  ])('from %d to %d are round', (lowest, highest, expected) => {
+    expect(linear('', [lowest, highest], [0, 500]).ticks.map(({ text }) => text)).toEqual(expected);
+  });
+});
+
 describe('numbers', () => {
+  it('of memory are as -S takes them, where that is short', () => {
+    expect([2 ** 26, 1000, 0, 2 ** 30 + 2 ** 10].map(budgetText)).toEqual([
+      '64M (67.1 MB)',
+      '1.00 kB',
+      '0 B',
+      '1.07 GB',
+    ]);
+  });
+
   it('of one column have the same digits', () => {
     expect([0.0004, 1.5].map(likeSeconds([0.0004, 1.5]))).toEqual(['0.000 s', '1.500 s']);
     expect([0, 0.06, 1].map(percentText)).toEqual(['0.0 %', '6.0 %', '100.0 %']);

@@ -1,5 +1,6 @@
 /** Numbers of a report as text. */
-import { formatBytes, formatCount } from '../../quantity.js';
+import type { ExpectedRange } from '../jobs/report/report-facts.js';
+import { formatBytes, formatCount } from '../quantity.js';
 
 /** Of what a page would not show, or what would turn the writing direction round. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -21,24 +22,13 @@ export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
 }
 
-const SIZE_LETTERS = ['T', 'G', 'M', 'K'] as const;
-/** Longer numbers are easier to read in powers of 1000. */
-const MOST_DIGITS = 4;
+const SIZE_LETTERS = ['K', 'M', 'G', 'T'];
 
-/** `64M`, in powers of 1024 as sort's `-S`. Undefined: no short word says it exactly. */
-function sizeWord(bytes: number): string | undefined {
-  for (const [i, letter] of SIZE_LETTERS.entries()) {
-    const count = bytes / 1024 ** (SIZE_LETTERS.length - i);
-    if (Number.isInteger(count) && count > 0)
-      return String(count).length <= MOST_DIGITS ? `${count}${letter}` : undefined;
-  }
-  return undefined;
-}
-
-/** As `-S` takes it, where that is short: it counts in powers of 1024. */
+/** As `-S` takes it, in powers of 1024, if that is short. */
 export function budgetText(byteLength: number): string {
-  const size = sizeWord(byteLength);
-  return size === undefined ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
+  const power = SIZE_LETTERS.findLastIndex((_, i) => byteLength > 0 && byteLength % 1024 ** (i + 1) === 0);
+  const size = `${byteLength / 1024 ** (power + 1)}${SIZE_LETTERS[power]}`;
+  return power < 0 || size.length > 5 ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
 }
 
 export function secondsText(seconds: number): string {
@@ -58,4 +48,12 @@ export function likeSeconds(all: readonly number[]): (seconds: number) => string
 
 export function speedText(byteLength: number, seconds: number): string {
   return seconds <= 0 ? 'no time' : `${formatBytes(byteLength / seconds)}/s`;
+}
+
+export function expectedText({ lowest, highest }: ExpectedRange): string {
+  return `${numberText(lowest)} to ${numberText(highest)}`;
+}
+
+export function spreadText({ mean, standardDeviation }: ExpectedRange): string {
+  return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
 }

@@ -2,11 +2,13 @@
  * The page of a report: one file of XHTML without scripts, fonts or pictures of its own, readable in light, dark and print, and
  * aloud: each chart has a description, and what it shows stands in a table or a sentence, too.
  */
-import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
-import type { GroupReport, JobReport } from '../options.js';
+
+import type { GroupReport, JobReport } from '../jobs/options.js';
+import type { Moment, WatchedDevice } from '../jobs/report/report-facts.js';
+import { FEWEST_RECORDS, sum } from '../jobs/report/self-check.js';
+import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import {
   callsChart,
-  type HeatCell,
   heatChart,
   MOST_PILES,
   pilesChart,
@@ -15,12 +17,20 @@ import {
   throughputChart,
   timelineChart,
 } from './charts.js';
+import { heatGroups, surprise } from './heat-groups.js';
 import { inShort, whyTooFew } from './in-short.js';
-import { expectedText, heatGroups, type Interval, spreadText, surprise } from './page-numbers.js';
-import type { Moment, WatchedDevice } from './report-facts.js';
-import { FEWEST_RECORDS, sum } from './self-check.js';
-import { escaped } from './svg-document.js';
-import { budgetText, likeSeconds, nameText, numberText, percentText, secondsText, speedText } from './units.js';
+import { escaped } from './svg.js';
+import {
+  budgetText,
+  expectedText,
+  likeSeconds,
+  nameText,
+  numberText,
+  percentText,
+  secondsText,
+  speedText,
+  spreadText,
+} from './units.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
@@ -47,8 +57,7 @@ pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space
 summary { cursor: pointer; color: var(--soft); }
 `;
 
-/** @returns the text of the page. */
-export function reportPage(data: JobReport): string {
+export function pageText(data: JobReport): string {
   const report = withNamedDevices(data);
   const { result, endedAt } = report;
   const sections = [
@@ -244,34 +253,25 @@ function scatter({ sample, sampleMissing, result }: JobReport): string {
 function heatMap(report: JobReport): string {
   const { sample, shards, inputs } = report;
   if (sample.length < FEWEST_RECORDS) return '';
-  const { rows, columns, cells, rowKind, columnKind } = heatGroups(report);
-  const drawn = cells.map(
-    (cell): HeatCell => ({
-      row: rows[cell.row]?.name ?? '',
-      column: columns[cell.column]?.name ?? '',
-      surprise: surprise(cell.count, cell.expected),
-    }),
-  );
+  const { rows, columns, counts, expected, rowKind, columnKind } = heatGroups(report);
+  const surprises = counts.map((ofRow, i) => ofRow.map((count, j) => surprise(count, expected[i]?.[j] ?? 0)));
   const label = `Sampled records of ${rows.length} ${rowKind} in ${columns.length} ${columnKind}`;
-  const caption = `Rows are ${rowKind}, columns ${columnKind}. A faint cell has as many sampled records as its row lets expect, a strong one far more (blue) or fewer (orange). Chance alone makes a cell half as strong as the strongest once in twenty.`;
-  const nameOf = ({ name }: Interval) => name;
-  const body = rows.map((row, i) => [
-    row.name,
-    ...columns.map((_, j) => formatCount(cells.find((cell) => cell.row === i && cell.column === j)?.count ?? 0)),
-  ]);
-  const note =
-    shards !== undefined && shards.by === 'bytes' && shards.sizes.length > 1
-      ? ' The shard of a record near a cut is estimated.'
-      : '';
+  const estimated =
+    shards?.by === 'bytes' && shards.sizes.length > 1 ? ' The shard of a record near a cut is estimated.' : '';
+  const caption = `Rows are ${rowKind}, columns ${columnKind}. A faint cell has as many sampled records as its row lets expect, a strong one far more (blue) or fewer (orange). Chance alone makes a cell half as strong as the strongest once in twenty.${estimated}`;
+  const inNumbers = table(
+    `${label}; ${formatPlural(inputs.length, 'input')} in all`,
+    [rowKind === 'inputs' ? 'Input' : 'Part of the input', ...columns.map((name) => `#${name}`)],
+    rows.map((name, i) => [name, ...(counts[i] ?? []).map(formatCount)]),
+  );
   return section(
     'Where the inputs went',
-    figure(heatChart(label, drawn, columnKind), `${caption}${note}`, KEY_OF_CELLS),
-    `<details><summary>The same in numbers</summary>${table(`${label}; ${formatPlural(inputs.length, 'input')} in all`, [byInputHead(rowKind), ...columns.map((each) => `#${nameOf(each)}`)], body)}</details>`,
+    figure(heatChart(label, rows, columns, surprises, columnKind), caption, KEY_OF_CELLS),
+    `<details><summary>The same in numbers</summary>${inNumbers}</details>`,
   );
 }
 
 const KEY_OF_CELLS = '<p class="soft">4 standard deviations fewer than expected<span class="ramp"></span>4 more</p>';
-const byInputHead = (rowKind: string) => (rowKind === 'inputs' ? 'Input' : 'Part of the input');
 
 function splitsAndMix({ result, askedSplits = [], askedShares }: JobReport): string {
   const { splits, groups } = result;

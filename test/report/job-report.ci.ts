@@ -5,17 +5,17 @@ import { gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type JobProfile, type JobReport, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
-import { heatGroups } from '#src/jobs/report/page-numbers.js';
-import { reportPage } from '#src/jobs/report/report-page.js';
-import { SMALL_SIZES } from '../../faults/small-job.js';
-import { isOnPath } from '../../fixtures/foreign-program.js';
-import { fromCi } from '../../fixtures/scale.js';
-import { shownNames } from '../../fixtures/shown-names.js';
-import { useTestDirectory } from '../../fixtures/temp-directory.js';
+import { heatGroups } from '#src/report/heat-groups.js';
+import { pageText } from '#src/report/report-page.js';
+import { SMALL_SIZES } from '../faults/small-job.js';
+import { isOnPath } from '../fixtures/foreign-program.js';
+import { fromCi } from '../fixtures/scale.js';
+import { shownNames } from '../fixtures/shown-names.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const schema = JSON.parse(
-  readFileSync(new URL('../../../examples/report.schema.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../examples/report.schema.json', import.meta.url), 'utf8'),
 ) as object;
 const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema);
 
@@ -67,7 +67,7 @@ async function reportOf(options: Partial<ShuffleOptions> = {}, tuning: Tuning = 
   if (piles !== undefined) expect(piles.records).toHaveLength(piles.bytes.length);
   expect(sumOf(shards?.sizes)).toBe(shards?.by === 'bytes' ? result.bytes : result.records);
   expect(checks.filter(({ isAsExpected }) => !isAsExpected)).toEqual([]);
-  requireWhole(reportPage(data as JobReport));
+  requireWhole(pageText(data as JobReport));
   return report;
 }
 
@@ -264,7 +264,7 @@ describe('the numbers of a report', () => {
         { name: 'rest', part: 0.75 },
       ],
     });
-    const page = reportPage(report);
+    const page = pageText(report);
     expect(page).toContain('Groups of inputs');
     expect(page).toMatch(
       /Shares of the output, in records.*first<\/th><td class="n">25\.0 %<\/td><td class="n">2[3-7]\.\d %/s,
@@ -307,21 +307,8 @@ describe('the numbers of a report', () => {
     await expect(stopped).rejects.toThrow();
     const report = await reportOf(options);
     expect(report.result.resumed?.pileSets).toBeGreaterThan(0);
-    requireTrueSample(report, outputRecords());
-    expect(report.sample).toHaveLength(Math.min(3000, report.result.records));
+    expect(report).toMatchObject({ sample: [], sampleMissing: 'an earlier attempt had done a part of the work' });
     expect(existsSync(directory.path('out'))).toBe(true);
-  });
-
-  it('say that they do not know what an attempt without a report did', async () => {
-    const options = { inputs, seed: '1', resume: true, output: directory.path('out'), tempDirs: [directory.temp] };
-    const controller = new AbortController();
-    const { signal } = controller;
-    const onProgress: ShuffleOptions['onProgress'] = ({ phase }) => phase === 'shuffle' && controller.abort();
-    const stopped = shuffle({ ...options, workers: 2, memoryBytes: 2 ** 26, signal, onProgress }, ON_DISK);
-    await expect(stopped).rejects.toThrow();
-    const { sample, sampleMissing, result } = await reportOf(options);
-    expect(result.resumed?.pileSets).toBeGreaterThan(0);
-    expect({ sample, sampleMissing }).toEqual({ sample: [], sampleMissing: expect.stringMatching(/made no report/) });
   });
 });
 
@@ -335,7 +322,7 @@ describe('a page', () => {
     const traffic = [{ calls: 1, readBytes: 0, writtenBytes: 0 }];
     const moments = [1, 2, 3, 4, 5].map((seconds) => ({ seconds, readBytes: 0, writtenBytes: 0, traffic }));
     const devices = [{ name: 'server:/\u202etropxe', kind: 'network', mostCalls: 1 }];
-    const page = reportPage({ ...report, watch: { devices, moments } });
+    const page = pageText({ ...report, watch: { devices, moments } });
     expect(page).toContain('1 \\u{202e}gnp');
     expect(page).toContain('The device server:/\\u{202e}tropxe');
     expect(page).not.toContain('\u202e');
@@ -347,19 +334,19 @@ describe('a page', () => {
     mkdirSync(directory.path('many'));
     for (let i = 0; i < 100; i++) writeFileSync(directory.path('many', String(i)), `${i} a\n${i} b\n`.repeat(5));
     const report = await reportOf({ inputs: [directory.path('many')], shards: { by: 'count', shardCount: 90 } }, {});
-    expect(reportPage(report)).toContain('inputs 0-4');
+    expect(pageText(report)).toContain('inputs 0-4');
     // 42 sampled records of each row are a dozen for each of three columns.
-    expect(heatGroups(report).columns.map(({ name }) => name)).toEqual(['0-25', '26-51', '52-89']);
-    const { cells } = heatGroups(report);
-    expect(sumOf(cells.map(({ count }) => count))).toBe(report.sample.length);
-    expect(sumOf(cells.map(({ expected }) => expected))).toBeCloseTo(report.sample.length);
+    const { columns, counts, expected } = heatGroups(report);
+    expect(columns).toEqual(['0-25', '26-51', '52-89']);
+    expect(sumOf(counts.flat())).toBe(report.sample.length);
+    expect(sumOf(expected.flat())).toBeCloseTo(report.sample.length);
   });
 
   it.skipIf(!isOnPath('chromium'))(
     'can be seen in light and dark',
     async () => {
       const page = directory.path('page.html');
-      writeFileSync(page, reportPage(await reportOf({ shards })));
+      writeFileSync(page, pageText(await reportOf({ shards })));
       const pictures = [0, 1].map((scheme) => {
         const picture = directory.path(`${scheme}.png`);
         const argv = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${directory.path('profile')}`];

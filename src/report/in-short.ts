@@ -1,7 +1,8 @@
 /** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
-import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
-import type { JobProfile, JobReport } from '../options.js';
-import { FEWEST_RECORDS } from './self-check.js';
+
+import type { JobProfile, JobReport } from '../jobs/options.js';
+import { FEWEST_RECORDS, sum } from '../jobs/report/self-check.js';
+import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { percentText, secondsText } from './units.js';
 
 /** What the phases of a task are kinds of. */
@@ -66,15 +67,12 @@ function timeWent({ profile, result: { resumed } }: JobReport): Answer {
 
 /** The part of the workers' time that went into each kind of phases. */
 export function workShares({ pass1, pass2 }: Pick<JobProfile, 'pass1' | 'pass2'>): Record<keyof typeof KINDS, number> {
-  const spent = new Map<string, number>();
-  for (const [phase, seconds] of [...Object.entries(pass1), ...Object.entries(pass2)])
-    spent.set(phase, (spent.get(phase) ?? 0) + seconds);
-  const total = Math.max(
-    1e-9,
-    [...spent.values()].reduce((all, each) => all + each, 0),
-  );
-  const share = (phases: readonly string[]) => phases.reduce((all, phase) => all + (spent.get(phase) ?? 0), 0) / total;
-  return { computing: share(KINDS.computing), moving: share(KINDS.moving), waiting: share(KINDS.waiting) };
+  const spent = [...Object.entries(pass1), ...Object.entries(pass2)];
+  const secondsIn = (phases: readonly string[]) =>
+    sum(spent.map(([phase, seconds]) => (phases.includes(phase) ? seconds : 0)));
+  const total = Math.max(1e-9, sum(spent.map(([, seconds]) => seconds)));
+  const shareOf = (kind: keyof typeof KINDS) => secondsIn(KINDS[kind]) / total;
+  return { computing: shareOf('computing'), moving: shareOf('moving'), waiting: shareOf('waiting') };
 }
 
 function limitOf({ profile, watch }: JobReport): Answer {
