@@ -7,7 +7,7 @@ import { listNames } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
-import { measurePiles } from '../store/measure-piles.js';
+import { measureStoredPiles } from '../store/measure-piles.js';
 import { describeUnowned, findUnowned, type UnownedPileSets } from '../store/seen-attempts.js';
 import { findMarks } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
@@ -94,7 +94,7 @@ export async function inspectStore(
   const { verify: verified = false, signal } = options;
   const unowned = await findUnowned(snapshot, signal);
   remains.requirePresent(unowned.pileSets === 0 ? '' : `, which does not name ${describeUnowned(unowned)}`);
-  const storedBytes = await measurePiles(snapshot, signal);
+  const storedBytes = await measureStoredPiles(snapshot, signal);
   if (verified) {
     requireNoneUnowned(unowned, snapshot);
     await verifyStore(snapshot, completeTalk(options), tuning);

@@ -18,7 +18,7 @@ import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot
  * @returns the memory that each pile needs when it is loaded, in bytes.
  * @throws VerificationError, AbortError; UsageError ERR_STORE when a pile set was expired and deleted meanwhile
  */
-export async function measurePiles(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<Float64Array> {
+export async function measureStoredPiles(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<Float64Array> {
   const storedBytes = new Float64Array(snapshot.settings.pileCount);
   for (const commit of snapshot.manifest.commits) await addTallies(commit, snapshot, storedBytes, signal);
   return storedBytes;
