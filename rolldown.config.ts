@@ -2,9 +2,9 @@
  * Bundles what tsc has made, so that the command and each worker thread load a few files instead of 150. All files lie
  * side by side, because some find another by its place beside them. The parser of the command is bundled with its
  * license: from its own files it takes 3 ms of the 145 of a small job. So is the parser of YAML, in a file that only a mix
- * loads, and what draws charts, in a file that only a report loads. The other packages stay what they are.
+ * loads. The other packages stay what they are.
  */
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { type ChunkingContext, defineConfig } from 'rolldown';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -43,9 +43,6 @@ const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.t
 /** Loaded by the entry when it needs them. */
 const loadedByMain = new Set(['./run-command.js']);
 
-/** Loaded by the library when it needs them. */
-const loadedByLibrary = new Set(['./report-page.js']);
-
 /** Node reads every byte of what it loads. The docstrings are in the types of the package. */
 const withoutDocs = { legal: true, annotation: false, jsdoc: false };
 
@@ -81,7 +78,6 @@ const library = defineConfig({
     },
   },
   plugins: [
-    { name: 'beside-library', resolveId: (id) => (loadedByLibrary.has(id) ? { id, external: true } : null) },
     {
       name: 'copy',
       generateBundle() {
@@ -95,48 +91,6 @@ const library = defineConfig({
       async generateBundle() {
         const { manualPage } = await import('./dist/src/cli/manual-page.js');
         this.emitFile({ type: 'asset', fileName: 'pileshuf.1', source: await manualPage(version) });
-      },
-    },
-  ],
-});
-
-/** The texts of the licenses of the packages that modules come from, and of those that these may have in their own bundles. */
-function licensesOf(modules: readonly string[]): string {
-  const named = modules.flatMap((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
-  const within = named.flatMap((name) => {
-    const { dependencies = {} } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
-    return Object.keys(dependencies);
-  });
-  return [...new Set([...named, ...within])]
-    .toSorted()
-    .map((name) => {
-      const paths = ['LICENSE', 'LICENSE.md', 'license'].map((file) => `node_modules/${name}/${file}`);
-      const path = paths.find((each) => existsSync(each));
-      if (path === undefined) throw new Error(`node_modules/${name} has no license`);
-      return `${name}\n\n${readFileSync(path, 'utf8')}`;
-    })
-    .join('\n\n');
-}
-
-/** The page of a report, with all that draws charts: smaller than the packages by three quarters. */
-const page = defineConfig({
-  input: {
-    'report-page': './dist/src/jobs/report/report-page.js',
-  },
-  platform: 'node',
-  output: {
-    dir: 'dist/bundle',
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'charts-[hash].js',
-    minify: true,
-  },
-  plugins: [
-    {
-      name: 'licenses',
-      generateBundle(_, files) {
-        const modules = Object.values(files).flatMap((file) => ('moduleIds' in file ? file.moduleIds : []));
-        this.emitFile({ type: 'asset', fileName: 'charts-LICENSES.txt', source: licensesOf(modules) });
       },
     },
   ],
@@ -167,4 +121,4 @@ const main = defineConfig({
   ],
 });
 
-export default [library, page, main];
+export default [library, main];

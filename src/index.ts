@@ -147,6 +147,7 @@ export type { Tuning } from './plan/memory-plan.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
+export { reportPage } from './report/page-of-report.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generations.js';
 export type { UnownedPileSets } from './store/seen-attempts.js';

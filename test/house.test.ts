@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 const FLOORS: readonly (readonly string[])[] = [
   ['src/cli'],
   ['src/index.ts'],
-  ['src/cluster', 'src/checks'],
+  ['src/cluster', 'src/checks', 'src/report'],
   ['src/jobs', 'src/loader'],
   ['src/passes'],
   ['workers'],

@@ -26,7 +26,7 @@ import type { SlicePart } from '../plan/slices.js';
 import type { AttemptLog } from './attempt-log.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
 import { type ClusterJob, startTaskThreads } from './open-job.js';
-import { readSlice } from './scattered.js';
+import { readScatteredSlice } from './scattered.js';
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
 export async function scatterPart(
@@ -105,7 +105,7 @@ async function commitOrYield(
     linkToNewName(indexFilePath(layout, own.pileSet.name), committedIndexPath(job.directory, slice));
   } catch (error) {
     if (!(error instanceof NameTakenError)) throw error;
-    const first = await readSlice(job, slice);
+    const first = await readScatteredSlice(job, slice);
     if (first.pileSet.name === pileSetName(slice, attempt)) return;
     requireSame(slice, own, first);
     removePileSet({ job: settings, pileSetName: own.pileSet.name });

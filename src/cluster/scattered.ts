@@ -23,13 +23,13 @@ export async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   await requireDone(job, 'scatter');
   for (const slice of plan.slices.keys()) {
     await hearSignalsAt(slice, signal);
-    gathered.add(slice, await readSlice(job, slice));
+    gathered.add(slice, await readScatteredSlice(job, slice));
   }
   return { piles: gathered.piles(), found: gathered };
 }
 
 /** @throws VerificationError if the pile set is damaged, or if its files do not become visible in time. */
-export async function readSlice(
+export async function readScatteredSlice(
   { directory, plan, piling, patience }: ClusterJob,
   slice: number,
 ): Promise<ScatterResult> {

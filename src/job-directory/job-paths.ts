@@ -87,11 +87,9 @@ function idOf(text: string): string {
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
 const OWN_NAME =
-  /^(manifest|member-\d+|commit|cuts|distinct|head|splits|sample-\d+|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+  /^(manifest|member-\d+|commit|cuts|distinct|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** The records by which a later attempt knows that the outputs have their names. */
 const LAST_RECORD_NAME = /^(manifest|member-\d+|commit)$/;
-/** Of files with the sample of a report; a number follows. */
-export const SAMPLE_NAME = 'sample-';
 /** A data directory in a job directory that the user named. */
 const DATA_DIRECTORY_NAME = /^disk-\d+$/;
 const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;

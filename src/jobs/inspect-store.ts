@@ -5,14 +5,15 @@
 import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
-import { measurePiles } from '../store/measure-piles.js';
 import { describeUnowned, findUnowned, type UnownedPileSets } from '../store/seen-attempts.js';
 import { findMarks } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { openRemains, type StoreSnapshot } from '../store/store-snapshot.js';
+import { readStoredTotals } from '../store/stored-totals.js';
 import type { ShuffleProgress } from './options.js';
 import { completeTalk } from './request.js';
 import { verifyStore } from './verify-store.js';
@@ -94,7 +95,8 @@ export async function inspectStore(
   const { verify: verified = false, signal } = options;
   const unowned = await findUnowned(snapshot, signal);
   remains.requirePresent(unowned.pileSets === 0 ? '' : `, which does not name ${describeUnowned(unowned)}`);
-  const storedBytes = await measurePiles(snapshot, signal);
+  const totals = await readStoredTotals(snapshot, signal);
+  const storedBytes = totals.recordBytes.map((bytes, pile) => bytes + STORED_HEADER_BYTES * (totals.records[pile] ?? 0));
   if (verified) {
     requireNoneUnowned(unowned, snapshot);
     await verifyStore(snapshot, completeTalk(options), tuning);

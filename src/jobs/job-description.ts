@@ -33,7 +33,7 @@ export interface DescribedPlan {
 }
 
 /** The manifest of a shuffle that starts. The order of the fields is the order in the file. */
-export async function describeShuffle(
+export async function describeJob(
   job: DescribedJob,
   { isResumable, layout }: DescribedPlan,
   site: FilesSite,

@@ -378,9 +378,9 @@ export interface ShuffleOptions {
   /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
   /**
-   * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file: a page if the path ends in
-   * `.html`, JSON if it ends in `.json`. A function is called with the same data. If the report fails, a warning says
-   * so, and the output stays. Default: no report.
+   * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file of JSON; `{ file: 'x.html', textOf: reportPage }`
+   * writes a page. A function is called with the same data. If the report fails, a warning says so, and the output
+   * stays. Default: no report.
    */
   readonly report?: string | ReportFile | ((report: JobReport) => void) | undefined;
 }
@@ -398,6 +398,8 @@ export interface ReportFile {
   readonly file: string;
   /** The command that repeats the job, with this seed. */
   readonly commandOf?: ((seed: string) => string) | undefined;
+  /** Makes the text of the file, such as `reportPage`. Default: JSON, in a file whose name ends in `.json`. */
+  readonly textOf?: ((report: JobReport) => string | Promise<string>) | undefined;
 }
 
 /** What a shuffle read and wrote. */

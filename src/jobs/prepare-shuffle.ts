@@ -180,8 +180,7 @@ export async function prepareShuffle(
     onWarning,
   });
   const spaceWatch = earlier === undefined ? watch : undefined;
-  const jobDirectory = site.kind === 'files' && plan.layout !== undefined ? site.paths.jobDirectory : undefined;
-  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs, jobDirectory };
+  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs };
   const reportLog = reports?.openReportLog(reported);
   releases.push(() => reportLog?.close());
   return {

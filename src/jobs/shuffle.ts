@@ -26,7 +26,7 @@ import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
-import { describeShuffle } from './job-description.js';
+import { describeJob } from './job-description.js';
 import { phasesOfShuffle } from './job-phases.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -89,7 +89,7 @@ export async function shuffleCounted(
 function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite> {
   const { request, plan, site, earlier, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  const describe = (removesJobDirectory: boolean) => describeShuffle(prepared, plan, site, removesJobDirectory);
+  const describe = (removesJobDirectory: boolean) => describeJob(prepared, plan, site, removesJobDirectory);
   const { isResumable, layout } = plan;
   const { directory } = site.start;
   const { keepTemp } = request;

@@ -3,9 +3,9 @@
  *
  *     npm run build:ts && node test/golden/write-golden.mjs PART...
  *
- * PART is outputs, store, indexes or jobs. Only when a format changes on purpose: what a former version wrote has to be
- * read by later ones, or be refused in one line, so nothing is written over without saying so in CHANGELOG.md. Job
- * directories go to a directory named by the number of their format, and those of former formats stay.
+ * PART is outputs, store, indexes or jobs. Only when a format changes on purpose: once there are releases, what a former version
+ * wrote has to be read by later ones, or be refused in one line. Job directories go to a directory named by the number of
+ * their format.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -9,7 +9,7 @@ import type { ShuffleOptions } from '#src/index.js';
 import { chooseInputIds } from '#src/inputs/ids.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import type { JobManifest } from '#src/job-directory/job-manifest.js';
-import { describeShuffle, requireSameJob } from '#src/jobs/job-description.js';
+import { describeJob, requireSameJob } from '#src/jobs/job-description.js';
 import { completeShuffle } from '#src/jobs/request.js';
 import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
@@ -50,7 +50,7 @@ async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = t
   const { request, inputs, inputIds, places } = await jobOf(changed);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const plan = await planShuffle(request, inputs, disks, { hasFiles: true, manifest: undefined }, {});
-  return describeShuffle({ request, inputs, inputIds }, { ...plan, isResumable }, places, true);
+  return describeJob({ request, inputs, inputIds }, { ...plan, isResumable }, places, true);
 }
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {

@@ -9,7 +9,7 @@ import { UsageError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import type { JobManifest } from '#src/job-directory/job-manifest.js';
-import { describeShuffle } from '#src/jobs/job-description.js';
+import { describeJob } from '#src/jobs/job-description.js';
 import { completeShuffle } from '#src/jobs/request.js';
 import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
@@ -54,7 +54,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return {
     plan: planned,
-    manifest: await describeShuffle({ request, inputs: jobInputs.inputs, inputIds: undefined }, planned, places, true),
+    manifest: await describeJob({ request, inputs: jobInputs.inputs, inputIds: undefined }, planned, places, true),
   };
 }
 

@@ -29,7 +29,7 @@ import type { ReadSettings } from '../settings.js';
 import { undrawnSumOf } from './field-sum.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
-import { overLimit, overMemory, type RecordPlace } from './record-too-long.js';
+import { overLimit, overMemory, type PlaceOfLongRecord } from './record-too-long.js';
 import { whyUnfit } from './unfit-record.js';
 
 /** The report about one part of a slice. */
@@ -189,7 +189,7 @@ export class RecordReader implements FramingKernel {
     return overLimit(this.#place(position), this.#job);
   }
 
-  #place(position: number): RecordPlace {
+  #place(position: number): PlaceOfLongRecord {
     return { path: this.#part.path, position };
   }
 

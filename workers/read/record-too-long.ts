@@ -6,12 +6,12 @@ import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
 /** Where the record begins. */
-export interface RecordPlace {
+export interface PlaceOfLongRecord {
   readonly path: string;
   readonly position: number;
 }
 
-export function overLimit({ path, position }: RecordPlace, { maxRecordBytes }: ReadSettings): InputError {
+export function overLimit({ path, position }: PlaceOfLongRecord, { maxRecordBytes }: ReadSettings): InputError {
   return new InputError(
     'ERR_RECORD_TOO_LONG',
     `${inputName(path)}: the record at byte ${position} is longer than the ${counted(maxRecordBytes, 'byte')} that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
@@ -24,7 +24,7 @@ export function overLimit({ path, position }: RecordPlace, { maxRecordBytes }: R
  * @param knownBytes as far as the record is read.
  */
 export function overMemory(
-  { path, position }: RecordPlace,
+  { path, position }: PlaceOfLongRecord,
   job: ReadSettings,
   byteLength: string,
   neededBytes: number,

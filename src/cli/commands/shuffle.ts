@@ -6,6 +6,7 @@
 import { UsageError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
 import { shuffle } from '../../jobs/shuffle.js';
+import { reportPage } from '../../report/page-of-report.js';
 import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
 import { commandSummaries } from '../command-table.js';
 import {
@@ -95,6 +96,7 @@ export const command: CommandDefinition<'shuffle'> = {
         report: reportFile && {
           file: reportFile,
           commandOf: (drawn) => repeatCommand(argv, asked.options.seed, drawn),
+          textOf: reportFile.endsWith('.html') ? reportPage : undefined,
         },
       },
       tuning,
@@ -130,6 +132,8 @@ export async function shuffleJobOf(
   const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
   const job = { ...options, inputs, inputIds, seed, mix };
   if (profile !== undefined) requireProfilePlace(profile, job);
+  if (report !== undefined && !/\.(html|json)$/.test(report))
+    throw new UsageError(`--report ${report}: expected a name that ends in .html or .json`);
   if (profile !== undefined && profile === report)
     throw new UsageError(`--report ${profile}: --profile names the same file; name another`);
   return job;

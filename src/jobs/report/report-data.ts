@@ -111,8 +111,7 @@ function whyNoSample(
   { repeat }: ShuffleRequest,
   log: ReportLog | undefined,
 ): string | undefined {
-  if (log?.outcome === undefined || (resumed !== undefined && !log.hasEarlier))
-    return 'an earlier attempt, which made no report, had done a part of the work';
+  if (log?.outcome === undefined || resumed !== undefined) return 'an earlier attempt had done a part of the work';
   if (repeat) return 'records were drawn with replacement, so none has one place';
   if (records === 0) return 'the output has no records';
   return undefined;

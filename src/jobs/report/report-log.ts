@@ -12,7 +12,6 @@ import type { PileTotals } from '../../pile-sets/pile-totals.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ShuffleRequest } from '../request.js';
 import type { DeviceTraffic, Moment } from './report-facts.js';
-import { ReportNotes } from './report-notes.js';
 
 /** How often it looks. */
 const LOOK_MILLISECONDS = 200;
@@ -28,8 +27,6 @@ export interface ReportedJob {
   readonly inline: boolean;
   readonly control: JobControl;
   readonly tempDirs: readonly string[];
-  /** Where the sample is kept for a later attempt; undefined: nothing is. */
-  readonly jobDirectory: string | undefined;
 }
 
 /** What it knows after them. */
@@ -55,9 +52,6 @@ export class ReportLog {
   #taken: TakenRecord[] = [];
   readonly #written = new Map<bigint, WrittenRecord>();
   outcome: PassOutcome | undefined;
-  /** Whether the sample has what earlier attempts read and wrote. */
-  hasEarlier = false;
-  #notes: ReportNotes | undefined;
 
   constructor(job: ReportedJob) {
     this.job = job;
@@ -66,7 +60,6 @@ export class ReportLog {
   /** Pass 1 begins. @param jobBegan as `performance.now()` told it. */
   begin(jobBegan: number): void {
     this.#began = jobBegan;
-    this.#openNotes();
     this.#look();
     this.#startTimer();
   }
@@ -83,15 +76,10 @@ export class ReportLog {
     });
   }
 
-  get takenCount(): number {
-    return this.#taken.length;
-  }
-
   /** Takes what a task has noted. */
   add({ kind, taken, written }: TaskProfile): void {
-    const joined = kind === 'scatter' ? this.#join(taken ?? []) : [];
+    if (kind === 'scatter') this.#join(taken ?? []);
     for (const record of written ?? []) this.#written.set(record.key, record);
-    this.#notes?.add({ taken: joined, written: written ?? [] });
   }
 
   /** The keys of the sample, for the tasks that write. No task of pass 1 may follow. */
@@ -109,31 +97,16 @@ export class ReportLog {
     if (this.#timer !== undefined) this.#look();
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#notes?.close();
   }
 
-  #openNotes(): void {
-    const { jobDirectory } = this.job;
-    if (jobDirectory === undefined) return;
-    const { notes, earlier } = ReportNotes.open(jobDirectory);
-    this.#notes = notes;
-    this.hasEarlier = earlier !== undefined;
-    this.#join(earlier?.taken ?? []);
-    for (const record of earlier?.written ?? []) this.#written.set(record.key, record);
-  }
-
-  /**
-   * A task that was tried twice has noted its records twice; equal records of `unique` have one key.
-   * @returns those that may belong to the sample.
-   */
-  #join(records: readonly TakenRecord[]): readonly TakenRecord[] {
+  /** A task that was tried twice has noted its records twice; equal records of `unique` have one key. */
+  #join(records: readonly TakenRecord[]): void {
     const isFull = this.#taken.length === SAMPLE_RECORDS;
     const limit = isFull ? (this.#taken.at(-1)?.hash ?? 0) : Number.POSITIVE_INFINITY;
     const more = records.filter(({ hash }) => hash <= limit);
-    if (more.length === 0) return [];
+    if (more.length === 0) return;
     const ofKeys = new Map([...this.#taken, ...more].sort(byHash).map((record) => [record.key, record]));
     this.#taken = [...ofKeys.values()].sort(byHash).slice(0, SAMPLE_RECORDS);
-    return more;
   }
 
   #startTimer(): void {

@@ -33,11 +33,12 @@ export function requireReportPlace(
   site: JobSite,
 ): void {
   if (typeof report === 'function') return;
-  const file: unknown = fileOf(report)?.file;
+  const { file, textOf }: { file?: unknown; textOf?: unknown } = fileOf(report) ?? {};
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`report`: expected the path of a file, or a function');
   const refuse = refusalOf('report', file);
-  if (!/\.(html|json)$/.test(file)) refuse('expected a name that ends in .html or .json');
+  if (textOf === undefined && !file.endsWith('.json'))
+    refuse('expected a name that ends in .json, or `textOf` beside it');
   requireDirectory(file, refuse);
   requireOutside(file, 'the report', directories);
   requireBesideOutput(file, refuse, site.kind === 'files' ? site.output : undefined);
@@ -57,15 +58,13 @@ export async function tellReport(
     const request = log?.job.request ?? completeShuffle({ ...options, onWarning: undefined });
     const data = reportData(result, profile, { request, command: target?.commandOf?.(result.seed) }, log);
     if (typeof report === 'function') report(data);
-    else if (target !== undefined) writeWhole(target.file, await textOf(target.file, data), force);
+    else if (target !== undefined) writeWhole(target.file, await (target.textOf ?? jsonOf)(data), force);
   } catch (error) {
     const failed = target === undefined ? ': cannot tell it' : ` ${target.file}: cannot write it`;
     ignoreThrown(() => onWarning?.(`\`report\`${failed}: ${reasonOf(error)}; the output is complete`));
   }
 }
 
-async function textOf(file: string, data: JobReport): Promise<string> {
-  if (file.endsWith('.json')) return `${JSON.stringify(data, undefined, 1)}\n`;
-  const { reportPage } = await import('./report-page.js');
-  return reportPage(data);
+function jsonOf(data: JobReport): string {
+  return `${JSON.stringify(data, undefined, 1)}\n`;
 }

@@ -1,0 +1,59 @@
+/** Numbers of a report as text. */
+import type { ExpectedRange } from '../jobs/report/report-facts.js';
+import { formatBytes, formatCount } from '../quantity.js';
+
+/** Of what a page would not show, or what would turn the writing direction round. */
+const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A name on one line, with hidden characters written as escapes. */
+export function nameText(name: string): string {
+  return name.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Three digits that count. */
+export function numberText(value: number): string {
+  if (value === 0) return '0';
+  if (Math.abs(value) >= 1000) return formatCount(value);
+  return String(Number(value.toPrecision(3)));
+}
+
+/** A part of 1. */
+export function percentText(part: number): string {
+  return `${(100 * part).toFixed(1)} %`;
+}
+
+const SIZE_LETTERS = ['K', 'M', 'G', 'T'];
+
+/** As `-S` takes it, in powers of 1024, if that is short. */
+export function budgetText(byteLength: number): string {
+  const power = SIZE_LETTERS.findLastIndex((_, i) => byteLength > 0 && byteLength % 1024 ** (i + 1) === 0);
+  const size = `${byteLength / 1024 ** (power + 1)}${SIZE_LETTERS[power]}`;
+  return power < 0 || size.length > 5 ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
+}
+
+export function secondsText(seconds: number): string {
+  if (seconds < 0.0005) return '0 s';
+  if (seconds < 120) return `${seconds.toFixed(seconds < 0.01 ? 3 : seconds < 10 ? 2 : 1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  return hours === 0 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${hours} h ${minutes % 60} min`;
+}
+
+/** Seconds of one table: all with as many digits as the largest needs. */
+export function likeSeconds(all: readonly number[]): (seconds: number) => string {
+  const most = all.reduce((high, each) => Math.max(high, each), 0);
+  const digits = most < 0.1 ? 4 : most < 10 ? 3 : most < 1000 ? 1 : 0;
+  return (seconds) => `${seconds.toFixed(digits)} s`;
+}
+
+export function speedText(byteLength: number, seconds: number): string {
+  return seconds <= 0 ? 'no time' : `${formatBytes(byteLength / seconds)}/s`;
+}
+
+export function expectedText({ lowest, highest }: ExpectedRange): string {
+  return `${numberText(lowest)} to ${numberText(highest)}`;
+}
+
+export function spreadText({ mean, standardDeviation }: ExpectedRange): string {
+  return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
+}

@@ -1,0 +1,68 @@
+/**
+ * What the piles of a store hold, by the indexes of its pile sets, compared with the commits in the manifest: all that can
+ * be checked without reading records.
+ */
+import { counted } from '../errors.js';
+import { statPath } from '../io/paths.js';
+import { UNGATED } from '../job-control.js';
+import { hearSignals } from '../pause.js';
+import { dataFilePath, indexFilePath } from '../pile-sets/pile-layout.js';
+import { damagedPileSet } from '../pile-sets/pile-set-file.js';
+import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
+import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
+import type { StoreCommit } from './store-manifest.js';
+import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
+
+/**
+ * @returns the totals of each merged pile.
+ * @throws VerificationError if an index or the length of a data file differs from what the manifest says; UsageError
+ *   ERR_STORE if a pile set was expired and deleted meanwhile; AbortError
+ */
+export async function readStoredTotals(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<PileTotals> {
+  const layout = layoutOf(snapshot, UNGATED, false);
+  const totals = emptyTotals(layout.pileCount);
+  for (const commit of snapshot.manifest.commits) {
+    const ofCommit = emptyTotals(layout.pileCount);
+    for (const { name, diskBytes } of commit.pileSets) {
+      await hearSignals(signal);
+      const found = explainingExpiry(snapshot, name, () => {
+        const tallies = readTallies(indexFilePath(layout, name), name, layout.pileCount);
+        requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);
+        return tallies;
+      });
+      addTotals(ofCommit, found);
+    }
+    requireAsNoted(commit, ofCommit);
+    addTotals(totals, ofCommit);
+  }
+  return totals;
+}
+
+function readTallies(path: string, name: string, pileCount: number): PileTotals {
+  const index = { path, role: 'store' } as const;
+  const tallies = readPileTotals(index);
+  const { name: foundName } = readPileSetDescription(index);
+  if (foundName !== name) throw damaged(`${path} is the index of the pile set ${foundName}, expected ${name}`);
+  if (tallies.records.length === pileCount) return tallies;
+  throw damaged(`${path} has ${counted(tallies.records.length, 'pile')}, expected ${pileCount}`);
+}
+
+function requireDataFile(path: string, diskBytes: number): void {
+  const byteLength = Number(statPath(path, 'store')?.size ?? 0);
+  if (byteLength !== diskBytes) throw damaged(`${path} has ${counted(byteLength, 'byte')}, expected ${diskBytes}`);
+}
+
+/** Each index may be whole and still belong to another commit: the totals show it. */
+function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
+  const { records, bytes, checksum } = sumTotals(totals);
+  const found = `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
+  const told = `${counted(commit.records, 'record')} of ${counted(commit.bytes, 'byte')}, checksum ${commit.checksum}`;
+  if (found === told) return;
+  throw damaged(
+    `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}`,
+  );
+}
+
+function damaged(problem: string) {
+  return damagedPileSet(problem, undefined, 'store');
+}
