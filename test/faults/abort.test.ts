@@ -3,7 +3,7 @@
  * call stops listening to the signal.
  */
 import { getEventListeners } from 'node:events';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
@@ -99,21 +99,6 @@ describe('an AbortSignal', () => {
     await expect(job).rejects.toHaveProperty('cause', signal.reason);
     expect(hasBegun).toBe(false);
   });
-
-  it('leaves the output that should be replaced', async () => {
-    writeFileSync(directory.path('out'), 'precious\n');
-    const controller = new AbortController();
-    const onProgress = () => controller.abort();
-    const job = shuffle(options({ force: true, signal: controller.signal, onProgress }), SMALL_SIZES);
-    await expect(job).rejects.toThrow(AbortError);
-    expect(readFileSync(directory.path('out'), 'utf8')).toBe('precious\n');
-  });
-
-  it('has no listener after a job that succeeds', async () => {
-    const { signal } = new AbortController();
-    await shuffle(options({ signal }), SMALL_SIZES);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
 });
 
 describe('an onProgress function that throws', () => {
@@ -128,17 +113,6 @@ describe('an onProgress function that throws', () => {
       expect(existsSync(directory.path('out'))).toBe(false);
     },
   );
-
-  it('ends the job when it throws at the end of a pass', async () => {
-    const mine = new Error('mine');
-    const isOver = ({ phase, bytesDone, bytesTotal }: ShuffleProgress) =>
-      phase === 'shuffle' && bytesDone === bytesTotal;
-    const onProgress = (progress: ShuffleProgress) => {
-      if (isOver(progress)) throw mine;
-    };
-    await expect(shuffle(options({ onProgress }), SMALL_SIZES)).rejects.toBe(mine);
-    expect(existsSync(directory.path('out'))).toBe(false);
-  });
 
   it('ends the job when the clock calls it', async () => {
     const mine = new Error('mine');

@@ -3,8 +3,7 @@
  * file and says that it changed, no output, and no temp files.
  */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
@@ -49,32 +48,4 @@ describe('an input that changes during the job', () => {
     expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(CHANGED)] });
     expect(result.stdout.byteLength).toBe(0);
   });
-
-  it('leaves the output that it should replace', async () => {
-    const output = directory.path('existing');
-    writeFileSync(output, 'precious\n');
-    const result = await shuffleChanging('shrink', READS_OF_PLAN + 2, ['-o', output, '--force']);
-    expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(CHANGED)] });
-    expect(readFileSync(output, 'utf8')).toBe('precious\n');
-  });
-
-  it.each(sampled(['grow', 'shrink', 'replace'] as const, 3, 1))(
-    'is refused when it is compressed: %s',
-    async (how) => {
-      const path = directory.path('0.input');
-      // Incompressible enough to be read in several pieces.
-      const digits = Array.from({ length: 120_000 }, (_, i) => `${(i * 2_654_435_761) % 4_294_967_296}\n`).join('');
-      writeFileSync(path, gzipSync(digits));
-      const { nodeOptions, env } = withSabotage({ act: 'change-input', at: 'input-read', how, path, nth: 3 });
-      const argv = ['-q', path, path, '-T', directory.temp, '--workers', '1', '-o', directory.path('out')];
-      const sizes = smallSizes({ bufferBytes: 4000, readBytes: 65_536, pass2ArenaBytes: 2 ** 22, sliceBytes: 10_000 });
-      const result = await runCommand(argv, { nodeOptions, env: { ...env, ...sizes } });
-      expect(result.stderr).toMatch(/0\.input/);
-      expect(seen(result)).toEqual({
-        exitCode: 3,
-        lines: [expect.stringMatching(/0\.input: the (input changed|gzip)/)],
-      });
-      expect(existsSync(directory.path('out'))).toBe(false);
-    },
-  );
 });

@@ -5,17 +5,15 @@
 
 import '../fixtures/tuning-under-test.js';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { AbortError, shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
-import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { fromCi, sampled } from '../fixtures/scale.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -84,14 +82,6 @@ describe('a program that fails', () => {
     });
   });
 
-  it('is missing when it is needed for a pipe', async () => {
-    const argv = ['-q', '-T', directory.temp, '--decompress-program', 'no-such-tool -d'];
-    expect(seen(await runCommand(argv, { stdin: TEXT }))).toEqual({
-      exitCode: 2,
-      lines: ['pileshuf: --decompress-program: there is no program no-such-tool; check the name and PATH'],
-    });
-  });
-
   it.skipIf(!isOnPath('xz'))('is missing for an input that needs it, if xz is on PATH', async () => {
     const stored = runOn(Buffer.from(TEXT), ['xz', '-c']);
     writeFileSync(directory.path('in.xz'), stored);
@@ -130,38 +120,6 @@ describe('a program that is silent', () => {
     await expect(job).rejects.toBeInstanceOf(AbortError);
     expect(processesWith(words.join(' '))).toEqual([]);
     expect(existsSync(directory.path('out'))).toBe(false);
-  });
-
-  it('is ended when it reads a silent pipe', async () => {
-    const words = ['sleep', longTime()];
-    makePipe(directory.path('pipe'));
-    const controller = new AbortController();
-    const job = shuffle({
-      inputs: [directory.path('pipe')],
-      output: directory.path('out'),
-      tempDirs: [directory.temp],
-      memoryBytes: 2 ** 26,
-      decompressProgram: words,
-      signal: controller.signal,
-    });
-    job.catch(() => {});
-    const writer = await open(directory.path('pipe'), 'w');
-    await writer.write('x'.repeat(100));
-    await until(() => processesWith(words.join(' ')).length === 1);
-    controller.abort();
-    await expect(job).rejects.toBeInstanceOf(AbortError);
-    await writer.close();
-    expect(processesWith(words.join(' '))).toEqual([]);
-  });
-
-  it.runIf(fromCi)('is ended when another one fails', async () => {
-    const seconds = longTime();
-    const program = `sh -c 'read line; case $line in x) exit 1;; *) exec sleep ${seconds};; esac'`;
-    writeFileSync(directory.path('bad'), 'x\n');
-    const argv = [...options(), '--decompress-program', program, ...inputs(1), directory.path('bad')];
-    const result = await runCommand(argv, { env: { PILESHUF_TEST_TUNING: '{"inline":false,"sliceBytes":1}' } });
-    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('/bad: ') });
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
   });
 
   it.each(

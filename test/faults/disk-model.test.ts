@@ -76,45 +76,12 @@ describe('a program that replaces a file', () => {
     expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['bad', 'new'] });
   });
 
-  it('with a sync after the rename may leave an incomplete one', async () => {
-    const fates = await fatesOf(async (calls, path) => {
-      write(calls, path('file.new'), { sync: false });
-      calls.rename(path('file.new'), path('file'));
-      const fd = calls.open(path('file'), O_WRONLY);
-      calls.syncData(fd);
-      calls.close(fd);
-      await syncDirectory(calls, root);
-    });
-    expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['new'] });
-  });
-
   it('without a sync of the directory may end with the old one', async () => {
     const fates = await fatesOf(async (calls, path) => {
       write(calls, path('file.new'), { sync: true });
       calls.rename(path('file.new'), path('file'));
     });
     expect(fates).toEqual({ atAnyTime: ['new', 'old'], atTheEnd: ['new', 'old'] });
-  });
-
-  it('in place may leave a mixture', async () => {
-    const fates = await fatesOf(async (calls, path) => {
-      const fd = calls.open(path('file'), O_WRONLY);
-      calls.write(fd, NEW, 0, NEW.byteLength, 0);
-      calls.syncData(fd);
-      calls.close(fd);
-    });
-    expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['new'] });
-  });
-
-  it('by removing it first may leave none', async () => {
-    const fates = await fatesOf(async (calls, path) => {
-      write(calls, path('file.new'), { sync: true });
-      calls.unlink(path('file'));
-      calls.link(path('file.new'), path('file'));
-      calls.unlink(path('file.new'));
-      await syncDirectory(calls, root);
-    });
-    expect(fates).toEqual({ atAnyTime: ['new', 'none', 'old'], atTheEnd: ['new'] });
   });
 });
 
@@ -132,18 +99,6 @@ describe('a file in a new directory', () => {
       await syncDirectory(calls, root);
     }, 'new/file');
     expect(fates.atTheEnd).toEqual(['new']);
-  });
-
-  it('moves with the directory, whole', async () => {
-    const fates = await fatesOf(async (calls, path) => {
-      const unique = calls.makeUniqueDirectory(path('unique-'));
-      write(calls, join(unique, 'file'), { sync: true });
-      await syncDirectory(calls, unique);
-      calls.chmod(unique, 0o755);
-      calls.rename(unique, path('final'));
-      await syncDirectory(calls, root);
-    }, 'final/file');
-    expect(fates).toEqual({ atAnyTime: ['new', 'none'], atTheEnd: ['new'] });
   });
 });
 

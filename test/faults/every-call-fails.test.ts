@@ -14,7 +14,7 @@ import { atScale, isSlow, sampled } from '../fixtures/scale.js';
 import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls, isFatal } from './faulty-file-calls.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { LARGE_JOB, SPECIAL_JOBS, TINY_JOBS } from './tiny-job-kinds.js';
+import { CONTINUING_JOBS, DISCARDING_JOB, LARGE_JOB, TINY_JOBS } from './tiny-job-kinds.js';
 
 /** Together these reach every path: the others differ from the first by what the user reads. */
 const KINDS_OF_FAULTS: readonly Fault[] = [
@@ -61,7 +61,10 @@ const totals = { faults: 0, jobsThatEndedWell: 0 };
 /** Of the faults that are much like others, only every so many-th call is tried. */
 const step = atScale(360, 120, 1);
 
-describe.each([...sampled(TINY_JOBS, 18, 1), ...sampled(SPECIAL_JOBS, 6)])('$name', (kind) => {
+/** With a past. */
+const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB];
+
+describe.each([...sampled(TINY_JOBS, 4, 1), ...sampled(SPECIAL_JOBS, 2)])('$name', (kind) => {
   const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
   const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);
@@ -157,10 +160,8 @@ async function runWithFault(
     .leftovers()
     .filter((path) => !leftBefore.has(path) && !told.some((line) => namesAbove(line, path, job)));
   const content = job.content();
-  // What it was asked to keep needs no word.
-  const kept = error === undefined && job.kind.keepTemp ? [] : untold;
   if (struck === undefined) {
-    expect({ error: error?.message, kept }, 'without a fault').toEqual({ error: undefined, kept: [] });
+    expect({ error: error?.message, untold }, 'without a fault').toEqual({ error: undefined, untold: [] });
     expect(content, 'without a fault').toEqual(expected);
     return 'not reached';
   }
@@ -169,7 +170,7 @@ async function runWithFault(
       isDeepStrictEqual(visibleAtFault, expected) &&
       (!wasStaged || !struck.path.startsWith(job.outputDirectory) || /\bended\b/.test(struck.path));
     expect(isFatal(struck, fault) && !wasDone, `${what}: the job ended well`).toBe(false);
-    expect(kept, what).toEqual([]);
+    expect(untold, what).toEqual([]);
     expect(content, what).toEqual(expected);
     return 'done';
   }
@@ -190,7 +191,7 @@ async function runWithFault(
 
   await job.finish(expected);
   expect(job.content(), `${what}, then done to its end`).toEqual(expected);
-  if (!job.kind.keepTemp) expect(job.leftovers(), `${what}, then done to its end`).toEqual([]);
+  expect(job.leftovers(), `${what}, then done to its end`).toEqual([]);
   return 'failed';
 }
 

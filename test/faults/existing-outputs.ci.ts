@@ -3,9 +3,7 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -13,13 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { indexFile } from '#src/index.js';
 import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from '../cli/unprivileged.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
-import { shownNames } from '../fixtures/shown-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { OUTPUT_BYTES, SMALL_SIZES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -31,19 +27,6 @@ function shuffleTo(output: string, ...options: string[]) {
 }
 
 describe('an output file with --force', () => {
-  it('replaces the name; a reader of the old file still reads it', async () => {
-    const output = directory.path('out');
-    writeFileSync(output, 'precious\n');
-    const old = openSync(output, 'r');
-    try {
-      expect(seen(await shuffleTo(output, '--force'))).toEqual(DONE);
-      expect(readFileSync(old, 'utf8')).toBe('precious\n');
-    } finally {
-      closeSync(old);
-    }
-    expect(sortLines(readFileSync(output, 'latin1'))).toEqual(SORTED_OUTPUT);
-  });
-
   it('replaces the target of a symbolic link, and keeps the link', async () => {
     writeFileSync(directory.path('file'), 'precious\n');
     symlinkSync('file', directory.path('link'));
@@ -170,23 +153,4 @@ describe('permissions', () => {
       expect({ uid, gid, mode: modeOf('out') }).toEqual({ uid: 65534, gid: 65534, mode: 0o644 });
     },
   );
-
-  it('are kept by a record index that replaces another', async () => {
-    mkdirSync(directory.path('indexed'));
-    writeFileSync(directory.path('indexed', 'one'), 'only\n');
-    const { index } = await indexFile(directory.path('indexed', 'one'));
-    chmodSync(index, 0o600);
-    await indexFile(directory.path('indexed', 'one'));
-    expect(statSync(index).mode & 0o777).toBe(0o600);
-  });
-
-  it('follow the umask for shards without a record', async () => {
-    const input = directory.path('one');
-    writeFileSync(input, 'only\n');
-    const argv = ['-q', input, '-T', directory.temp, '-o', directory.path('shards'), '--shards', '3'];
-    expect(seen(await runShell('umask 026; exec "$@"', argv, smallSizes()))).toEqual(DONE);
-    const stats = shownNames(directory.path('shards')).map((name) => statSync(directory.path('shards', name)));
-    expect(stats.map(({ mode }) => mode & 0o777)).toEqual([0o640, 0o640, 0o640]);
-    expect(stats.map(({ size }) => size).sort()).toEqual([0, 0, 5]);
-  });
 });

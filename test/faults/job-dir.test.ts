@@ -66,22 +66,6 @@ describe('--job-dir', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it.runIf(fromCi)('may be an empty directory', async () => {
-    const job = directory.path('job');
-    mkdirSync(job, 0o700);
-    expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
-    await expectDone((await run(['--job-dir', job, '--resume'])).report?.resumed?.pileSets);
-  });
-
-  it.runIf(fromCi)('finds the job again by another spelling of its path', async () => {
-    const job = directory.path('job');
-    mkdirSync(directory.path('real'));
-    symlinkSync('real', directory.path('link'));
-    expect((await run(['--job-dir', directory.path('real', 'job')], { sabotage: STOPPED })).exitCode).toBe(143);
-    await expectDone((await run(['--job-dir', directory.path('link', 'job'), '--resume'])).report?.resumed?.pileSets);
-    expect(existsSync(job)).toBe(false);
-  });
-
   it.each(['with', 'without'])('must not hold files of others, %s --force', async (how) => {
     const job = directory.path('job');
     mkdirSync(job, 0o700);
@@ -103,24 +87,6 @@ describe('--job-dir', () => {
       message: expect.stringMatching(/job: it is a symbolic link, expected a directory; name the directory that it/),
     });
     expect(readdirSync(directory.path('real'))).toEqual([]);
-  });
-
-  it('must not be a file', async () => {
-    writeFileSync(directory.path('job'), 'precious\n');
-    const { exitCode, failure } = await run(['--job-dir', directory.path('job'), '--force']);
-    expect({ exitCode, message: failure?.message }).toEqual({
-      exitCode: 1,
-      message: expect.stringMatching(/job: it is not a directory; remove it or name another one$/),
-    });
-    expect(contentOf(directory.path('job'))).toBe('precious\n');
-  });
-
-  it('must have a parent directory', async () => {
-    const { exitCode, failure } = await run(['--job-dir', directory.path('no', 'job')]);
-    expect({ exitCode, message: failure?.message }).toEqual({
-      exitCode: 2,
-      message: expect.stringMatching(/^--job-dir .*: the directory .*\/no does not exist; make it first$/),
-    });
   });
 
   it('must not be writable by others', async () => {
@@ -195,13 +161,6 @@ describe('--job-dir', () => {
       }
     },
   );
-
-  it.skipIf(!fromCi || reasonNotToMount !== undefined)('may be the root of a disk', async () => {
-    const disk = mountTmpfs(directory.path('disk'), 'size=8m,mode=700');
-    expect((await run(['--job-dir', disk], { sabotage: STOPPED })).exitCode).toBe(143);
-    await expectDone((await run(['--job-dir', disk, '--resume'])).report?.resumed?.pileSets);
-    expect(readdirSync(disk)).toEqual([]);
-  });
 });
 
 describe('a job without temp directories of its own', () => {
@@ -210,22 +169,6 @@ describe('a job without temp directories of its own', () => {
     const { job, data } = findJobPaths(directory.path(), directory.path());
     expect([job, data].every((path) => existsSync(path))).toBe(true);
     await expectDone((await run(['--resume'], { env: { TMPDIR: '' } })).report?.resumed?.pileSets);
-  });
-
-  it.runIf(fromCi)('is found under another $TMPDIR, and names its own', async () => {
-    mkdirSync(directory.path('new'));
-    const [before, after] = [{ TMPDIR: directory.temp }, { TMPDIR: directory.path('new') }];
-    expect((await run(['--resume'], { sabotage: STOPPED, env: before })).exitCode).toBe(143);
-    const { job } = findJobPaths(directory.temp, directory.path());
-    expect(await run(['--resume'], { env: after })).toMatchObject({
-      exitCode: 2,
-      failure: {
-        code: 'ERR_JOB_UNFINISHED',
-        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir of that job, and --resume to resume it or --force to discard it`,
-      },
-    });
-    expect(readdirSync(directory.path('new'))).toEqual([]);
-    await expectDone((await run(['--resume', '-T', directory.temp], { env: after })).report?.resumed?.pileSets);
   });
 });
 
@@ -253,17 +196,6 @@ describe('--keep-temp', () => {
       expect(contentOf(output)).toBe(expected);
     }
     expect(readdirSync(directory.temp)).toEqual([]);
-  });
-
-  it.runIf(fromCi)('keeps those of a resumed job, too', async () => {
-    const words = ['-T', directory.temp, '--keep-temp'];
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 36 };
-    expect((await run(words, { sabotage })).signal).toBe('SIGKILL');
-    expect((await run([...words, '--resume'])).exitCode).toBe(0);
-    rmSync(output);
-    const again = await run(['-T', directory.temp, '--resume']);
-    expect(again).toMatchObject({ exitCode: 0, splitsRead: 0 });
-    await expectDone(again.report?.resumed?.pileSets);
   });
 
   it.runIf(fromCi)('is discarded with --force alone', async () => {

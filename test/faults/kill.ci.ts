@@ -13,7 +13,7 @@ import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 const killer = new URL('killer.mjs', import.meta.url).href;
 
 /** In new names, in place of others, and compressed; on disk. */
-const KINDS = RESUMABLE_JOBS.filter(({ name }) => /^a file, on disk|^shards that replace|^compressed/.test(name));
+const KINDS = RESUMABLE_JOBS.filter(({ name }) => /^a file|^shards that replace|^compressed/.test(name));
 
 /** Every so many-th call is tried. */
 const step = atScale(600, 100, 1);
@@ -56,8 +56,7 @@ function runProcess(job: TinyJob, killAt: number | undefined, ...more: string[])
     ...['-q', '--workers', `${options.workers}`, '--memory', `${options.memoryBytes}B`, '--seed', options.seed ?? ''],
     ...['--output', job.output],
     ...(options.tempDirs ?? []).flatMap((path) => ['-T', path]),
-    ...(kind.splits ? ['--split', 'part.a=0.3,part.b=rest'] : []),
-    ...(kind.shards ? ['--shards', kind.splits ? 'part.b=2' : '3'] : []),
+    ...(kind.shards ? ['--shards', '3'] : []),
     ...(kind.compress ? ['--compress', 'gzip'] : []),
     ...(kind.header ? ['--header', '2'] : []),
     ...(options.force ? ['--force'] : []),

@@ -9,14 +9,14 @@ import { replaceFileCalls } from '#src/io/file-calls.js';
 import { atScale, fromCi, isSlow, sampled } from '../fixtures/scale.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
 import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { DISCARDING_JOBS, TINY_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
+import { DISCARDING_JOB, TINY_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
 
 const KILLS: readonly (readonly [string, Fault])[] = [
   ['before a call', { kind: 'kills', part: 'nothing' }],
   ['inside a write', { kind: 'kills', part: 'half' }],
 ];
 
-const KINDS: readonly TinyJobKind[] = [...TINY_JOBS, ...DISCARDING_JOBS];
+const KINDS: readonly TinyJobKind[] = [...TINY_JOBS, DISCARDING_JOB];
 
 /** @returns whether there were that many calls. */
 async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean): Promise<boolean> {

@@ -13,14 +13,7 @@ import { FaultyFileCalls } from './faulty-file-calls.js';
 import { expectOwnerOfStaged } from './staged-owner.js';
 import { callsOf } from './stopped-attempt.js';
 import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
-import {
-  CALL_AT,
-  CONTINUING_JOBS,
-  DISCARDING_JOBS,
-  MOVING_JOBS,
-  RESUMABLE_JOBS,
-  type TinyJobKind,
-} from './tiny-job-kinds.js';
+import { CALL_AT, CONTINUING_JOBS, DISCARDING_JOB, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
 import type { FileCall } from './watched-file-calls.js';
 
 interface PowerLoss {
@@ -40,10 +33,10 @@ const takenBack = (kind: TinyJobKind): PowerLoss[] => [
   { name: `${kind.name}, the marker fails`, kind, beginsAlike: true, fails: isMarker },
 ];
 
-const REPLACING = [...MOVING_JOBS, ...RESUMABLE_JOBS].filter(({ force, shards }) => force && shards);
+const REPLACING = RESUMABLE_JOBS.filter(({ force, shards }) => force && shards);
 const LOSSES: readonly PowerLoss[] = [
   ...[...RESUMABLE_JOBS, ...CONTINUING_JOBS].map(whole),
-  ...[...MOVING_JOBS, ...DISCARDING_JOBS].map((kind) => ({ ...whole(kind), beginsAlike: true })),
+  { ...whole(DISCARDING_JOB), beginsAlike: true },
   ...REPLACING.flatMap(takenBack),
 ];
 

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { decodeWithTool } from '../formats/decode-with-tool.js';
-import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runJob } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
 import { smallSizes, writeInputs } from './small-job.js';
 
@@ -49,15 +48,6 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
     const taken = continued.report?.resumed?.outputBytes ?? 0;
     expect(taken > 0).toBe(recorded > 0);
     expect(contentOf(output)).toEqual(contentOf(whole));
-  });
-
-  it('may have other workers when it is resumed; the output decodes to the same', async () => {
-    const output = directory.path('out');
-    await run(codec, output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
-    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
-    expect((await run(codec, output, { sizes, workers: 3 }, '--resume')).exitCode).toBe(0);
-    const decoded = decodeWithTool(codec, readFileSync(output)).toString('latin1');
-    expect(decoded).toBe(await undisturbed(directory, { inputs }));
   });
 });
 

@@ -8,7 +8,6 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -116,8 +115,6 @@ describe('an unfinished job', () => {
     await expectGoesOn();
   });
 
-  it('is discarded with --force', () => expectDiscarded());
-
   it('is resumed, not discarded, with both', async () => {
     const continued = await resume({ more: ['--force'] });
     expect(continued.exitCode).toBe(0);
@@ -190,24 +187,6 @@ describe('an unfinished job', () => {
     await expectDiscarded();
   });
 
-  it('is not resumed when its inputs are in another order', async () => {
-    await expectRefused(
-      () => resume({ inputs: inputs.toReversed() }),
-      3,
-      'ERR_INPUT_CHANGED',
-      changed('the list had another file here'),
-    );
-    await expectGoesOn();
-  });
-
-  it('is resumed when an input was replaced by a copy of itself', async () => {
-    const [path = ''] = inputs;
-    writeFileSync(directory.path('copy'), readFileSync(path));
-    renameSync(directory.path('copy'), path);
-    utimesSync(path, MODIFIED, MODIFIED);
-    await expectGoesOn();
-  });
-
   it('is not resumed when another version started it', async () => {
     const manifest = join(job.job, 'manifest');
     const value = unseal(readFileSync(manifest), 'job', 5, manifest);
@@ -269,14 +248,6 @@ describe('a job that cannot be resumed', () => {
     expect(existsSync(join(left, 'manifest'))).toBe(true);
     const { exitCode, report } = await run();
     expect({ exitCode, resumed: report?.resumed }).toEqual({ exitCode: 0, resumed: undefined });
-  });
-
-  it('is removed by a refused job, too, when its output has appeared', async () => {
-    const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'job-removal' } as const;
-    expect(await runJob(directory, argv(), { sabotage })).toMatchObject({ signal: 'SIGKILL' });
-    const { exitCode, failure } = await run();
-    expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_OUTPUT_EXISTS' });
-    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));
   });
 });
 

@@ -3,8 +3,7 @@
  * the same bytes as an undisturbed job, does no committed work again, and leaves no temp files.
  */
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -112,33 +111,6 @@ describe.each(
 describe('SIGTERM', () => {
   const SIGTERM = { act: 'signal', signal: 'SIGTERM' } as const;
 
-  it.runIf(fromCi)('before outputs get their names keeps all work', async () => {
-    // One run, which is committed: the signal comes while it is, and is heard before the outputs move.
-    const sizes = smallSizes({ stripeCount: 1 });
-    const stopped = await resume({ sizes, sabotage: { ...SIGTERM, at: 'output-sync' } });
-    expect(stopped.exitCode).toBe(143);
-    expect(existsSync(output)).toBe(false);
-    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0, outputBytesWritten: 0 });
-    expect(continued.report?.resumed?.outputBytes).toBe(OUTPUT_BYTES);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
-  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)('in %s leaves less work, or none', async (place) => {
-    const words = ['--lines-per-record', '2'];
-    // Fewer records take less room in temp data.
-    const at = place === 'pass 1' ? ({ at: 'temp-write', nth: 150 } as const) : PLACES[place];
-    const stopped = await resume({ argv: words, sabotage: { ...SIGTERM, ...at } });
-    expect(stopped.exitCode).toBe(143);
-    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
-    expect(continued.exitCode).toBe(0);
-    if (place === 'pass 1') expect(continued.splitsRead).toBeGreaterThan(0);
-    else expect(continued.splitsRead).toBe(0);
-    expect(contentOf(output)).toBe(
-      await undisturbed(directory, { inputs, records: { by: 'lines', linesPerRecord: 2 } }),
-    );
-  });
-
   it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)(
     'in %s of a job that cannot be resumed leaves nothing',
     async (place) => {
@@ -151,20 +123,6 @@ describe('SIGTERM', () => {
 });
 
 describe('a resumable job', () => {
-  it.runIf(fromCi)('is stopped again and again, and resumes each time from there', async () => {
-    let taken = -1;
-    for (const nth of [120, 100, 60]) {
-      const stopped = await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } });
-      expect(stopped.exitCode).toBe(143);
-      const { job } = findJobPaths(directory.temp, directory.path());
-      const committed = namesBelow(job).filter((name) => name.endsWith('.index')).length;
-      expect(committed).toBeGreaterThan(taken);
-      taken = committed;
-    }
-    expect((await resume()).exitCode).toBe(0);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
   it.runIf(fromCi)('that two SIGINTs end at once can be resumed', async () => {
     // Each worker is held up for longer than the test may take, once the first pile sets are committed.
     const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
@@ -235,72 +193,6 @@ describe('a resumable job', () => {
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
-
-  it.runIf(fromCi)('keeps the drawn seed', async () => {
-    const words = [...inputs, '-o', output, '-T', directory.temp, '--resume'];
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] };
-    const stopped = await runJob(directory, words, { sabotage, sizes: SIZES });
-    expect(stopped.failure?.resume?.command).not.toContain('--seed');
-    const { report } = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
-    expect(report?.resumed?.pileSets).toBeGreaterThan(2);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs, seed: report?.seed }));
-  });
-
-  it.runIf(fromCi)('starts when there is nothing to resume', async () => {
-    const { exitCode, report } = await resume();
-    expect(exitCode).toBe(0);
-    expect(report?.resumed).toBe(undefined);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
-  it.runIf(fromCi)('that is finished is refused because its output exists', async () => {
-    expect((await resume()).exitCode).toBe(0);
-    const { failure, exitCode } = await resume();
-    expect(exitCode).toBe(2);
-    expect(failure).toMatchObject({ code: 'ERR_OUTPUT_EXISTS', message: expect.stringMatching(/exists already/) });
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
-  it.runIf(fromCi)('whose data fits into memory has nothing to resume, and starts anew', async () => {
-    const sizes = smallSizes({ keepInRam: true });
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-write', nth: 3 } });
-      expect(stopped.failure?.resume).toBe(undefined);
-      expect(readdirSync(directory.temp).length).toBe(signal === 'SIGKILL' ? 2 : 0);
-    }
-    const { exitCode, report } = await resume({ sizes });
-    expect({ exitCode, resumed: report?.resumed }).toEqual({ exitCode: 0, resumed: undefined });
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-});
-
-describe.runIf(fromCi)('other formats', () => {
-  it.runIf(fromCi)('gzip inputs can be resumed', async () => {
-    inputs = [0, 1, 2, 3].map((file) => {
-      const path = directory.path(`${file}.gz.input`);
-      const lines = Array.from({ length: 2000 }, (_, i) => `${file} ${i}\n`);
-      writeFileSync(path, gzipSync(lines.join('')));
-      return path;
-    });
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth: 2, afterwards: true };
-    expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
-    const continued = await resume();
-    expect(continued.exitCode).toBe(0);
-    expect(continued.splitsRead + (continued.report?.resumed?.pileSets ?? 0)).toBe(4);
-    expect(continued.splitsRead).toBeLessThan(4);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
-  it.runIf(fromCi)('records that end in NUL can be resumed', async () => {
-    const path = directory.path('nul.input');
-    writeFileSync(path, Array.from({ length: 9000 }, (_, i) => `${i}\n\0`).join(''));
-    inputs = [path];
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth: 2, afterwards: true };
-    expect(await resume({ argv: ['-z'], sabotage })).toMatchObject({ signal: 'SIGKILL' });
-    const continued = await resume({ argv: ['-z'] });
-    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(1);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs, zeroTerminated: true }));
-  });
 });
 
 describe.runIf(fromCi)('inputs with headers', () => {
@@ -370,26 +262,6 @@ describe('shards', () => {
       expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
     },
   );
-
-  it.runIf(fromCi).each(RULES)('can be resumed from pass 1: %s', async (_, words, shards) => {
-    await resume({ argv: words, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
-    const continued = await resume({ argv: words });
-    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
-    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
-  });
-
-  it.runIf(fromCi)('in a directory that exists end with their marker', async () => {
-    mkdirSync(output);
-    const argvOfShards = ['--shards', '3'];
-    await resume({ argv: argvOfShards, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 2'] } });
-    const { job } = findJobPaths(directory.temp, directory.path());
-    expect(existsSync(job)).toBe(true);
-    expect((await resume({ argv: argvOfShards })).exitCode).toBe(0);
-    mkdirSync(directory.path('undisturbed'));
-    const expected = await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } });
-    expect(contentOf(output)).toEqual(expected);
-    expect(namesBelow(output)).toContain('.shard.complete.json');
-  });
 });
 
 describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
@@ -435,40 +307,11 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
     expect(readdirSync(small)).toEqual([]);
   });
-
-  it.runIf(fromCi)('need only hold the rest when the job resumes in pass 2', async () => {
-    const path = directory.path('large.input');
-    writeFileSync(path, Array.from({ length: 40_000 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join(''));
-    const sizes = smallSizes({
-      ...{ pileCount: 12, stripeCount: 6, pass2ArenaBytes: 2 ** 22, sliceBytes: 2 ** 19 },
-      ...{ bufferBytes: 2 ** 14, readBytes: 2 ** 17, outputBytes: 2 ** 16 },
-    });
-    const small = mountTmpfs(directory.path('small'), 'size=20m');
-    const words = [path, '-o', `${small}/out`, '-T', small, '--workers', '2', '--seed', '1', '--resume'];
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 45 };
-    expect(await runJob(directory, words, { sizes, sabotage })).toMatchObject({ exitCode: 143 });
-    // Somebody takes the space that the job does not need any more.
-    const { blocks, bfree, bsize } = statfsSync(small);
-    const toCome = 4e6 - 512 * statSync(join(findJobPaths(small, small).staging, '0.part')).blocks;
-    remount(small, `size=${Math.ceil(((blocks - bfree) * bsize + toCome) / 1024) + 200}k`);
-    const continued = await runJob(directory, words, { sizes });
-    expect(continued.failure).toBe(undefined);
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
-    expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(1e6);
-    expect(contentOf(`${small}/out`)).toBe(await undisturbed(directory, { inputs: [path] }));
-  });
 });
 
 describe('a job that cannot be resumed is refused', () => {
   const STANDARD_INPUT =
     'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
-
-  it.each([['--resume'], ['--job-dir'], ['--keep-temp']])('standard output, with %s', async (option) => {
-    const words = [...inputs, '-T', directory.temp, option, ...(option === '--job-dir' ? ['job'] : [])];
-    const { exitCode, failure } = await runJob(directory, words, { cwd: directory.path() });
-    expect(exitCode).toBe(2);
-    expect(failure?.message).toBe('standard output cannot be resumed: name a file or directory with --output');
-  });
 
   it('standard input', async () => {
     const { exitCode, failure } = await runJob(directory, ['-', '-o', output, '-T', directory.temp, '--resume']);
@@ -485,14 +328,5 @@ describe('a job that cannot be resumed is refused', () => {
       message: `${pipe} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
     });
     expect(existsSync(job)).toBe(false);
-  });
-
-  it.runIf(fromCi).each([['--resume'], ['--keep-temp']])('an output that is a pipe, with %s', async (option) => {
-    const pipe = makePipe(directory.path('pipe'));
-    const { exitCode, failure } = await runJob(directory, [...inputs, '-o', pipe, '-T', directory.temp, option]);
-    expect({ exitCode, message: failure?.message }).toEqual({
-      exitCode: 2,
-      message: `a job that writes to ${pipe} cannot be resumed or kept; expected a file or a directory as --output`,
-    });
   });
 });

@@ -11,30 +11,12 @@ import type { PileshufError } from '#src/index.js';
 import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { recordBytesOf } from '#src/output/output-target.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { fromCi } from '../fixtures/scale.js';
 import { jobDirectoryOf, stopWithFinishedRanges } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { LARGE_JOB, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
+import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
-
-const LARGE_RESUMABLE_JOB: TinyJobKind = {
-  ...LARGE_JOB,
-  name: 'a large file, written directly where that can be, resumable',
-  tuning: { ...LARGE_JOB.tuning, keepInRam: false, stripeCount: 2, pileCount: 4 },
-  resumable: true,
-};
-
-describe.runIf(fromCi)(LARGE_RESUMABLE_JOB.name, () => {
-  it('resumes from its written output', async () => {
-    const job = jobs.of(LARGE_RESUMABLE_JOB);
-    const expected = await job.expectedContent();
-    await stopWithFinishedRanges(job, fileCalls);
-    expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(2 ** 20);
-    expect(job.content()).toEqual(expected);
-  });
-});
 
 describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
   let job: TinyJob;

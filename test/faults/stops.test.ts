@@ -108,15 +108,6 @@ describe('a signal', () => {
     }
   });
 
-  it.runIf(fromCi)('ends a job whose output is complete but not yet visible', async () => {
-    const result = await shuffleUnder({ act: 'signal', at: 'output-sync', signal: 'SIGTERM' });
-    expect(seen(result)).toEqual({
-      exitCode: 143,
-      lines: [`pileshuf: interrupted by SIGTERM: stopped before the end; no output was written${ADVICE}`],
-    });
-    expectExistingUntouched();
-  });
-
   it.each(
     sampled(
       [
@@ -232,13 +223,6 @@ describe('a reader that closes the output', () => {
     const result = await runShell(script, [...options(), '--compress', codec, ...inputs], smallSizes());
     expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
   });
-
-  it.runIf(fromCi)('of a named pipe ends it likewise', async () => {
-    const pipe = makePipe(directory.path('pipe'));
-    const script = `head -n 1 "$PIPE" > /dev/null & ${IN_TIME} "$@" -o "$PIPE"`;
-    const result = await runShell(script, [...options(), ...inputs], { ...smallSizes(), PIPE: pipe });
-    expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
-  });
 });
 
 describe('a worker', () => {
@@ -256,15 +240,6 @@ describe('a worker', () => {
     async (at) => {
       const result = await shuffleUnder({ act: 'end-worker', at, nth: 12, whenWaitedFor: true }, onePermit());
       expect(seen(result)).toEqual(ENDED);
-      expectExistingUntouched();
-    },
-  );
-
-  it.each(sampled(['temp-write', 'temp-read', 'output-write'] as const, 3, 1))(
-    'that throws with the only permit of its device ends the job, at %s',
-    async (at) => {
-      const result = await shuffleUnder({ act: 'throw', at, nth: 12 }, onePermit());
-      expect(seen(result)).toEqual({ exitCode: 1, lines: [expect.stringMatching(/^pileshuf: .*: made up: a bug/)] });
       expectExistingUntouched();
     },
   );

@@ -2,7 +2,7 @@
  * The temp data of a job between the passes: private directories with known names, data spread evenly over all temp
  * directories, and few files even for many inputs.
  */
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
@@ -84,20 +84,5 @@ describe('temp data', () => {
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
     for (const share of shares) expect(share).toBeCloseTo(1 / 3, 1);
     expect(tempDirs.map((path) => readdirSync(path))).toEqual([[], [], []]);
-  });
-
-  it('of 20,000 small files is that of a few pile sets', async () => {
-    const corpus = directory.path('corpus');
-    mkdirSync(corpus);
-    const text = Array.from({ length: 50 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join('');
-    for (let i = 0; i < 20_000; i++) writeFileSync(join(corpus, `${i}.txt`), text);
-    // With the sizes that the plan chooses.
-    const { files } = await filesBetweenPasses({ inputs: [corpus], tempDirs: [directory.temp] }, { keepInRam: false });
-    const pileSets = files.filter(({ path }) => path.endsWith('.index'));
-    expect(pileSets.length).toBeGreaterThan(1);
-    expect(pileSets.length).toBeLessThan(100);
-    expect(files.length).toBeLessThan(2000);
-    const { size } = statSync(directory.path('out'));
-    expect(size).toBe(20_000 * text.length);
   });
 });

@@ -13,7 +13,6 @@ import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#s
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf, uniqueOrder } from '../laws/reference-order.js';
-import { type CopiesAndChance, orderCopies, weightsOfPlainShares } from '../laws/weighed-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
@@ -105,20 +104,11 @@ export class TinyJob {
       seed: SEED,
       force: kind.force ?? false,
       resume: kind.resumable ?? false,
-      keepTemp: kind.keepTemp ?? false,
-      splits: kind.splits === true ? SPLITS : undefined,
       shards: shardRuleOf(kind),
       compress: kind.compress,
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
       headCount: kind.headCount,
-      mix: kind.shares && {
-        unit: 'records',
-        max_epochs: 2,
-        groups: kind.shares.map((share, i) => ({ name: `group ${i}`, inputs: `*input-${i}`, share })),
-      },
-      weights: kind.factors?.map((factor, i) => ({ glob: `*input-${i}`, factor })),
-      keys: kind.byOrdinal === true ? 'ordinal' : undefined,
       unique: kind.unique,
       onWarning: (line) => this.warnings.push(line),
     };
@@ -248,11 +238,9 @@ export class TinyJob {
     this.#before = undefined;
     this.prepare();
     this.#former = this.content();
-    await this.run({ keepTemp: false });
+    await this.run();
     const content = this.content();
-    const names = Object.keys(content).filter((name) =>
-      /^result(\/(shard-\d+-of-00003|part\.a-\d+-of-00001|part\.b-\d+-of-00002)(\.gz)?)?$/.test(name),
-    );
+    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
     const header = this.#header;
     const bodies = names.sort().map((name) => {
@@ -268,24 +256,13 @@ export class TinyJob {
     return content;
   }
 
-  /** How often the records of each input come; undefined: once. */
-  #factorsOf(texts: readonly (readonly Buffer[])[]): readonly (string | CopiesAndChance)[] | undefined {
-    const { factors, shares } = this.kind;
-    if (shares === undefined) return factors;
-    return weightsOfPlainShares({
-      shares: shares.map(BigInt),
-      maxEpochs: texts.map(() => 2n),
-      amounts: texts.map(({ length }) => BigInt(length)),
-      total: undefined,
-    });
-  }
-
   #orderOf(texts: readonly (readonly Buffer[])[], headerBytes: number): readonly Buffer[] {
-    const headers = texts.map(() => headerBytes);
     if (this.kind.unique === true) return uniqueOrder(texts.flat(), SEED);
-    const factors = this.#factorsOf(texts);
-    if (factors !== undefined) return orderCopies(texts, factors, SEED, headers);
-    return orderRecords(texts, SEED, headers, undefined, this.kind.byOrdinal === true ? 'ordinal' : 'position');
+    return orderRecords(
+      texts,
+      SEED,
+      texts.map(() => headerBytes),
+    );
   }
 
   async #makeBefore(): Promise<void> {
@@ -321,14 +298,8 @@ export function disownLocksBelow(root: string): void {
   }
 }
 
-const SPLITS: ShuffleOptions['splits'] = [
-  { name: 'part.a', share: 0.3 },
-  { name: 'part.b', rest: true },
-];
-
-function shardRuleOf({ shards, splits, shardBytes }: TinyJobKind): ShuffleOptions['shards'] {
+function shardRuleOf({ shards, shardBytes }: TinyJobKind): ShuffleOptions['shards'] {
   if (!shards) return undefined;
-  if (splits) return { by: 'count', shardCount: { 'part.b': 2 } };
   return shardBytes === undefined ? { by: 'count', shardCount: 3 } : { by: 'bytes', maxShardBytes: shardBytes };
 }
 
