@@ -6,8 +6,14 @@ import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { memoryKeeperUrl } from '../../workers/thread-urls.js';
 import type { Release } from '../cleanup.js';
-import { ASK_FOR_SLABS, type KeeperTask } from '../pile-sets/kept-memory.js';
-import { ownRamPool, type RamPoolHandle, ramPoolIn, wholeChunks } from '../pile-sets/ram-pool.js';
+import {
+  ASK_FOR_SLABS,
+  type KeeperTask,
+  ownRamPool,
+  type RamPoolHandle,
+  ramPoolIn,
+  wholeChunks,
+} from '../pile-sets/ram-pool.js';
 import { workerError } from './task-pool.js';
 import type { JobStop } from './threads.js';
 

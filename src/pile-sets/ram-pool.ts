@@ -3,15 +3,25 @@
  * inside a chunk. Taking a chunk uses up spare memory of the job, for good: the pool lives as long as its job. When
  * the pool is full, or longer read windows have used up the spare memory, segments go to disk.
  *
- * A place in the pool is one number, its byte offset; a segment never crosses a chunk.
+ * All threads of a job share slabs of memory. The calling thread holds none of them: memory that the main thread of a
+ * program has held stays resident until its collector runs, and shared memory does not make the collector run. So a thread
+ * of its own keeps the slabs (`workers/memory-keeper.cts`) and hands them to the threads that ask. A job on one thread uses
+ * that thread's own memory, which the collector does count.
+ *
+ * A place in the pool is one number, its byte offset; a segment never crosses a chunk, nor a chunk a slab.
  */
+import { BroadcastChannel } from 'node:worker_threads';
+import { AbortError } from '../errors.js';
+import { copySharedBytes } from '../io/shared-bytes.js';
 import type { JobControl } from '../job-control.js';
-import { openPoolMemory, type PoolMemory, type PoolMemoryHandle } from './pool-memory.js';
 
 /** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;
-/** Places are multiples of this, like the addresses of pile buffers: equal alignment makes copies fastest. */
-const PLACE_BYTES = 8;
+
+/** The memory of a pool in the form that travels to other threads; the memory of a single thread does not travel. */
+type PoolMemoryHandle =
+  | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
+  | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
 /** The pool in the form that travels to other threads. */
 export interface RamPoolHandle {
@@ -44,22 +54,28 @@ export function takenBytes(handle: RamPoolHandle): number {
 
 /** One thread's view of the pool. */
 export class RamPool {
-  readonly #memory: PoolMemory;
+  readonly #handle: RamPoolHandle;
+  readonly #slabs: Uint8Array[];
   readonly #taken: BigInt64Array;
-  readonly #capacityBytes: number;
   readonly #control: JobControl;
   #next = 0;
   #chunkEnd = 0;
 
-  private constructor({ taken, capacityBytes }: RamPoolHandle, memory: PoolMemory, control: JobControl) {
+  private constructor(handle: RamPoolHandle, slabs: Uint8Array[], control: JobControl) {
+    this.#handle = handle;
+    this.#slabs = slabs;
+    this.#taken = new BigInt64Array(handle.taken);
     this.#control = control;
-    this.#memory = memory;
-    this.#taken = new BigInt64Array(taken);
-    this.#capacityBytes = capacityBytes;
   }
 
+  /** @throws AbortError if the job is stopped while the thread that keeps the slabs does not answer. */
   static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
-    return new RamPool(handle, await openPoolMemory(handle.memory, control), control);
+    const { memory } = handle;
+    const slabs =
+      memory.kind === 'own'
+        ? memory.slabs
+        : (await askKeeper(memory.channelName, control)).map((slab) => new Uint8Array(slab));
+    return new RamPool(handle, slabs, control);
   }
 
   /** Bytes that can be stored in one piece; 0: the pool is full. */
@@ -76,20 +92,31 @@ export class RamPool {
   store(bytes: Uint8Array, offset: number, byteLength: number): number {
     if (byteLength > this.#chunkEnd - this.#next) throw new RangeError('the chunk has no room for a segment');
     const place = this.#next;
-    this.#memory.store(place, bytes.subarray(offset, offset + byteLength));
-    this.#next += Math.ceil(byteLength / PLACE_BYTES) * PLACE_BYTES;
+    const source = bytes.subarray(offset, offset + byteLength);
+    copySharedBytes(source, this.#slabOf(place), place % this.#handle.memory.slabBytes);
+    this.#next += byteLength;
     return place;
   }
 
   /** Copies `byteLength` bytes from `place` to `target` at `offset`. */
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void {
-    this.#memory.load(place, byteLength, target, offset);
+    const start = place % this.#handle.memory.slabBytes;
+    copySharedBytes(this.#slabOf(place).subarray(start, start + byteLength), target, offset);
+  }
+
+  #slabOf(place: number): Uint8Array {
+    const { kind, slabBytes } = this.#handle.memory;
+    const index = Math.floor(place / slabBytes);
+    if (kind === 'own') this.#slabs[index] ??= new Uint8Array(slabBytes);
+    const slab = this.#slabs[index];
+    if (slab === undefined) throw new RangeError(`no slab of the memory pool holds byte ${place}`);
+    return slab;
   }
 
   #takeChunk(): void {
     for (;;) {
       const taken = Atomics.load(this.#taken, 0);
-      if (Number(taken) >= this.#capacityBytes || !this.#control.takeSpare(CHUNK_BYTES)) return;
+      if (Number(taken) >= this.#handle.capacityBytes || !this.#control.takeSpare(CHUNK_BYTES)) return;
       if (Atomics.compareExchange(this.#taken, 0, taken, taken + BigInt(CHUNK_BYTES)) === taken) {
         this.#next = Number(taken);
         this.#chunkEnd = this.#next + CHUNK_BYTES;
@@ -97,5 +124,42 @@ export class RamPool {
       }
       this.#control.giveSpare(CHUNK_BYTES);
     }
+  }
+}
+
+/** The task of the thread that keeps memory. */
+export interface KeeperTask {
+  readonly channelName: string;
+  /** The question on that channel that it answers. */
+  readonly question: string;
+  readonly wantedBytes: number;
+  /** The size of a slab; the last one may be smaller. */
+  readonly slabBytes: number;
+}
+
+/** The question; the answer goes to every listener and is an array of the slabs. */
+export const ASK_FOR_SLABS = 'slabs?';
+
+/** How often a thread that waits for the answer looks whether the job was stopped. */
+const POLL_MILLISECONDS = 50;
+
+/** @throws AbortError if the job is stopped while the keeper does not answer. */
+export async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
+  const channel = new BroadcastChannel(channelName);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      channel.onmessage = ({ data }: { readonly data: unknown }) => {
+        // Questions of other threads arrive here, too.
+        if (Array.isArray(data)) resolve(data);
+      };
+      channel.postMessage(ASK_FOR_SLABS);
+      timer = setInterval(() => {
+        if (control.isAborted) reject(new AbortError());
+      }, POLL_MILLISECONDS);
+    });
+  } finally {
+    clearInterval(timer);
+    channel.close();
   }
 }

@@ -42,7 +42,7 @@ const RESCATTERED_PILES_A_WORKER = 8;
 /** Half of a thread's addresses; the other half is for a long record. */
 const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
 /** The first share that a thread of a job in memory tries. */
-const CACHED_SHARE_BYTES = 64 * MIB;
+const CACHED_SHARE_BYTES = 16 * MIB;
 
 /** The number of piles and stripes, fixed once the first pile set is written. */
 export interface PileDivision {

@@ -3,6 +3,8 @@
  * unchanged.
  */
 
+import { execFileSync } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
@@ -13,6 +15,12 @@ import { atScale, fromCi } from '../fixtures/scale.js';
 
 const MIB = 1024 * 1024;
 const plenty = JobControl.create([], 2 ** 40);
+const stop = { fail: expect.unreachable };
+
+const releases: Release[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
 
 /** Stores all of the bytes in one piece; undefined when there is no room for that. */
 function storeWhole(pool: RamPool, bytes: Uint8Array, offset: number, byteLength: number): number | undefined {
@@ -30,25 +38,75 @@ function load(pool: RamPool, place: number, byteLength: number): Uint8Array {
   return target.subarray(1, -1);
 }
 
+const poolModule = new URL('../../dist/src/pile-sets/ram-pool.js', import.meta.url).href;
+const keeperModule = new URL('../../dist/src/passes/job-memory.js', import.meta.url).href;
+const controlModule = new URL('../../dist/src/job-control.js', import.meta.url).href;
+
+/** What another thread finds at `place`. */
+function loadOnOtherThread(handle: unknown, place: number, byteLength: number): Promise<Uint8Array> {
+  const code = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const { RamPool } = await import(${JSON.stringify(poolModule)});
+    const { JobControl } = await import(${JSON.stringify(controlModule)});
+    const pool = await RamPool.open(workerData.handle, JobControl.create([], 0));
+    const target = new Uint8Array(workerData.byteLength);
+    pool.load(workerData.place, workerData.byteLength, target, 0);
+    parentPort.postMessage(target);
+  `;
+  return new Promise((resolve, reject) => {
+    const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+    const thread = new Worker(url, { workerData: { handle, place, byteLength } });
+    thread.once('message', resolve).once('error', reject);
+  });
+}
+
+describe('keepRamPool', () => {
+  it('gives memory that all threads share', async () => {
+    const handle = await keepRamPool(3 * MIB, stop, releases);
+    const pool = await RamPool.open(handle, plenty);
+    pool.roomBytes();
+    expect(pool.store(Buffer.from('..shared..'), 2, 6)).toBe(0);
+    expect(Buffer.from(await loadOnOtherThread(handle, 0, 6)).toString()).toBe('shared');
+  });
+
+  it('gives less if the system has less', () => {
+    const code = `
+      const { keepRamPool } = await import(${JSON.stringify(keeperModule)});
+      const releases = [];
+      const { capacityBytes } = await keepRamPool(2 ** 36, { fail: () => {} }, releases);
+      for (const release of releases) await release();
+      process.stdout.write(String(capacityBytes));
+    `;
+    const argv = ['-c', 'ulimit -v 16777216 && exec "$@"', '', process.execPath, '--input-type=module', '-e', code];
+    const capacityBytes = Number(execFileSync('bash', argv, { encoding: 'utf8' }));
+    expect(capacityBytes).toBeGreaterThan(0);
+    expect(capacityBytes).toBeLessThan(2 ** 34);
+  });
+});
+
 describe('ownRamPool', () => {
   it('has whole chunks', () => {
     expect(ownRamPool(1).capacityBytes).toBe(CHUNK_BYTES);
     expect(ownRamPool(CHUNK_BYTES + 1).capacityBytes).toBe(2 * CHUNK_BYTES);
   });
+
+  it('makes a slab when something is stored there', async () => {
+    const handle = ownRamPool(2 ** 40);
+    const { memory } = handle;
+    if (memory.kind !== 'own') throw new Error('expected memory of one thread');
+    const pool = await RamPool.open(handle, plenty);
+    pool.roomBytes();
+    expect(memory.slabs).toHaveLength(0);
+    pool.store(Buffer.alloc(CHUNK_BYTES, 'a'), 0, CHUNK_BYTES);
+    expect(memory.slabs.map((slab) => slab.byteLength)).toEqual([CHUNK_BYTES]);
+  });
 });
 
 describe.each([
-  [
-    'memory that a thread keeps',
-    (byteLength: number, releases: Release[]) => keepRamPool(byteLength, { fail: expect.unreachable }, releases),
-  ],
+  ['memory that a thread keeps', (byteLength: number) => keepRamPool(byteLength, stop, releases)],
   ['memory of one thread', async (byteLength: number) => ownRamPool(byteLength)],
 ])('RamPool in %s', (_, poolOfBytes) => {
-  const releases: Release[] = [];
-  afterEach(async () => {
-    for (const release of releases.splice(0)) await release();
-  });
-  const poolOf = (byteLength: number): Promise<RamPoolHandle> => poolOfBytes(byteLength, releases);
+  const poolOf = (byteLength: number): Promise<RamPoolHandle> => poolOfBytes(byteLength);
 
   it('keeps every segment, of whichever thread, until the end', async () => {
     const segments = fc.array(fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 300_000 })), { maxLength: 40 });
@@ -90,7 +148,7 @@ describe.each([
       expect(storeWhole(a, filled(MIB, 1), 0, MIB)).toBeUndefined();
       expect(storeWhole(b, filled(MIB, 1), 0, MIB)).toBeUndefined();
     }
-    expect(storeWhole(b, filled(10, 2), 0, 10)).toBe(MIB + 16);
+    expect(storeWhole(b, filled(10, 2), 0, 10)).toBe(MIB + 10);
     expect(takenBytes(handle)).toBe(2 * MIB);
   });
 
@@ -111,8 +169,8 @@ describe.each([
     expect(pool.roomBytes()).toBe(MIB);
     expect(() => pool.store(filled(MIB + 1, 1), 0, MIB + 1)).toThrow(RangeError);
     pool.store(filled(MIB - 11, 1), 0, MIB - 11);
-    expect(pool.roomBytes()).toBe(8);
-    pool.store(filled(8, 1), 0, 8);
+    expect(pool.roomBytes()).toBe(11);
+    pool.store(filled(11, 1), 0, 11);
     expect(pool.roomBytes()).toBe(MIB);
   });
 
