@@ -11,7 +11,6 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** Taken as they are. */
 const copied = {
-  'task-thread.cjs': 'dist/workers/task-thread.cjs',
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'kernel.wasm': 'dist/workers/kernel/kernel.wasm',
   'commander-LICENSE.txt': 'node_modules/commander/LICENSE',
@@ -40,27 +39,48 @@ const byLaterTasks = laterTasks.map((name) => neededBy(`/dist/workers/tasks/${na
 const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
 const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.test(id);
 
-/** Loaded by the entry when it needs them. */
-const loadedByMain = new Set(['./run-command.js']);
-
 /** Node reads every byte of what it loads. The docstrings are in the types of the package. */
 const withoutDocs = { legal: true, annotation: false, jsdoc: false };
 
+/** The library is made of ES modules, as bundlers of other programs want it. */
 const library = defineConfig({
-  input: {
-    index: './dist/src/index.js',
-    'run-command': './dist/src/cli/run-command.js',
-    tasks: './dist/workers/tasks.js',
+  input: { index: './dist/src/index.js' },
+  platform: 'node',
+  external: /^[^./]/,
+  output: {
+    dir: 'dist/bundle',
+    cleanDir: true,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'library-[hash].js',
+    comments: withoutDocs,
   },
+  plugins: [
+    {
+      name: 'copy',
+      generateBundle() {
+        for (const [fileName, path] of Object.entries(copied)) {
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
+        }
+      },
+    },
+  ],
+});
+
+/** The command and the tasks of all threads are CommonJS: that starts sooner, and `src/code-cache.cts` can load it. */
+const command = defineConfig({
+  input: { 'run-command': './dist/src/cli/run-command.js', tasks: './dist/workers/tasks.js' },
   platform: 'node',
   external: /^(?!commander|yaml)[^./]/,
   preserveEntrySignatures: 'allow-extension',
   output: {
     dir: 'dist/bundle',
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'part-[hash].js',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: 'part-[hash].cjs',
     comments: withoutDocs,
+    // Names stay: the trace of an internal error has them.
+    minify: { compress: false, mangle: false },
     // One file for what a shuffle loads beside its tasks, else one for each set of commands that share something.
     codeSplitting: {
       includeDependenciesRecursively: false,
@@ -79,12 +99,9 @@ const library = defineConfig({
   },
   plugins: [
     {
-      name: 'copy',
-      generateBundle() {
-        for (const [fileName, path] of Object.entries(copied)) {
-          this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
-        }
-      },
+      name: 'imports',
+      // A script with a code cache cannot import; `src/code-cache.cts` does it.
+      renderChunk: (code) => code.replaceAll(/(?<![\w.])import\("/g, 'importOther("'),
     },
     {
       name: 'manual',
@@ -96,29 +113,33 @@ const library = defineConfig({
   ],
 });
 
-/** The entry is CommonJS: see `main.cts`. */
-const main = defineConfig({
-  input: { main: './dist/src/cli/main.cjs' },
-  platform: 'node',
-  external: /^[^./]/,
-  output: {
-    dir: 'dist/bundle',
-    format: 'cjs',
-    entryFileNames: '[name].cjs',
-    comments: withoutDocs,
-    codeSplitting: false,
-  },
-  plugins: [
-    {
-      name: 'beside',
-      // All files of the bundle lie in one directory.
-      resolveId: (id) => (loadedByMain.has(id) ? { id, external: true } : null),
-      // npx runs the file of an earlier clone at the same path without making it executable.
-      writeBundle() {
-        chmodSync('dist/bundle/main.cjs', 0o755);
-      },
+/** The files with which processes and threads start. */
+const starter = (name: string, input: string) =>
+  defineConfig({
+    input: { [name]: input },
+    platform: 'node',
+    external: ['./tasks.js'],
+    output: {
+      dir: 'dist/bundle',
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      comments: withoutDocs,
+      codeSplitting: false,
     },
-  ],
-});
+    plugins: [
+      {
+        name: 'executable',
+        // npx runs the file of an earlier clone at the same path without making it executable.
+        writeBundle() {
+          chmodSync(`dist/bundle/${name}.cjs`, 0o755);
+        },
+      },
+    ],
+  });
 
-export default [library, main];
+export default [
+  library,
+  command,
+  starter('main', './dist/src/cli/main.cjs'),
+  starter('task-thread', './dist/workers/task-thread.cjs'),
+];

@@ -3,9 +3,19 @@
  * reports that the thread is ready. It is CommonJS with `import()`, because piscina would `require` an ES module, and
  * Node 20 aborts the whole process when a thread is terminated during that.
  */
+import type { CodeCache } from '../src/code-cache.cjs';
 import type { TaskName, TaskOf } from './tasks.js';
 
-const loading = import('./tasks.js');
+const { loadCompiled }: CodeCache = require('../src/code-cache.cjs');
+
+const { existsSync } = process.getBuiltinModule('node:fs');
+const { join } = process.getBuiltinModule('node:path');
+
+/** Is there in the bundle alone. */
+const bundled = join(__dirname, 'tasks.cjs');
+const loading = existsSync(bundled)
+  ? Promise.resolve(loadCompiled(bundled) as typeof import('./tasks.js', { with: { 'resolution-mode': 'import' } }))
+  : import('./tasks.js');
 
 /** Piscina waits for this promise before the thread is ready; the event loop of a thread that is not ready stands still. */
 const runTask = loading.then(

@@ -73,9 +73,9 @@ describe('the bundled command', () => {
     expect(pileshuf([...argv, '-o', 'out'], { env, input })).toEqual({ status: 0, stdout: '', stderr: '' });
     const urls = readdirSync(coverage).flatMap((name) => {
       const { result }: { result: { url: string }[] } = JSON.parse(readFileSync(`${coverage}/${name}`, 'utf8'));
-      return result.flatMap(({ url }) => (url.startsWith('file:') ? [url] : []));
+      return result.flatMap(({ url }) => (url.startsWith('node:') ? [] : [url.replace(/^file:\/\//, '')]));
     });
-    const names = urls.map((url) => /\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? fileURLToPath(url));
+    const names = urls.map((url) => /\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url);
     return [...new Set(names.map((name) => name.replace(root, '')))].sort();
   }
 
@@ -85,6 +85,17 @@ describe('the bundled command', () => {
     const loaded = loadedBy(['plain']);
     expect(loaded.filter((name) => !name.startsWith('dist/bundle/'))).toEqual(['seedrandom']);
     expect(loaded).toContainEqual(bundled);
+  });
+
+  it('keeps its compiled code, and compiles what does not belong to this Node or is damaged', () => {
+    const files = () =>
+      readdirSync(`${root}dist/bundle/cache`, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const expected = pileshuf(['plain']);
+    expect(expected.status).toBe(0);
+    expect(files().length).toBeGreaterThan(1);
+    for (const { parentPath, name } of files()) writeFileSync(`${parentPath}/${name}`, 'damaged');
+    expect(pileshuf(['plain'])).toEqual(expected);
+    for (const { parentPath, name } of files()) expect(statSync(`${parentPath}/${name}`).size).toBeGreaterThan(100);
   });
 
   it.runIf(fromCi)('loads no more for worker threads', () => {

@@ -31,21 +31,11 @@ describe('pileshuf', () => {
   });
 
   it.each([
-    [
-      ['help', 'verfy'],
-      2,
-      'pileshuf: there is no command verfy; did you mean pileshuf help verify? An input named help is ./help\n',
-    ],
     [['help', 'cluster'], 2, /^pileshuf: cluster needs a second word: cluster plan, .*/],
     [
       ['help', 'me'],
       2,
       /^pileshuf: there is no command me; the commands are append, .*\. An input named help is .\/help\n$/,
-    ],
-    [
-      ['shuffle', 'in'],
-      3,
-      /^pileshuf: the input shuffle does not exist; the main command has no name: leave the word out\n$/,
     ],
     [['--sharts', '4'], 2, "pileshuf: unknown option '--sharts' (Did you mean --shards?); see pileshuf --help\n"],
     [['-S', '5\n\x1b[2J'], 2, /^pileshuf: -S 5\\n\\x1b\[2J: expected a number and a unit: .*\n$/],
