@@ -19,7 +19,14 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/pile-sets', 'src/machine'],
   ['src/io'],
   ['src/job-control.ts', 'src/pause.ts', 'src/cleanup.ts', 'src/known-options.ts'],
-  ['src/errors.ts', 'src/keys.ts', 'src/phase-clock.ts', 'src/quantity.ts', 'src/several-at-once.ts', 'src/code-cache.cts'],
+  [
+    'src/errors.ts',
+    'src/keys.ts',
+    'src/phase-clock.ts',
+    'src/quantity.ts',
+    'src/several-at-once.ts',
+    'src/code-cache.cts',
+  ],
 ];
 
 /** The rooms inside `workers`, from the top down. */

@@ -14,7 +14,7 @@ const { join } = process.getBuiltinModule('node:path');
 /** Is there in the bundle alone. */
 const bundled = join(__dirname, 'tasks.cjs');
 const loading = existsSync(bundled)
-  ? Promise.resolve(loadCompiled(bundled) as typeof import('./tasks.js', { with: { 'resolution-mode': 'import' } }))
+  ? Promise.resolve(loadCompiled(bundled) as typeof import('./tasks.js', { with: { 'resolution-mode': 'import' }}))
   : import('./tasks.js');
 
 /** Piscina waits for this promise before the thread is ready; the event loop of a thread that is not ready stands still. */

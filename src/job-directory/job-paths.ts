@@ -86,8 +86,7 @@ function idOf(text: string): string {
 }
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
-const OWN_NAME =
-  /^(manifest|member-\d+|commit|cuts|distinct|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+const OWN_NAME = /^(manifest|member-\d+|commit|cuts|distinct|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** The records by which a later attempt knows that the outputs have their names. */
 const LAST_RECORD_NAME = /^(manifest|member-\d+|commit)$/;
 /** A data directory in a job directory that the user named. */

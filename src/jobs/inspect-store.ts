@@ -96,7 +96,9 @@ export async function inspectStore(
   const unowned = await findUnowned(snapshot, signal);
   remains.requirePresent(unowned.pileSets === 0 ? '' : `, which does not name ${describeUnowned(unowned)}`);
   const totals = await readStoredTotals(snapshot, signal);
-  const storedBytes = totals.recordBytes.map((bytes, pile) => bytes + STORED_HEADER_BYTES * (totals.records[pile] ?? 0));
+  const storedBytes = totals.recordBytes.map(
+    (bytes, pile) => bytes + STORED_HEADER_BYTES * (totals.records[pile] ?? 0),
+  );
   if (verified) {
     requireNoneUnowned(unowned, snapshot);
     await verifyStore(snapshot, completeTalk(options), tuning);

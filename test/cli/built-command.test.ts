@@ -89,7 +89,9 @@ describe('the bundled command', () => {
 
   it('keeps its compiled code, and compiles what does not belong to this Node or is damaged', () => {
     const files = () =>
-      readdirSync(`${root}dist/bundle/cache`, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      readdirSync(`${root}dist/bundle/cache`, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      );
     const expected = pileshuf(['plain']);
     expect(expected.status).toBe(0);
     expect(files().length).toBeGreaterThan(1);
