@@ -9,7 +9,7 @@ import * as library from '#src/index.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { sampled } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Block, blocksOf, docs, examplesOfHelp } from './page-blocks.js';
 import { MADE_BY, makeSite } from './site.js';
@@ -133,7 +133,7 @@ describe('the block', () => {
   const single = alone.filter(({ page }) => !IN_SEQUENCE.includes(page));
   const named = single.map((block) => [`${block.page}: ${block.text.split('\n')[0]}`, block] as const);
 
-  it.each(sampled(named, 12))('of %s', async (_, block) => {
+  it.each(sampled(named, 16))('of %s', async (_, block) => {
     makeSite(site());
     for (const { page, file, text } of files) if (page === block.page) writeFileSync(site(file), text);
     await run(block, true);
@@ -141,7 +141,7 @@ describe('the block', () => {
 });
 
 describe('the blocks in their order', () => {
-  it.each(sampled(IN_SEQUENCE, 2))('of %s', async (page) => {
+  it.runIf(fromCi).each(IN_SEQUENCE)('of %s', async (page) => {
     makeSite(site());
     for (const block of all.filter((each) => each.page === page && isRun(each))) await run(block, false);
   });
