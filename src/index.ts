@@ -51,7 +51,7 @@ export {
 } from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
-export type { TaskKind } from './cluster/task-arrays.js';
+export { TASK_KINDS, type TaskKind } from './cluster/task-arrays.js';
 export type { ClusterTaskProfile } from './cluster/task-profile.js';
 export type { TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
