@@ -438,9 +438,8 @@ export class RecordReader implements FramingKernel {
 
   /** @returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey, firstOrdinal, inputOrdinal } = this.#part;
+    const { weight, inputKey, firstOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
-    wasm.beginInput(inputOrdinal);
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
     else wasm.keyByOrdinal(BigInt(ordinal));
