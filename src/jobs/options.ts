@@ -52,7 +52,7 @@ export type HeaderKind =
   | { readonly bytes: number };
 
 /** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
-export type JobPhase = 'count' | 'scatter' | 'measure' | 'draw' | 'shuffle' | 'commit' | 'verify';
+export type JobPhase = 'count' | 'scatter' | 'measure' | 'shuffle' | 'commit' | 'verify';
 
 /** A phase, and how many bytes it works through. */
 export interface PhaseBytes {
