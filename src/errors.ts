@@ -25,7 +25,7 @@ export type ErrorKind =
 type UsageCode =
   /** An option or an argument is wrong, or two of them contradict each other. */
   | 'ERR_OPTION'
-  /** The output exists, or the report, the list of duplicates or the index. */
+  /** The output exists, or the report or the index. */
   | 'ERR_OUTPUT_EXISTS'
   /** The output cannot lie there: it is an input, a directory, a file of a store, or not on the right file system. */
   | 'ERR_OUTPUT_PLACE'

@@ -73,14 +73,6 @@ export interface PileSettings extends TaskSettings {
   readonly unique?: boolean | undefined;
   /** The value that they follow; absent: they follow all bytes. */
   readonly uniqueBy?: ValueRule | undefined;
-  /** Whether stored records tell where they come from; then all are stored. Absent: no. */
-  readonly keepsPlaces?: boolean | undefined;
-}
-
-/** How a task scatters copies of records: the piles of the copies, and the memory for them. */
-export interface CopySettings extends Pick<PileSettings, 'layout' | 'keyScale' | 'ramPool' | 'bufferBytes'> {
-  readonly arenaBytes: number;
-  readonly readBytes: number;
 }
 
 /** The settings of tasks of the scatter pass. */

@@ -10,18 +10,19 @@ import { type WrittenRecord, writtenRecords } from './piles/written-ranks.js';
 import { type TakenRecord, takenRecords } from './read/record-sample.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
-import { drawRecords } from './tasks/draw-records.js';
 import type { FindTask } from './tasks/find-records.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
 import { measureDistinct } from './tasks/measure-distinct.js';
 import { measureParts } from './tasks/measure-parts.js';
 import { noteRecords } from './tasks/note-records.js';
+import { orderPiles } from './tasks/order-piles.js';
 import { readBack } from './tasks/read-back.js';
 import type { WindowTask } from './tasks/sample-windows.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';
 import { verifyPiles } from './tasks/verify-piles.js';
+import { writeDraws } from './tasks/write-draws.js';
 import { writeNumbers } from './tasks/write-numbers.js';
 import { writeRange } from './tasks/write-range.js';
 
@@ -30,7 +31,6 @@ export { forgetJob } from './thread-state.js';
 const TASKS = {
   count: countByte,
   'count-records': countRecords,
-  draw: drawRecords,
   // Loaded when it is called: a shuffle does not need it.
   'find-records': async (task: FindTask) => (await import('./tasks/find-records.js')).findRecords(task),
   load: loadPortion,
@@ -38,12 +38,14 @@ const TASKS = {
   'measure-distinct': measureDistinct,
   'measure-parts': measureParts,
   note: noteRecords,
+  'order-piles': orderPiles,
   'read-back': readBack,
   'sample-windows': async (task: WindowTask) => (await import('./tasks/sample-windows.js')).sampleWindows(task),
   scatter: scatterSlice,
   'tally-records': async (task: TallyTask) => (await import('./tasks/tally-records.js')).tallyRecords(task),
   verify: verifyPiles,
   write: writeRange,
+  'write-draws': writeDraws,
   'write-numbers': writeNumbers,
 };
 

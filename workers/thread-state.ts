@@ -12,7 +12,7 @@ import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
 import { NumberWriter } from './number-writer.js';
-import type { CopySettings, NumberSettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
+import type { NumberSettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 export interface ThreadState {
   readonly control: JobControl;
@@ -20,11 +20,6 @@ export interface ThreadState {
   readonly hasher: KernelHasher;
   /** For the output, which is written while segments are read. */
   readonly outputHasher: KernelHasher;
-}
-
-/** The state for tasks that scatter copies of records, with an arena of its own. */
-export interface DrawState extends Pick<PileState, 'arena' | 'hasher' | 'ramPool' | 'compressor'> {
-  readonly control: JobControl;
 }
 
 /** The state for tasks that write the numbers of a range. */
@@ -52,7 +47,6 @@ export interface PileState extends ThreadState {
 const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
-const drawStatesOfJobs = new Map<string, DrawState>();
 const numberStatesOfJobs = new Map<string, NumberState>();
 
 export function threadStateOf(job: TaskSettings): ThreadState {
@@ -87,18 +81,6 @@ export function pileStateOf(job: PileSettings): PileState {
   }));
 }
 
-/** The state for tasks that scatter copies of records while their arena has a pile in order. */
-export function drawStateOf(job: PileSettings, { ramPool, arenaBytes }: CopySettings): DrawState {
-  const { control, compressor } = pileStateOf(job);
-  const state = keptState(drawStatesOfJobs, job, () => {
-    const arena = new Arena(control);
-    const pool = ramPool === undefined ? undefined : RamPool.open(ramPool, control);
-    return { control, compressor, arena, ramPool: pool, hasher: new KernelHasher(arena, 'segments') };
-  });
-  state.arena.allow(arenaBytes);
-  return state;
-}
-
 export function numberStateOf(job: NumberSettings): NumberState {
   const { control, arena } = threadStateOf(job);
   return keptState(numberStatesOfJobs, job, () => ({ control, writer: new NumberWriter(arena, job) }));
@@ -115,8 +97,7 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  const ofTasks = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, drawStatesOfJobs];
-  for (const states of [...ofTasks, numberStatesOfJobs]) states.delete(jobName);
+  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, numberStatesOfJobs]) states.delete(jobName);
 }
 
 /**

@@ -87,7 +87,6 @@ export async function openSets(
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
   for (const { inputs, directories } of listed) {
-    // Samples of one key are no concern of a job that puts no two of them side by side.
     const { inputs: withHeaders, first } = await readInputHeaders(
       inputs,
       { ...request, framing: undefined },

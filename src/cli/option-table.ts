@@ -162,11 +162,6 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLERS,
   },
   {
-    name: 'duplicates', value: 'FILE', sets: 'duplicates', parse: parsePath,
-    help: 'write the records that --unique or --unique-by drops, and where they come from, as JSON lines',
-    group: 'Output', commands: SHUFFLERS,
-  },
-  {
     name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
     help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
     group: 'Output', commands: OUTPUT_WRITERS,

@@ -75,16 +75,15 @@ const PASS_2_WORDS: Readonly<Record<keyof MemoryOfPass2, string>> = {
 };
 
 function memoryRows({ memory }: ShufflePreview): Row[] {
-  const { budgetBytes, drawnBytes, pass1, pass2 } = memory;
+  const { budgetBytes, pass1, pass2 } = memory;
   const size = sizeWord(budgetBytes);
   const parts = <Name extends string>(sizes: Readonly<Record<Name, number>>, words: Readonly<Record<Name, string>>) =>
     (Object.keys(words) as Name[])
       .filter((name) => sizes[name] > 0)
       .map((name) => `${words[name]} ${formatBytes(sizes[name])}`)
       .join(', ');
-  const drawn = drawnBytes > 0 ? `, of which ${formatBytes(drawnBytes)} for drawn records` : '';
   return [
-    ['memory', `${formatBytes(budgetBytes)} (-S${size === undefined ? '' : ` ${size}`})${drawn}`],
+    ['memory', `${formatBytes(budgetBytes)} (-S${size === undefined ? '' : ` ${size}`})`],
     ['  pass 1', parts(pass1, PASS_1_WORDS)],
     ['  pass 2', parts(pass2, PASS_2_WORDS)],
   ];

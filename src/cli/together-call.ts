@@ -45,7 +45,6 @@ const REASONS: Readonly<Record<string, string>> = {
   'skip-blank': 'a line that is blank in one member may not be so in the others',
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   unique: 'a record that comes twice in one member may belong to two records of another',
-  duplicates: 'no record of aligned files is dropped',
   'unique-by': 'a value of one member says nothing of the others',
   'split-by': 'only one member has the value, and the others must be split alike without it',
   missing: 'a value of one member says nothing of the others',

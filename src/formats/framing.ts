@@ -115,8 +115,7 @@ export interface Framing {
    * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: unknown.
    */
   countSample(sample: Uint8Array): number | undefined;
-  /** @param onKey called with the key of each marked sample, by a framing that has `sampleKeys`. */
-  openScanner(kernel: FramingKernel, limits: RecordLimits, at: ScanStart, onKey?: OnKey): RecordScanner;
+  openScanner(kernel: FramingKernel, limits: RecordLimits, at: ScanStart): RecordScanner;
 }
 
 /**
@@ -124,8 +123,6 @@ export interface Framing {
  * before; or at a sample from anywhere, which cannot be checked.
  */
 export type ScanStart = 'beginning' | number | 'sample';
-
-export type OnKey = (key: string) => void;
 
 export interface RecordLimits {
   readonly maxRecordBytes: number;

@@ -24,7 +24,6 @@ import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import { inputName, openStreamInput } from '../io/input-source.js';
 import { hearSignalsAt } from '../pause.js';
 import type { FileInput, Input } from './list-inputs.js';
-import { repeatedKey, type SamplePlace } from './repeated-keys.js';
 
 /** Most headers end within this many bytes, which are decoded at once. */
 const HEAD_BYTES = 4096;
@@ -36,6 +35,8 @@ export interface HeaderRequest extends RecordFormat {
   readonly readsStreams?: boolean;
   readonly memoryBytes: number;
   readonly signal: AbortSignal | undefined;
+  /** Hears of two inputs whose first samples have one key. */
+  readonly onWarning?: (line: string) => void;
 }
 
 export interface InputHeaders {
@@ -47,8 +48,7 @@ export interface InputHeaders {
 
 /**
  * @param budgetFor advice for an error message: the memory budget with which a decoder gets this many bytes in pass 1.
- * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input;
- *   ERR_SAMPLE_KEY_REPEATED if the first samples of two inputs have one key; AbortError
+ * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input; AbortError
  */
 export async function readInputHeaders(
   inputs: readonly Input[],
@@ -66,9 +66,10 @@ export async function readInputHeaders(
   };
   const withHeaders: Input[] = [];
   const sampleKeys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
-  const placeOfKey = new Map<string, SamplePlace>();
+  const pathOfKey = new Map<string, string>();
+  let hasWarned = false;
   let first: FoundHeader | undefined;
-  for (const [inputOrdinal, input] of inputs.entries()) {
+  for (const input of inputs) {
     await hearSignalsAt(withHeaders.length, signal);
     if (input.kind === 'list' || (input.kind === 'stream' && !readsStreams)) {
       withHeaders.push(input);
@@ -86,11 +87,17 @@ export async function readInputHeaders(
     withHeaders.push(input.kind === 'file' ? { ...input, header: kept } : input);
     const key = sampleKeys?.keyOf(rest);
     if (key === undefined) continue;
-    const [place, earlier] = [{ inputOrdinal, path }, placeOfKey.get(key)];
-    if (earlier !== undefined) throw repeatedKey(key, [earlier, place], ', the first of both');
-    placeOfKey.set(key, place);
+    const earlier = pathOfKey.get(key);
+    if (earlier !== undefined && !hasWarned) request.onWarning?.(warningOfKey(key, earlier, path));
+    hasWarned ||= earlier !== undefined;
+    pathOfKey.set(key, path);
   }
   return { inputs: withHeaders, first };
+}
+
+function warningOfKey(key: string, one: string, other: string): string {
+  const shown = JSON.stringify(Buffer.from(key, 'latin1').toString());
+  return `${one} and ${other}: the first samples of both have the key ${shown}; the job is refused if two samples of one key come side by side in the output: pack each tar file with a directory of its own`;
 }
 
 /**

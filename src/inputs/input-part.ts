@@ -7,7 +7,6 @@ import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
 import { mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
-import type { SampledKey } from './key-sample.js';
 import type { Input } from './list-inputs.js';
 import type { Weighing } from './weigh-inputs.js';
 
@@ -117,8 +116,6 @@ export interface SliceReport {
   /** The coverage of each part, in the order of the parts. */
   readonly coverage: readonly Coverage[];
   readonly longestRecordBytes: number;
-  /** Of a framing whose samples have keys: a `KeySample`. */
-  readonly keys?: readonly SampledKey[] | undefined;
   readonly leftOut?: LeftOut | undefined;
 }
 

@@ -54,7 +54,6 @@ export function seal(kind: string, version: number, value: object): Uint8Array {
 /**
  * The value that was sealed, as far as JSON keeps it.
  * @param path only named in errors.
- * @param oldestVersion the oldest one that is taken.
  * @throws VerificationError when any byte is not as it was written, or it is of another kind.
  * @throws UsageError (ERR_JOB_VERSION, or as the remedy says) when it is whole, but of another version.
  */
@@ -64,7 +63,6 @@ export function unseal(
   version: number,
   path: string,
   remedy: Remedy = JOB_REMEDY,
-  oldestVersion = version,
 ): unknown {
   const damaged = (problem: string) => damagedFile(path, problem, remedy);
   const line = firstLineOf(bytes);
@@ -77,7 +75,7 @@ export function unseal(
   }
   if (digestOf(told, json) !== digest) throw damaged('its bytes do not match their checksum');
   if (kindTold !== kind) throw damaged(`expected a file of the kind "${kind}", got "${kindTold}"`);
-  if (Number(versionTold) < oldestVersion || Number(versionTold) > version) {
+  if (Number(versionTold) !== version) {
     throw new UsageError(
       `${path} was written by another version of pileshuf (format ${versionTold}, expected ${version}); ${remedy.ifOtherVersion}`,
       remedy.otherVersionCode,

@@ -12,8 +12,6 @@ interface FormatParts<T> {
   /** Lower-case letters and hyphens. */
   readonly kind: string;
   readonly version: number;
-  /** The oldest version that is read, too, because it has the same shape. Undefined: `version`. */
-  readonly oldestVersion?: number;
   /** A larger file is refused unread. */
   readonly mostBytes: number;
   readonly role: FileRole;
@@ -39,9 +37,9 @@ export class SealedFormat<T extends object> {
    *   when another version of pileshuf wrote it.
    */
   read(path: string): T | undefined {
-    const { kind, version, oldestVersion, mostBytes, role, shape, remedy } = this.#parts;
+    const { kind, version, mostBytes, role, shape, remedy } = this.#parts;
     const bytes = readSmallFile(path, role, mostBytes);
     if (bytes === undefined) return undefined;
-    return readShape(shape, unseal(bytes, kind, version, path, remedy, oldestVersion), path, remedy);
+    return readShape(shape, unseal(bytes, kind, version, path, remedy), path, remedy);
   }
 }

@@ -56,7 +56,6 @@ const shape = object({
   /** The field whose values tell which records are equal, and the value where it is missing. Absent: all bytes do. */
   uniqueBy: optional(object({ field: text, missing: optional(text) })),
   /** The path of the file that gets the dropped records. Absent: none does. */
-  duplicates: optional(text),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
@@ -94,7 +93,7 @@ export type JobManifest = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: 'job',
-  version: 5,
+  version: 6,
   /** A million inputs take some 43 MB. */
   mostBytes: 2 ** 29 - 2 ** 24,
   role: 'temp',

@@ -13,12 +13,12 @@ import {
   VerificationError,
   WrongTwiceError,
 } from '../errors.js';
-import { ensurePrivateDirectory, removeContents } from '../io/directories.js';
+import { removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { writeCutsNote } from '../job-directory/cuts-note.js';
-import { removeDistinctNote, writeDistinctNote } from '../job-directory/distinct-note.js';
+import { writeDistinctNote } from '../job-directory/distinct-note.js';
 import { finishedRangeNames } from '../job-directory/finished-ranges.js';
 import { writeHeadNote } from '../job-directory/head-note.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
@@ -27,7 +27,6 @@ import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-d
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { writeSplitsNote } from '../job-directory/splits-note.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
-import { duplicatesDirectory } from '../output/duplicates-move.js';
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptPileSets } from '../passes/committed-slices.js';
@@ -64,8 +63,6 @@ export class JobFiles {
   /** Where the pile sets of the job go. */
   readonly piles: RescatterTarget;
   readonly output: StagedOutput;
-  /** The file that gets the dropped records, and appears together with the output; undefined: there is none. */
-  readonly duplicates: StagedOutput | undefined;
   readonly #parts: JobFilesParts;
   /** Whether the job directory stays when the job ends, as decided so far. */
   #fate: JobFate;
@@ -81,13 +78,6 @@ export class JobFiles {
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.output = new StagedOutput(site.output, paths, outputGate);
-    const stagingDirectory = duplicatesDirectory(paths.stagingDirectory);
-    this.duplicates = site.duplicates && new StagedOutput(site.duplicates, { ...paths, stagingDirectory }, outputGate);
-  }
-
-  /** Where the file of dropped records is staged. */
-  get duplicatesStaging(): string {
-    return duplicatesDirectory(this.#parts.site.paths.stagingDirectory);
   }
 
   /** Whether the pile sets and the ranges of the output outlive a job that fails. */
@@ -158,8 +148,7 @@ export class JobFiles {
   /** Makes the output durable, then visible. @returns the final paths of the shards; none for one output. */
   async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
     const { isResumable } = this.#parts;
-    const duplicates = await this.duplicates?.makeReady();
-    const moves = await this.output.prepareCommit(summary, control, duplicates);
+    const moves = await this.output.prepareCommit(summary, control);
     if (isResumable || !moves.isOneMove) {
       if (!isResumable) await this.#makeResumable();
       this.#mayHaveJournal = true;
@@ -219,7 +208,6 @@ export class JobFiles {
     await directory.makeDirectories(isResumable);
     this.#manifest = await describe(directory.removesJobDirectory);
     await writeJobManifest(paths.jobDirectory, this.#manifest);
-    this.#makeDuplicatesDirectory();
   }
 
   async #resume({ manifest, journal, finished }: EarlierAttempt): Promise<void> {
@@ -231,13 +219,7 @@ export class JobFiles {
     await directory.makeDirectories(isResumable);
     // Its cuts may be others now.
     if (journal === undefined) await replaceJobManifest(site.paths.jobDirectory, manifest);
-    this.#makeDuplicatesDirectory();
     if (journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
-  }
-
-  /** Behind the manifest: staged outputs without one look like those of a job whose directory is missing. */
-  #makeDuplicatesDirectory(): void {
-    if (this.duplicates !== undefined) ensurePrivateDirectory(this.duplicatesStaging, 'output');
   }
 
   #keep(error: unknown): void {
@@ -250,7 +232,6 @@ export class JobFiles {
   async #removeRecordsOfOutput(): Promise<void> {
     const { jobDirectory, stagingDirectory } = this.#parts.site.paths;
     for (const name of finishedRangeNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
-    if (this.duplicates !== undefined) removeDistinctNote(jobDirectory);
     await removeJournal(jobDirectory);
     removeContents(stagingDirectory, looksLikeLock);
   }

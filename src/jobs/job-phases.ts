@@ -20,15 +20,17 @@ export function phasesOfShuffle({ request, plan, isCounted, earlier }: PhasedJob
   const { inputBytes, memoryNeed } = plan;
   const { recordBytes, meanRecordBytes } = memoryNeed;
   const onPiles = inputBytes === undefined ? undefined : recordBytes;
+  const headBytes = (request.headCount ?? Number.POSITIVE_INFINITY) * meanRecordBytes;
   const written =
     onPiles === undefined || isEndless(request)
       ? undefined
-      : Math.min(onPiles, (request.headCount ?? Number.POSITIVE_INFINITY) * meanRecordBytes);
+      : request.repeat
+        ? headBytes
+        : Math.min(onPiles, headBytes);
   return [
     ...(isCounted ? [{ phase: 'count' as const, bytes: inputBytes }] : []),
     { phase: 'scatter', bytes: inputBytes },
     ...(measuresPiles(request, earlier) ? [{ phase: 'measure' as const, bytes: onPiles }] : []),
-    ...(request.repeat ? [{ phase: 'draw' as const, bytes: onPiles }] : []),
     { phase: 'shuffle', bytes: written },
     { phase: 'commit', bytes: 0 },
   ];
@@ -36,10 +38,10 @@ export function phasesOfShuffle({ request, plan, isCounted, earlier }: PhasedJob
 
 /** Whether a phase of its own finds what stays of equal records. */
 export function measuresPiles(
-  request: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header' | 'duplicates'>,
+  request: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header'>,
   earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined,
 ): boolean {
-  return earlier?.distinctNote === undefined && (isMeasuredBefore(request) || request.duplicates !== undefined);
+  return earlier?.distinctNote === undefined && isMeasuredBefore(request);
 }
 
 /** An output without end is never done by half, and no time is left to its end. */

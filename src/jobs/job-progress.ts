@@ -14,7 +14,6 @@ const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
   count: 'scatteredBytes',
   scatter: 'scatteredBytes',
   measure: 'orderedBytes',
-  draw: 'orderedBytes',
   shuffle: 'shuffledBytes',
   commit: undefined,
   verify: 'scatteredBytes',

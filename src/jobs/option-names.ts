@@ -36,7 +36,6 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   mix: true,
   unique: true,
   uniqueBy: true,
-  duplicates: true,
   skipBlank: true,
   resume: true,
   jobDir: true,

@@ -52,7 +52,7 @@ export type HeaderKind =
   | { readonly bytes: number };
 
 /** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
-export type JobPhase = 'count' | 'scatter' | 'measure' | 'draw' | 'shuffle' | 'commit' | 'verify';
+export type JobPhase = 'count' | 'scatter' | 'measure' | 'shuffle' | 'commit' | 'verify';
 
 /** A phase, and how many bytes it works through. */
 export interface PhaseBytes {
@@ -267,13 +267,6 @@ export interface ShuffleOptions {
    * `splitBy`. Default: none.
    */
   readonly uniqueBy?: string | undefined;
-  /**
-   * A file with a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: the place
-   * of the dropped record, the place of the kept record, and the text of the dropped record, or its bytes in base64
-   * (docs/CHOOSING-RECORDS.md). The file appears together with the output, on the same file system, and is compressed by its
-   * name. With this option, records have at most 64 MiB. Default: none.
-   */
-  readonly duplicates?: string | undefined;
   /**
    * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its
    * own, `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
@@ -513,19 +506,20 @@ export interface JobProfile {
     readonly kind:
       | 'count'
       | 'count-records'
-      | 'draw'
       | 'find-records'
       | 'load'
       | 'measure'
       | 'measure-distinct'
       | 'measure-parts'
       | 'note'
+      | 'order-piles'
       | 'read-back'
       | 'sample-windows'
       | 'scatter'
       | 'tally-records'
       | 'verify'
       | 'write'
+      | 'write-draws'
       | 'write-numbers';
     /** 0 is the calling thread. */
     readonly thread: number;

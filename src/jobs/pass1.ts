@@ -65,7 +65,8 @@ export async function runPass1({
   const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
   const threads = await startThreads(size, { control, stop }, profile.add, releases);
   const ramPool = await openingPool;
-  const layout = { pileCount, stripeCount, ...site.piles };
+  // Draws are made from piles in memory alone.
+  const layout = { pileCount, stripeCount, ...site.piles, ...(request.repeat && { disks: [] }) };
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
 
   profile.pass1Begins(prepared.reportLog);
@@ -78,7 +79,7 @@ export async function runPass1({
     settings: scatterSettings(
       threads,
       plan,
-      { ...request, keepsPlaces: request.duplicates !== undefined, weighedField: request.shares?.field },
+      { ...request, weighedField: request.shares?.field },
       storage,
       outlivesJob(site),
       request.isProfiled,

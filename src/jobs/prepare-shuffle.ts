@@ -18,7 +18,6 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
-import { placeOfDuplicates } from './duplicates-place.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
@@ -109,11 +108,9 @@ export async function prepareShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
-  const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
   if (chosen.kind === 'files') requireUnread(`the output ${asked.output}`, chosen.output, listed.placeOf);
-  if (duplicates !== undefined) requireUnread(`the file of duplicates ${asked.duplicates}`, duplicates, listed.placeOf);
   const start = async (files: FilesSite) => steps.findStart(asked, files);
-  const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
+  const site = chosen.kind === 'files' ? { ...chosen, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
   const compared = { request: asked, inputs: listed.inputs, inputIds };
@@ -126,7 +123,6 @@ export async function prepareShuffle(
   if (site.kind === 'files' && earlier?.journal === undefined) {
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths, asked.resume);
-    if (duplicates !== undefined) requireReplaceable(duplicates, asked.duplicates ?? '', inputPaths);
     warnOfOtherShards(asked, site.output);
   }
 

@@ -35,8 +35,6 @@ export interface ShufflePreview {
   };
   readonly memory: {
     readonly budgetBytes: number;
-    /** The part of the budget for drawn records, with `repeat`. */
-    readonly drawnBytes: number;
     readonly pass1: MemoryOfPass1;
     readonly pass2: MemoryOfPass2;
   };

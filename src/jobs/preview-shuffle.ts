@@ -87,7 +87,6 @@ async function preview(
     piles: { count: memory.pileCount, levels, stayInMemory },
     memory: {
       budgetBytes: request.memoryBytes,
-      drawnBytes: request.memoryBytes - memoryNeed.budgetBytes,
       pass1: memoryOfPass1(memory, memoryNeed),
       pass2: memoryOfPass2(memory, memoryNeed),
     },

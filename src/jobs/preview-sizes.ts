@@ -72,7 +72,7 @@ export async function expectSizes(
   const everything = sumOf(groups.map((group, i) => withCopies(group, weightOf(i))));
   const onPiles = headOnPiles(prepared, everything);
   const drawn = drawnRecords(prepared, all);
-  const tempBytes = temp(prepared, onPiles, drawn, kept);
+  const tempBytes = temp(prepared, onPiles, kept);
   const levels = levelsOf(plan.memory, plan.memoryNeed.meanRecordBytes);
   const output = outputRecords(prepared, everything, drawn);
   return {
@@ -149,14 +149,9 @@ function drawnRecords({ request }: PreparedShuffle, all: SizedRecords): SizedRec
 }
 
 /** What pile sets take on disks. */
-function temp(
-  { plan, request }: PreparedShuffle,
-  onPiles: SizedRecords,
-  drawn: SizedRecords | undefined,
-  sample: readonly Uint8Array[],
-): Expected {
+function temp({ plan, request }: PreparedShuffle, onPiles: SizedRecords, sample: readonly Uint8Array[]): Expected {
   const { memory, memoryNeed } = plan;
-  if (staysInMemory(memory) && memoryNeed.exact && drawn === undefined) return NOTHING;
+  if (request.repeat || (staysInMemory(memory) && memoryNeed.exact)) return NOTHING;
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
   const stored = ({ bytes, records }: SizedRecords) =>
@@ -164,10 +159,7 @@ function temp(
       mapped(bytes, (value) => value * ratio),
       mapped(records, (value) => value * STORED_HEADER_BYTES),
     );
-  const together = drawn === undefined ? stored(onPiles) : plus(stored(onPiles), stored(drawn));
-  const outOfMemory = mapped(together, (bytes) => Math.max(0, bytes - memory.ramPoolBytes));
-  // Drawn records, and those on piles, may each fit in memory.
-  return drawn === undefined ? outOfMemory : { ...outOfMemory, least: 0 };
+  return mapped(stored(onPiles), (bytes) => Math.max(0, bytes - memory.ramPoolBytes));
 }
 
 function ratioOf(records: readonly Uint8Array[], compression: Compression): number {

@@ -19,7 +19,6 @@ import { drawSeed, type KeyRule } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
-import { MOST_DRAWS } from '../passes/draw-pass.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { completeMix, type MixRequest, requireGlob } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
@@ -27,7 +26,7 @@ import type { RecordKind, ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
 import { completeSplitValues, type UnkeyedSplitValues } from './split-values.js';
-import { completeUnique, listable, type UniqueRequest } from './unique-options.js';
+import { completeUnique, type UniqueRequest } from './unique-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -145,7 +144,7 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind);
-  const inputs = completeInputs(options.duplicates === undefined ? options : listable(options));
+  const inputs = completeInputs(options);
   const distinct = completeUnique(options, inputs);
   const splitBy = completeSplitValues(options, inputs, output);
   const mix = completeMix(options);
@@ -194,7 +193,7 @@ type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitBy' | 'weights' | 'shar
 
 /** @throws UsageError */
 function requireRepeatable(
-  { repeat, headCount, splits, resume, jobDir, keepTemp, records }: ShuffleOptions,
+  { repeat, headCount, splits, shards, resume, jobDir, keepTemp, records }: ShuffleOptions,
   isInTasks: boolean,
 ): void {
   if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
@@ -206,8 +205,10 @@ function requireRepeatable(
     throw new UsageError('`repeat` does not go with samples of tar files: readers join copies that are neighbours');
   if (headCount === undefined && records?.by === 'npy')
     throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
-  if (headCount !== undefined && headCount > MOST_DRAWS)
-    throw new UsageError(`\`headCount\` is ${headCount}; expected at most ${MOST_DRAWS} with \`repeat\``);
+  if (shards?.by === 'bytes')
+    throw new UsageError(
+      '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
+    );
 }
 
 export function completeTalk({

@@ -9,7 +9,6 @@ import { suffixOf } from '../formats/encoder-table.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
-  type FilePlace,
   type FilesPlace,
   type OutputPlace,
   outputIdentityOf,
@@ -28,8 +27,6 @@ export type SiteRequest = OutputRequest & ResumeRequest;
 export interface FilesSite {
   readonly kind: 'files';
   readonly output: FilesPlace;
-  /** Where the dropped records appear; undefined: nowhere. */
-  readonly duplicates?: FilePlace | undefined;
   /** The existing directory in which the output is staged. */
   readonly outputDirectory: string;
   /** As the caller gives them. */

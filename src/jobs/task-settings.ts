@@ -32,12 +32,11 @@ export function scatterSettings(
     maxRecordBytes,
     unique,
     uniqueBy,
-    keepsPlaces,
     isSampled,
     weighedField,
     ...asked
   }: Omit<InputRequest, 'inputs' | 'fileChoice'> &
-    Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'keepsPlaces' | 'isSampled' | 'weighedField'>,
+    Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'isSampled' | 'weighedField'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -60,7 +59,7 @@ export function scatterSettings(
     splitBy,
     uniqueBy,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, keepsPlaces };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
 }
 
 export function shuffleSettings(
@@ -70,15 +69,7 @@ export function shuffleSettings(
   { layout, ramPool, tempZstdLevel }: PileStorage,
   rest: Pick<
     ShuffleSettings,
-    | 'keyScale'
-    | 'framing'
-    | 'tiesByBytes'
-    | 'unique'
-    | 'uniqueBy'
-    | 'keepsPlaces'
-    | 'hashesOutput'
-    | 'isProfiled'
-    | 'sampledKeys'
+    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueBy' | 'hashesOutput' | 'isProfiled' | 'sampledKeys'
   > & {
     readonly rescatterTo: RescatterTarget;
   },
@@ -93,8 +84,8 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, uniqueBy, keepsPlaces, hashesOutput, isProfiled } = rest;
+  const { keyScale, framing, tiesByBytes, unique, uniqueBy, hashesOutput, isProfiled } = rest;
   const { rescatterTo, sampledKeys } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, uniqueBy, keepsPlaces, hashesOutput, isProfiled };
+  const order = { keyScale, framing, tiesByBytes, unique, uniqueBy, hashesOutput, isProfiled };
   return { ...piles, ...order, rescatterTo, sampledKeys, readBytes, outputBytes };
 }

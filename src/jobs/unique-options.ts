@@ -3,7 +3,6 @@ import { selectorByteLength } from '../../workers/piles/record-values.js';
 import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import type { RecordFormat } from '../formats/record-format.js';
-import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
 import type { ShuffleOptions } from './options.js';
 import { completeValueRule } from './value-rule.js';
@@ -14,46 +13,10 @@ export interface UniqueRequest {
   readonly unique: boolean;
   /** How the value is found that tells which records are equal; undefined: all bytes do. */
   readonly uniqueBy: ValueRule | undefined;
-  /** The file that gets the dropped records; undefined: none does. */
-  readonly duplicates: string | undefined;
 }
-
-/** The longest record that fits a line of JSON: each of its bytes may take six characters, and a text has a limit. */
-const MOST_LISTED_RECORD_BYTES = 2 ** 26;
 
 /** @throws UsageError */
 export function completeUnique(options: ShuffleOptions, format: RecordFormat): UniqueRequest {
-  const equal = completeEquality(options, format);
-  const { duplicates } = options;
-  if (duplicates !== undefined) requireListable(options, equal.unique);
-  return { ...equal, duplicates };
-}
-
-/** The same options, with the limit of records that can be listed. */
-export function listable(options: ShuffleOptions): ShuffleOptions {
-  return { ...options, maxRecordBytes: options.maxRecordBytes ?? MOST_LISTED_RECORD_BYTES };
-}
-
-/** @throws UsageError */
-function requireListable(options: ShuffleOptions, unique: boolean): void {
-  const { duplicates, repeat, output, maxRecordBytes = 0 } = options;
-  if (typeof duplicates !== 'string' || duplicates === '' || duplicates.includes('\0'))
-    throw new UsageError('`duplicates`: expected the path of a file');
-  if (!unique) throw new UsageError('`duplicates` lists what `unique` or `uniqueBy` drops: give one of them');
-  if (repeat === true)
-    throw new UsageError('`duplicates` does not go with `repeat`: list them by a job that writes each record once');
-  if (duplicates === STANDARD_OUTPUT || output === undefined || output === STANDARD_OUTPUT)
-    throw new UsageError(
-      '`duplicates` appears together with the output, or not at all: name a file with each of `output` and `duplicates`',
-    );
-  if (maxRecordBytes > MOST_LISTED_RECORD_BYTES)
-    throw new UsageError(
-      `\`maxRecordBytes\` is ${maxRecordBytes}; expected at most ${MOST_LISTED_RECORD_BYTES} with \`duplicates\`, whose records are lines of JSON`,
-    );
-}
-
-/** @throws UsageError */
-function completeEquality(options: ShuffleOptions, format: RecordFormat): Omit<UniqueRequest, 'duplicates'> {
   const { unique = false, uniqueBy, missing } = options;
   if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
   if (uniqueBy === undefined) {

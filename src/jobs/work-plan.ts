@@ -16,16 +16,10 @@ import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import { drawsAtOnce } from '../passes/draw-pass.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
-import {
-  type MemoryNeed,
-  type MemoryPlan,
-  planMemory,
-  SMALLEST_SHARE_BYTES,
-  type Tuning,
-} from '../plan/memory-plan.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2 } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planRescatter } from '../plan/rescatter-space.js';
@@ -109,7 +103,6 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly weighing?: Weighing | undefined;
   readonly unique: boolean;
   /** Undefined: dropped records are not listed. */
-  readonly duplicates: string | undefined;
   /** Undefined: no values choose the splits of records. */
   readonly splitBy?: { readonly selector: Selector } | undefined;
   /** Undefined: no values tell which records are equal. */
@@ -162,7 +155,7 @@ export async function planAppend(
   tuning: Tuning,
 ): Promise<ScatterPlan> {
   const work = planWork(
-    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false, duplicates: undefined },
+    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false },
     inputs,
     disks,
     true,
@@ -279,10 +272,7 @@ function hasExpression(rule: ShufflePlanRequest['splitBy']): boolean {
 
 function planWork(
   request: ScatterRequest &
-    Pick<
-      ShufflePlanRequest,
-      'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'duplicates' | 'splitBy' | 'uniqueBy'
-    >,
+    Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'splitBy' | 'uniqueBy'>,
   allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -295,7 +285,7 @@ function planWork(
   const inputs = weights === undefined ? allInputs : allInputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const records = estimate.recordBytes / estimate.meanRecordBytes;
-  const drawnBytes = request.repeat ? drawsAtOnce(request.headCount, records) * estimate.meanRecordBytes : 0;
+  const drawnBytes = request.repeat ? (request.headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes : 0;
   const isSmall =
     inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
   const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(request.splitBy ?? request.uniqueBy));
@@ -308,11 +298,9 @@ function planWork(
   const limitsPass1 = headCount !== undefined && !repeat && !unique;
   const head = limitsPass1 ? planHead({ headCount, records, isKnown, mayReadAgain }) : undefined;
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
-  const keepsPlaces = request.duplicates !== undefined;
-  // Drawn records, and lines of dropped ones, lie on other piles, beside these.
-  const hasTwoShares = repeat || keepsPlaces;
-  if (hasTwoShares) requireTwoShares(request, repeat ? 'repeat' : 'duplicates');
-  const shareOfMemory = hasTwoShares ? 1 / 2 : 1;
+  // Records to draw from lie in their order, beside the piles.
+  if (repeat) requireRoomToDraw(request);
+  const shareOfMemory = repeat ? 1 / 2 : 1;
   const memoryNeed: MemoryNeed = {
     budgetBytes: Math.floor(request.memoryBytes * shareOfMemory),
     shareOfMemory,
@@ -329,9 +317,8 @@ function planWork(
     isResumable,
     outputWaits: isCompressed,
     layout,
-    keepsPlaces,
   };
-  const memory = planMemory(memoryNeed, tuning);
+  const memory = repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
   const { workers, pileCount, bufferBytes } = memory;
   const sliceBytes =
     layout?.sliceBytes ?? tuning.sliceBytes ?? planSliceBytes(read.recordBytes, workers, pileCount, bufferBytes);
@@ -345,10 +332,10 @@ function planWork(
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
   const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes;
   const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => {
-    const outputBytes = repeat ? drawnBytes : Math.min(recordBytes, mostOutput);
-    const storedBytes = (Math.min(recordBytes, mostOnPiles) + drawnBytes) * storedRatio;
+    const outputBytes = repeat ? mostOutput : Math.min(recordBytes, mostOutput);
+    const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
     return {
-      tempBytes: Math.max(0, storedBytes - memory.ramPoolBytes),
+      tempBytes: repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
       outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
     };
   };
@@ -382,13 +369,25 @@ function planWork(
   };
 }
 
+/** Beside each other: a pool, the arena of a thread, and the records in their order. */
+const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
+
 /** @throws UsageError ERR_MEMORY_BUDGET */
-function requireTwoShares({ memoryBytes }: MachineRequest, option: 'repeat' | 'duplicates'): void {
-  if (memoryBytes >= 2 * SMALLEST_SHARE_BYTES) return;
+function requireRoomToDraw({ memoryBytes }: MachineRequest): void {
+  if (memoryBytes >= LEAST_BYTES_TO_DRAW) return;
   throw new UsageError(
-    `a memory budget of ${memoryBytes} bytes is too small for \`${option}\`: expected at least ${(2 * SMALLEST_SHARE_BYTES) / 2 ** 20}M; give more with \`memoryBytes\``,
+    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${LEAST_BYTES_TO_DRAW / 2 ** 20}M; give more with \`memoryBytes\``,
     'ERR_MEMORY_BUDGET',
   );
+}
+
+/** Plans piles in memory alone, with fewer threads if that makes room. @throws UsageError ERR_MEMORY_BUDGET */
+function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
+  for (let workers = need.workers; workers >= 1; workers--) {
+    const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
+    if (memory.ramPoolBytes > 0) return memory;
+  }
+  throw tooLargeToDraw();
 }
 
 /** More records may stay than expected, and longer ones. */

@@ -44,8 +44,6 @@ const shape = object({
   /** Of all records. */
   bytes: wholeNumber(),
   checksum: checksumText,
-  /** The file of duplicates that appears together with the outputs. Absent: there is none. */
-  duplicates: optional(object({ path: text, byteLength: wholeNumber() })),
   /** Of the splits of the output, in order. Absent: it is not split. */
   splits: optional(
     list(
@@ -64,14 +62,10 @@ export type SplitSummary = NonNullable<ValueOf<typeof shape>['splits']>[number];
 
 export type CommitJournal = ValueOf<typeof shape>;
 
-/**
- * A hundred thousand shards take some 20 MB. Version 1 has the same shape; its marker has the name that older versions gave
- * it, which their programs alone would look for.
- */
+/** A hundred thousand shards take some 20 MB. */
 const format = new SealedFormat({
   kind: 'commit',
-  version: 2,
-  oldestVersion: 1,
+  version: 3,
   mostBytes: 2 ** 28,
   role: 'temp',
   shape,

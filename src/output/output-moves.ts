@@ -7,7 +7,6 @@
  *     existing one    former shards are moved aside, then the new ones get their names, then the marker
  *                     appears that says that they are complete; the journal says which of these steps is next
  *
- * A file of duplicates gets its name before all of that.
  * A file that replaces one of its name first gets the permissions of that one.
  */
 import { join } from 'node:path';
@@ -29,7 +28,6 @@ import { readHead } from '../io/small-file.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
-import { moveDuplicates, takeBackDuplicates } from './duplicates-move.js';
 import { isNamed, isWithoutName, nameOnce } from './named-files.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
@@ -49,7 +47,6 @@ export async function moveOutputs(
 ): Promise<void> {
   const { stagingDirectory } = directories;
   requireJournalOf(place, journal);
-  if (journal.duplicates !== undefined) await moveDuplicates(journal.duplicates, stagingDirectory, place.mayReplace);
   if (place.kind === 'file') {
     const staged = stagedPath(stagingDirectory, 0);
     const give = place.mayReplace ? moveIntoPlace : addName;
@@ -82,12 +79,6 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
 function hasMovedAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): boolean {
   if (nameExists(join(stagingDirectory, 'shards'), 'output')) return false;
   return shardsOf(journal, stagingDirectory).some(({ staged, name }) => isNamed(staged, join(place.path, name)));
-}
-
-/** Whether all outputs have their final names. */
-function haveMoved(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): boolean {
-  if (place.kind === 'file') return isNamed(stagedPath(stagingDirectory, 0), place.path);
-  return journal.intoExisting ? journal.phase === 'moved' : hasMovedAsDirectory(place, stagingDirectory, journal);
 }
 
 async function moveIntoExisting(
@@ -197,8 +188,6 @@ export async function takeBack(
   journal: CommitJournal,
 ): Promise<void> {
   requireJournalOf(place, journal);
-  if (journal.duplicates !== undefined && !haveMoved(place, stagingDirectory, journal))
-    await takeBackDuplicates(journal.duplicates, stagingDirectory);
   if (place.kind === 'shards' && journal.intoExisting) {
     if (journal.phase === 'move-in') {
       for (const { prefix } of groupsOf(place, journal, journal.names.length))

@@ -22,7 +22,6 @@ import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, readJournal, type SplitSummary, writeJournal } from './commit-journal.js';
-import type { DuplicatesFile } from './duplicates-move.js';
 import type { OutputLayout } from './output-layout.js';
 import { asideDirectory, groupsOf, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
@@ -186,32 +185,19 @@ export class StagedOutput {
 
   /**
    * The first step of a commit: waits until the bytes of all shards are durable, and plans their moves.
-   * @param duplicates durable already; undefined: the output appears alone.
    * @throws AbortError when the job is stopped until then; from here on it can no longer be stopped. UsageError
    *   ERR_OUTPUT_EXISTS when shards appeared that the job may not replace.
    */
-  async prepareCommit(summary: OutputSummary, control: JobControl, duplicates?: DuplicatesFile): Promise<PlannedMoves> {
+  async prepareCommit(summary: OutputSummary, control: JobControl): Promise<PlannedMoves> {
     const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
     await this.#syncShards(shards, () => control.throwIfAborted());
     // The event loop delivers a signal that came meanwhile.
     await eventLoopTurn();
     control.throwIfAborted();
     return {
-      journal: this.#describeMoves(summary, shards, duplicates),
-      isOneMove: duplicates === undefined && (this.#place.kind === 'file' || !this.#place.exists),
+      journal: this.#describeMoves(summary, shards),
+      isOneMove: this.#place.kind === 'file' || !this.#place.exists,
     };
-  }
-
-  /** The bytes of the one staged file. */
-  get stagedBytes(): number {
-    const path = stagedPath(this.#stagingDirectory, 0);
-    return nameExists(path, 'output') ? byteLengthOf(path) : 0;
-  }
-
-  /** Waits until the one staged file is durable, of which `prepareCommit` of another output gets the result. */
-  async makeReady(): Promise<DuplicatesFile> {
-    await this.makeDurable([{ shard: 0 }]);
-    return { path: this.#place.path, byteLength: this.stagedBytes };
   }
 
   /**
@@ -244,15 +230,11 @@ export class StagedOutput {
     return this.#afterMoves(journal);
   }
 
-  #describeMoves(
-    { records, bytes, checksum, splits }: OutputSummary,
-    shards: readonly number[],
-    duplicates: DuplicatesFile | undefined,
-  ): CommitJournal {
+  #describeMoves({ records, bytes, checksum, splits }: OutputSummary, shards: readonly number[]): CommitJournal {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const outputIdentity = outputIdentityOf(place);
-    const totals = { records, bytes, checksum, splits, duplicates };
+    const totals = { records, bytes, checksum, splits };
     const common = { outputIdentity, phase: 'move-aside', byteLengths, ...totals } as const;
     if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
     const names = shardNames(place.naming, groupsOf(place, { splits, records, bytes, checksum }, shards.length));

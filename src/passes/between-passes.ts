@@ -8,7 +8,7 @@ import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import type { JobControl } from '../job-control.js';
-import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
+import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
 import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
@@ -20,7 +20,7 @@ import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
 
 /** One output is one shard of everything. */
-const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
+export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 
 /** How the output is cut and compressed. */
 export interface OutputForm {
@@ -77,16 +77,6 @@ export function planOutput(
       : found.map((split, i) => planPart(splits[i]?.shards ?? ONE_OUTPUT, split));
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   return { parts, isSplit: splits !== undefined, ends: storedEnds(ends, encoder), recordBytes, compression };
-}
-
-/** The layout of one output that has the records alone. */
-export function layoutOfOne(
-  { records, bytes: recordBytes }: ScatteredPiles,
-  compression: Compression | undefined,
-): OutputLayout {
-  const encoder = compression === undefined ? undefined : openEncoder(compression);
-  const cuts = { by: 'rank', shardCount: 1, totalRecords: records } as const;
-  return { cuts, ends: storedEnds(NO_ENDS, encoder), recordBytes, compression };
 }
 
 /** The memory of a job at the end of pass 1. */

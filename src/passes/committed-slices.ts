@@ -58,7 +58,6 @@ const reportShape: Shape<SliceReport> = object({
     }),
   ),
   longestRecordBytes: wholeNumber(),
-  keys: optional(list(object({ key: text, inputOrdinals: list(wholeNumber()) }))),
   leftOut: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
 });
 
@@ -121,8 +120,7 @@ export function readCommitted(
   const { pileSet, totals, report } = readPileSet(layout, path, isStripeDone);
   const read = readShape(reportShape, report, path);
   const inputOrdinals = read.coverage.map(({ inputOrdinal }) => inputOrdinal);
-  const ordinalsOfKeys = (read.keys ?? []).flatMap((sampled) => sampled.inputOrdinals);
-  const isOfTheseInputs = [...inputOrdinals, ...ordinalsOfKeys].every((ordinal) => ordinal < inputCount);
+  const isOfTheseInputs = inputOrdinals.every((ordinal) => ordinal < inputCount);
   if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw ofOtherJob(path);
   // An index does not say which decoders there were, nor what an earlier attempt has told.
   return { ...read, streamHeader: undefined, decoders: {}, doubts: [], pileSet, totals };

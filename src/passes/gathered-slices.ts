@@ -5,7 +5,6 @@ import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } fro
 import { headerRuleOf } from '../formats/record-format.js';
 import { Beginnings } from '../inputs/beginnings.js';
 import type { LeftOut, ReadableInputs } from '../inputs/input-part.js';
-import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
@@ -15,7 +14,7 @@ import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './sc
 
 /** The inputs of a pass 1, and how they are read. */
 interface GatherableWork extends ReadableInputs {
-  readonly settings: Pick<ReadSettings, 'header' | 'uniqueBy'>;
+  readonly settings: Pick<ReadSettings, 'header'>;
 }
 
 /** The results of the tasks, added up. */
@@ -27,12 +26,9 @@ export class GatheredSlices {
   readonly #inputs: ReadableInputs['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
-  readonly #keys = new KeySample();
   readonly beginnings = new Beginnings();
   /** The blank records that were read and left out. */
   readonly blank = { records: 0, bytes: 0 };
-  /** Whether only one sample of a key stays. */
-  readonly #mayRepeatKeys: boolean;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
   #firstHeader: FoundHeader | undefined;
@@ -46,7 +42,6 @@ export class GatheredSlices {
   constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
     this.#inputs = inputs;
     this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
-    this.#mayRepeatKeys = settings.uniqueBy?.selector.kind === 'key';
     this.#firstHeader = firstHeader;
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
     this.#totals = emptyTotals(pileCount);
@@ -79,17 +74,7 @@ export class GatheredSlices {
 
   /** @throws InputError if the header of a stream differs from the others. */
   add(slice: number, result: ReadResult & { readonly pileSet?: PileSet }): void {
-    const {
-      pileSet,
-      coverage,
-      totals,
-      longestRecordBytes,
-      keys = [],
-      leftOut,
-      streamHeader,
-      decoders,
-      doubts,
-    } = result;
+    const { pileSet, coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders, doubts } = result;
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
@@ -108,7 +93,6 @@ export class GatheredSlices {
       if (input !== undefined) this.beginnings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
-    this.#keys.addAll(keys);
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
     addTotals(this.#totals, totals);
     this.#leftOut.records += leftOut?.records ?? 0;
@@ -132,11 +116,10 @@ export class GatheredSlices {
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
-  /** @throws VerificationError if the piles do not hold all of the inputs; InputError if a key was seen twice. */
+  /** @throws VerificationError if the piles do not hold all of the inputs. */
   piles(): ScatteredPiles {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
-    if (!this.#mayRepeatKeys) this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
     return piles;
   }
 }

@@ -4,10 +4,10 @@
  * position. So all positions are tried; no input is read again, which a stream could not be.
  */
 import { Kernel } from '../../workers/kernel/kernel.js';
-import { type InputError, VerificationError } from '../errors.js';
+import { InputError, VerificationError } from '../errors.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { repeatedKey, repeatedKeySomewhere, type SamplePlace } from '../inputs/repeated-keys.js';
+import { inputName } from '../io/input-source.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/finished-ranges.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
@@ -15,10 +15,17 @@ import { hearSignals } from '../pause.js';
 /** Positions that are tried at a time: some milliseconds. */
 const POSITIONS_TOGETHER = 2 ** 20;
 
-const ASIDE = ' and would lie side by side, as one sample to readers';
+const ONCE_IN_ALL = 'expected each key once in all inputs: pack each tar file with a directory of its own';
 
 /** Two neighbours of one key. */
 export type Neighbours = readonly [KeyedSample, KeyedSample];
+
+interface SamplePlace {
+  readonly inputOrdinal: number;
+  readonly path: string;
+  /** Where it begins in the decoded input; undefined: unknown. */
+  readonly position: number | undefined;
+}
 
 /** The inputs that the samples of a job come from. */
 export interface SampleSource {
@@ -57,10 +64,26 @@ export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours 
 
 /** The error for neighbours of one key, with the places of both. @throws AbortError */
 export async function neighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
-  if (source.unique === true) return repeatedKeySomewhere(one.sampleKey, ASIDE);
+  const shown = JSON.stringify(Buffer.from(one.sampleKey, 'latin1').toString());
+  const asError = (who: string, remedy = ONCE_IN_ALL) =>
+    new InputError(
+      'ERR_SAMPLE_KEY_REPEATED',
+      `${who} the key ${shown} and would lie side by side, as one sample to readers; ${remedy}`,
+    );
+  if (source.unique === true) return asError('two samples have');
   const places = [await placeOf(one, source), await placeOf(other, source)] as const;
   const [first, second] = places[0].inputOrdinal <= places[1].inputOrdinal ? places : [places[1], places[0]];
-  return repeatedKey(one.sampleKey, [first, second], ASIDE);
+  if (first.inputOrdinal !== second.inputOrdinal)
+    return asError(`${nameOf(first)} and ${nameOf(second)}: a sample of each has`);
+  const at = first.position === undefined ? '' : ` (at bytes ${first.position} and ${second.position})`;
+  return asError(
+    `${inputName(first.path)}: two samples${at} have`,
+    'expected each key once, and the members of a sample side by side, as `tar --sort=name` packs them',
+  );
+}
+
+function nameOf({ path, position }: SamplePlace): string {
+  return position === undefined ? inputName(path) : `${inputName(path)} (byte ${position})`;
 }
 
 /** @throws VerificationError if no input has such a sample. */

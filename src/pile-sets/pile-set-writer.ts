@@ -4,6 +4,7 @@
  * checksum of each. `commit` writes the index, which makes the pile set complete; a data file without an index is a
  * leftover.
  */
+import { UsageError } from '../errors.js';
 import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import { createWhole } from '../io/small-file.js';
 import type { JobControl } from '../job-control.js';
@@ -63,6 +64,14 @@ export interface PileSetParts {
   readonly control: JobControl;
 }
 
+/** For a job whose piles must stay in memory: its layout has no disks. */
+export function tooLargeToDraw(): UsageError {
+  return new UsageError(
+    '`repeat` draws from records in memory, and these do not fit half of it; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice',
+    'ERR_MEMORY_BUDGET',
+  );
+}
+
 export class PileSetWriter {
   readonly #parts: PileSetParts;
   readonly #log = new SegmentLog();
@@ -102,6 +111,7 @@ export class PileSetWriter {
 
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const { layout, control, hasher, compressor } = this.#parts;
+    if (layout.disks.length === 0) throw tooLargeToDraw();
     const disk = diskOfPile(layout, pile);
     const { gate, rotates } = diskAt(layout, disk);
     const data = this.#dataFile(stripeOfPile(layout, pile), disk);

@@ -8,8 +8,6 @@ const MIB = 1024 * KIB;
 
 /** Bytes that a stored record has besides the record itself: key and length. */
 export const STORED_HEADER_BYTES = 12;
-/** The same in a job that must know where its records come from: input and position besides. */
-export const PLACED_HEADER_BYTES = 24;
 /** Bytes that pass 2 needs for each record: two u64 entries and, in the worst case, a u32 count. */
 export const ENTRY_BYTES = 2 * 8 + 4;
 /** Slack behind a pile buffer or an output buffer: short copies write up to 16 bytes too far. */

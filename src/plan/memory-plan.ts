@@ -17,14 +17,7 @@
  */
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
-import {
-  LARGEST_ARENA_BYTES,
-  PLACED_HEADER_BYTES,
-  pass1Arena,
-  pass2Arena,
-  STORED_HEADER_BYTES,
-  storedByteCost,
-} from './arena-sizes.js';
+import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
 import {
   DISK_BUFFERS,
   divide,
@@ -89,8 +82,6 @@ export interface MemoryNeed {
   readonly outputWaits: boolean;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
-  /** Whether stored records tell where they come from. Absent: no. */
-  readonly keepsPlaces?: boolean;
   /** The part of `memoryBytes` that this budget is. Absent: all of it. */
   readonly shareOfMemory?: number;
   /** Whether a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
@@ -137,7 +128,7 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
 function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const { budgetBytes, layout } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
-  const storedBytes = need.recordBytes + (need.keepsPlaces ? PLACED_HEADER_BYTES : STORED_HEADER_BYTES) * recordCount;
+  const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
   const diskBuffers = need.tempDisksRotate ? ROTATING_DISK_BUFFERS : DISK_BUFFERS;
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);

@@ -176,17 +176,6 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
     }
   });
 
-  it('are missing for the list of dropped records', async () => {
-    mkdirSync(directory.path('locked'), { mode: 0o555 });
-    const argv = ['in', '-T', directory.temp, '-o', 'out', '--unique', '--duplicates', 'locked/list'];
-    await expectRefusal(
-      directory.path(),
-      () => runUnprivileged(argv, directory.path()),
-      2,
-      /^pileshuf: the file of duplicates locked\/list cannot be made in .*\/locked: permission denied; name a file elsewhere$/,
-    );
-  });
-
   it('are missing for the output, beside which temp data would lie', async () => {
     mkdirSync(directory.path('locked'), { mode: 0o555 });
     await expectRefusal(
@@ -219,7 +208,6 @@ describe.skipIf(reasonNotToMount)(`an output behind a mount ${reasonNotToMount ?
   it.each([
     ['the file', ['-o', 'mounted'], 'mounted'],
     ['the numbers', ['-o', 'mounted'], 'mounted'],
-    ['the duplicates', ['-o', 'out', '--unique', '--duplicates', 'mounted'], 'mounted'],
     ['a shard', ['-o', 'corpus', '--shards', '2'], 'corpus/shard-00000-of-00001'],
   ])('is refused when it is itself a mount point: %s', async (what, argv, path) => {
     writeFileSync(directory.path(path), 'precious\n');
@@ -241,10 +229,6 @@ describe.skipIf(reasonNotToMount)(`an output behind a mount ${reasonNotToMount ?
     for (const force of [[], ['--force']]) expect(seen(await pileshuf([...argv, ...force]))).toEqual(DONE);
     const made = ['.shard.complete.json', 'shard-00000-of-00002', 'shard-00001-of-00002'];
     expect(readdirSync(directory.path('volume')).sort()).toEqual(made);
-    await expectUsageError(
-      ['-o', 'out', '--unique', '--duplicates', 'shards/list'],
-      /^pileshuf: the file of duplicates shards\/list lies on another file system than the output, or on another mount/,
-    );
   });
 });
 

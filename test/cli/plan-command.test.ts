@@ -82,11 +82,10 @@ describe('the text of a plan', () => {
   it('has lines of at most 80 columns for the largest numbers', async () => {
     const preview = await previewShuffle({ inputs: [directory.path('in')], output: '/dev/null' });
     const huge = { least: 123_456_789_012_345, expected: 234_567_890_123_456, most: 345_678_901_234_567 };
-    const { memory, inputs, output } = preview;
+    const { inputs, output } = preview;
     const lines = describePreview({
       ...preview,
       inputs: { ...inputs, bytes: huge.most, records: huge, recordBytes: huge },
-      memory: { ...memory, drawnBytes: 2 ** 40 },
       output: { ...output, records: huge, bytes: huge, compression: 'zstd 22' },
       resumed: { pileSets: 123_456, outputBytes: huge.least },
       advice: [{ about: 'memory', text: 'with `memoryBytes` 12G one level of piles is enough, '.repeat(4) }],

@@ -120,7 +120,6 @@ describe('the words of aligned files', () => {
     'split-by': '.a',
     missing: 'x',
     'unique-by': '.u',
-    duplicates: 'd',
     include: '*',
     exclude: '*',
   };
@@ -130,7 +129,6 @@ describe('the words of aligned files', () => {
     'missing',
     'unique',
     'unique-by',
-    'duplicates',
     'weight',
     'mix',
     'shard-bytes',

@@ -34,7 +34,6 @@ const manifest: JobManifest = {
   framing: 'delimited 0a',
   unique: true,
   uniqueBy: undefined,
-  duplicates: undefined,
   headCount: 7,
   weights: ['wiki*=2.5', 'b=0'],
   shareWeights: [{ copies: 2, chance: '8000000000000000' }],

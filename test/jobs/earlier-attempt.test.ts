@@ -56,7 +56,6 @@ const manifest: JobManifest = {
   shareWeights: undefined,
   unique: undefined,
   uniqueBy: undefined,
-  duplicates: undefined,
   shards: null,
   shardPrefix: 'shard',
   splits: undefined,
@@ -80,7 +79,6 @@ const journal: CommitJournal = {
   bytes: 1,
   checksum: '0'.repeat(16),
   splits: undefined,
-  duplicates: undefined,
 };
 const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
 const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined, distinct: undefined };

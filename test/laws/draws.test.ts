@@ -3,7 +3,8 @@
  * order, for any settings, in one file, in shards and in a stream without end.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
@@ -40,8 +41,8 @@ function referenceDraws(inputs: readonly Buffer[], seed: string, headCount: numb
 
 async function expectDraws(job: Job & { readonly headCount: number }): Promise<void> {
   const { settings } = job;
-  // Half is for the records, half for the copies.
-  const doubled = { ...settings, memoryBytes: 2 * settings.memoryBytes };
+  // Half is for the piles, half for the records in their order.
+  const doubled = { ...settings, memoryBytes: Math.max(2 ** 25, 2 * settings.memoryBytes) };
   const expected = referenceDraws(job.inputs, job.seed, job.headCount);
   const { bytes, report } = await shuffleToFile(directory, { ...job, settings: doubled, repeat: true });
   expect(bytes.equals(Buffer.concat(expected))).toBe(true);
@@ -147,6 +148,25 @@ describe('an output without end', () => {
   });
 });
 
+describe('inputs that do not fit in memory', () => {
+  const tooLarge =
+    '`repeat` draws from records in memory, and these do not fit half of it; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice';
+  const text = Array.from({ length: 200_000 }, (_, i) => `${i} ${'x'.repeat(i % 200)}\n`).join('');
+
+  it.each([
+    ['plain', Buffer.from(text)],
+    ['gz', gzipSync(text)],
+  ])('are refused: %s', async (name, content) => {
+    const path = directory.path(name);
+    writeFileSync(path, content);
+    const job = { inputs: [path], output: directory.path('out'), seed: '1', headCount: 9, repeat: true };
+    const refused = shuffle({ ...job, memoryBytes: 2 ** 25, tempDirs: [directory.temp] });
+    await expect(refused).rejects.toMatchObject({ kind: 'usage', code: 'ERR_MEMORY_BUDGET', message: tooLarge });
+    expect(readdirSync(directory.path('.')).toSorted()).toEqual([name, 'temp']);
+    await shuffle({ ...job, memoryBytes: 2 ** 28 });
+  });
+});
+
 describe('draws are refused', () => {
   it.each([
     [
@@ -158,7 +178,10 @@ describe('draws are refused', () => {
       '`repeat` does not go with samples of tar files: readers join copies that are neighbours',
     ],
     [{ records: { by: 'npy' } }, 'an output of npy has an end: give `headCount` beside `repeat`'],
-    [{ headCount: 2 ** 32 + 1 }, '`headCount` is 4294967297; expected at most 4294967296 with `repeat`'],
+    [
+      { headCount: 9, shards: { by: 'bytes', maxShardBytes: 100 } },
+      '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
+    ],
     [{ repeat: 1 }, '`repeat`: expected true or false'],
   ])('with %j', async (options, message) => {
     const job = { inputs: ['in'], repeat: true, ...options } as Parameters<typeof shuffle>[0];
@@ -171,8 +194,8 @@ describe('draws are refused', () => {
     const job = { inputs: [path], output: directory.path('out'), headCount: 1, repeat: true };
     await expect(shuffle(job)).rejects.toMatchObject({ code: 'ERR_INPUT_EMPTY' });
     await shuffle({ ...job, headCount: 0 });
-    const tight = { ...job, memoryBytes: 2 ** 23 - 1 };
-    await expect(shuffle({ ...tight, force: true })).rejects.toThrow(/too small for `repeat`: expected at least 8M/);
+    const tight = { ...job, memoryBytes: 2 ** 25 - 1 };
+    await expect(shuffle({ ...tight, force: true })).rejects.toThrow(/too small for `repeat`: expected at least 32M/);
     expect(readFileSync(directory.path('out'), 'latin1')).toBe('');
   });
 });

@@ -46,11 +46,6 @@ const MODES: Readonly<Record<string, Mode>> = {
       if (repeat !== true) expect(new Set(values).size).toBe(values.length);
     },
   },
-  duplicates: {
-    options: { duplicates: 'beside the output' },
-    holds: (_, { duplicates }, job) =>
-      expect(recordsOf([job.duplicates ?? ''])).toHaveLength(duplicates?.records ?? -1),
-  },
   splits: {
     options: { splits: SPLITS },
     holds: (records, { splits = [] }) => {
@@ -147,8 +142,7 @@ function jobOf(first: string, second: string): ShuffleOptions {
   // Weights of both, so that they contradict each other.
   const weights = [first, second].flatMap((name) => MODES[name]?.options.weights ?? []);
   const both = weights.length > 1 ? { weights: [...weights, { glob: 'none', factor: '1' }] } : {};
-  const unique = options.unique === true || (options.duplicates !== undefined && options.uniqueBy === undefined);
-  return { ...options, ...both, unique, inputs, seed: 'pairs', output: '' };
+  return { ...options, ...both, inputs, seed: 'pairs', output: '' };
 }
 
 describe('two options', () => {
@@ -157,8 +151,7 @@ describe('two options', () => {
     const contents: string[][] = [];
     for (const [i, tuning] of TUNINGS.entries()) {
       const output = directory.path(`out${i}`);
-      const duplicates = asked.duplicates === undefined ? undefined : `${output}.dropped`;
-      const job = { ...asked, output, duplicates };
+      const job = { ...asked, output };
       if (REFUSED.has(`${first} ${second}`)) {
         await expect(shuffle(job, tuning)).rejects.toThrow(UsageError);
         continue;
@@ -166,8 +159,7 @@ describe('two options', () => {
       const report = await shuffle(job, tuning);
       const isOne = report.shards.length === 0;
       const paths = isOne ? [output] : report.shards;
-      const all = duplicates === undefined ? paths : [...paths, duplicates];
-      contents.push(all.map((path) => readFileSync(path, 'latin1')));
+      contents.push(paths.map((path) => readFileSync(path, 'latin1')));
       if (job.compress !== undefined) continue;
       const records = recordsOf(paths);
       expect(records).toHaveLength(report.records);

@@ -51,7 +51,7 @@ interface Kind {
   readonly journal: () => CommitJournal;
 }
 
-const totals = { records: 2, bytes: 10, checksum: '00000000000000ab', splits: undefined, duplicates: undefined };
+const totals = { records: 2, bytes: 10, checksum: '00000000000000ab', splits: undefined };
 const byteLengths = NEW.map((text) => text.length);
 const out = (...names: string[]) => directory.path('out', ...names);
 const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): CommitJournal => ({
@@ -502,7 +502,6 @@ describe('writeCompletionMarkers', () => {
     bytes: 2 ** 41,
     checksum: '0123456789abcdef',
     splits: undefined,
-    duplicates: undefined,
   };
   const MARKER_OF_TWO = '{"shards":2,"records":12,"bytes":2199023255552,"checksum":"0123456789abcdef"}\n';
 

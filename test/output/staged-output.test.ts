@@ -296,7 +296,6 @@ describe('StagedOutput', () => {
       records: 1,
       bytes: 1,
       splits: undefined,
-      duplicates: undefined,
     } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };
@@ -330,7 +329,6 @@ describe('StagedOutput', () => {
       bytes: 2,
       checksum: '00000000000000ab',
       splits: undefined,
-      duplicates: undefined,
     } as const;
     await writeJournal(directory.path('job'), noted);
     expect(await output.finish(noted)).toEqual(names.map((name) => out(name)));

@@ -81,8 +81,6 @@ export interface KernelFunctions extends FramingFunctions {
   ): bigint;
   undrawnParts(): bigint;
   longestDrawn(): number;
-  beginInput(ordinal: number): void;
-  keepPlaces(isOn: boolean): void;
   dropRecent(table: number): void;
   droppedRecords(): bigint;
   droppedBytes(): bigint;
@@ -139,8 +137,6 @@ export interface KernelFunctions extends FramingFunctions {
   walkedEnd(): number;
   orderWalked(): void;
   orderDistinct(): number;
-  droppedPairs(): number;
-  droppedPairCount(): number;
   compactStored(from: number, to: number): number;
   gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
   gatherEvery(
@@ -157,19 +153,7 @@ export interface KernelFunctions extends FramingFunctions {
   recordAddress(index: number): number;
   recordByteLength(index: number): number;
   hashInPlace(index: number, endIndex: number): void;
-  drawRanks(
-    drawKey: bigint,
-    firstPlace: bigint,
-    from: number,
-    count: number,
-    records: bigint,
-    low: bigint,
-    high: bigint,
-    out: number,
-  ): number;
-  storeDraws(draws: number, count: number, firstRank: number, out: number, capacity: number): number;
-  storedDrawBytes(): number;
-  storedDrawChecksum(): bigint;
+  drawRanks(drawKey: bigint, firstPlace: bigint, count: number, records: bigint, out: number): void;
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number;
   measuredByteLength(): bigint;
   mixKeys(from: number, to: number, pile: number, pileCount: number, epochKey: bigint): number;

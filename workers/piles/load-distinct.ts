@@ -9,7 +9,7 @@ import { VerificationError } from '../../src/errors.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
-import { ENTRY_BYTES, PLACED_HEADER_BYTES, SLACK_BYTES } from '../../src/plan/arena-sizes.js';
+import { ENTRY_BYTES, SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { foreignRecord, orderTables } from './order-tables.js';
 
@@ -20,8 +20,6 @@ export interface ReducedLoad {
   /** The addresses that it may use. */
   readonly room: { readonly start: number; readonly end: number };
   readonly longestRecordBytes: number;
-  /** Called when records were dropped, while they still are where the kernel says. */
-  readonly onDropped: (() => void) | undefined;
 }
 
 /** With less room won, reading on would put nearly the same records in order again and again. */
@@ -72,7 +70,7 @@ class Reduction {
   /** Whether the longest record fits beside others. */
   get hasRoom(): boolean {
     const { room, longestRecordBytes } = this.#load;
-    return this.#storedEnd - room.start >= 2 * (longestRecordBytes + PLACED_HEADER_BYTES) && this.#capacity > 1;
+    return this.#storedEnd - room.start >= 2 * (longestRecordBytes + STORED_HEADER_BYTES) && this.#capacity > 1;
   }
 
   place(byteLength: number): { target: Uint8Array; offset: number; byteLength: number } {
@@ -92,13 +90,7 @@ class Reduction {
       throw new VerificationError(
         `pile ${merged.pile} ends inside a record, ${this.#filled - this.#walked} bytes after its beginning`,
       );
-    return this.#order();
-  }
-
-  #order(): number {
-    const kept = this.#kernel.wasm.orderDistinct() >>> 0;
-    this.#load.onDropped?.();
-    return kept;
+    return this.#kernel.wasm.orderDistinct() >>> 0;
   }
 
   #prepare(): void {
@@ -128,7 +120,7 @@ class Reduction {
     const { start } = this.#load.room;
     const { wasm, bytes } = this.#kernel;
     const count = wasm.walkedCount() >>> 0;
-    const kept = this.#order();
+    const kept = wasm.orderDistinct() >>> 0;
     const keptEnd = wasm.compactStored(start, this.#walked) >>> 0;
     const wonBytes = this.#walked - keptEnd;
     const hasWonBytes = wonBytes >= LEAST_WON_SHARE * (this.#storedEnd - start);

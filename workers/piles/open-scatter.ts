@@ -26,7 +26,6 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     splitBy: job.splitBy,
     unique: job.unique,
     uniqueBy: job.uniqueBy,
-    keepsPlaces: job.keepsPlaces,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

@@ -24,7 +24,6 @@ import {
   ENTRY_BYTES,
   MOST_SUB_PILES,
   OUTPUT_BUFFER_COUNT,
-  PLACED_HEADER_BYTES,
   SLACK_BYTES,
   STORED_HEADER_BYTES,
   SUB_PILE_FILL,
@@ -70,7 +69,6 @@ export interface OrdererParts {
     | 'rescatterTo'
     | 'unique'
     | 'uniqueBy'
-    | 'keepsPlaces'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -94,7 +92,6 @@ export class PileOrderer implements PileOrder {
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
   #rescatters = 0;
-  #onDropped: (() => void) | undefined;
 
   constructor(parts: OrdererParts) {
     this.#parts = parts;
@@ -108,16 +105,6 @@ export class PileOrderer implements PileOrder {
     };
     this.#storedAddress = layout.take(0, 4096);
     prepareEquality(this.kernel, parts.job.uniqueBy);
-    this.#wasm.keepPlaces(parts.job.keepsPlaces === true);
-  }
-
-  /** @param take is called when records of a pile were dropped, while they still are where the kernel says. */
-  onDropped(take: () => void): void {
-    this.#onDropped = take;
-  }
-
-  get #headerBytes(): number {
-    return this.#parts.job.keepsPlaces === true ? PLACED_HEADER_BYTES : STORED_HEADER_BYTES;
   }
 
   get #wasm(): KernelFunctions {
@@ -184,7 +171,7 @@ export class PileOrderer implements PileOrder {
   }
 
   keyAt(index: number): bigint {
-    return this.kernel.view.getBigUint64(this.addressOf(index) - this.#headerBytes, true);
+    return this.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
   }
 
   /**
@@ -204,19 +191,10 @@ export class PileOrderer implements PileOrder {
   }
 
   async #orderDistinct(pile: LevelPile, emit: Emit): Promise<PileTally> {
-    let before = droppedBy(this.kernel);
-    let kept: number | undefined;
-    if (await this.#load(pile)) {
-      kept = inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0;
-      this.#onDropped?.();
-    } else {
-      kept = await this.#loadDistinct(pile, undefined);
-      if (kept !== undefined && this.#onDropped !== undefined) {
-        // Only now it is sure that this pile is not scattered again, so that its dropped records may be taken.
-        before = droppedBy(this.kernel);
-        kept = await this.#loadDistinct(pile, this.#onDropped);
-      }
-    }
+    const before = droppedBy(this.kernel);
+    const kept = (await this.#load(pile))
+      ? inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0
+      : await this.#loadDistinct(pile);
     if (kept === undefined) return this.#rescatter(pile, emit);
     const dropped = differenceOf(droppedBy(this.kernel), before);
     requireRecords(pile.merged, kept + dropped.records, 0);
@@ -225,17 +203,14 @@ export class PileOrderer implements PileOrder {
   }
 
   /** @returns the number of records that stay, in order; undefined: they are too many. */
-  async #loadDistinct(
-    { merged, layout, parentScale }: LevelPile,
-    onDropped: (() => void) | undefined,
-  ): Promise<number | undefined> {
+  async #loadDistinct({ merged, layout, parentScale }: LevelPile): Promise<number | undefined> {
     const { arena, reader, settle, longestRecordBytes } = this.#parts;
     // Growing replaces the memory, and a write may still be reading from it.
     await settle();
     const room = { start: this.#storedAddress, end: ARENA_START + arena.allowanceBytes };
     if (!arena.reserve(room.end)) return undefined;
     const level = { layout, parentScale };
-    return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes, onDropped });
+    return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes });
   }
 
   /** @returns false, without any work, when the pile does not fit. */
@@ -275,7 +250,7 @@ export class PileOrderer implements PileOrder {
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
-    const windowBytes = job.readBytes + longestRecordBytes + this.#headerBytes;
+    const windowBytes = job.readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
     const { disks, indexDirectory } = job.rescatterTo;
     const subLayout: PileSetLayout = { pileCount: subPiles.count, stripeCount: 1, disks, indexDirectory };
@@ -293,7 +268,6 @@ export class PileOrderer implements PileOrder {
         keyScale,
         unique: job.unique === true && !subPiles.isTight,
         uniqueBy: job.uniqueBy,
-        keepsPlaces: job.keepsPlaces,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {

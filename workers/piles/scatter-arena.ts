@@ -40,7 +40,6 @@ export interface ScatterSizes {
   readonly unique?: boolean | undefined;
   /** As in `PileSettings`. */
   readonly uniqueBy?: ValueRule | undefined;
-  readonly keepsPlaces?: boolean | undefined;
 }
 
 /** Receives full buffers. */
@@ -70,15 +69,13 @@ export class ScatterArena implements RecordTaker {
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
-    const keepsPlaces = sizes.keepsPlaces === true;
-    const drops = sizes.unique === true && !keepsPlaces;
+    const drops = sizes.unique === true;
     const recent = drops ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
     this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
 
     const { kernel } = arena;
     prepareKeys(kernel, sizes);
-    kernel.wasm.keepPlaces(keepsPlaces);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
     if (drops) {

@@ -12,7 +12,7 @@
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
-import { contextBytesAt, type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
+import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { type JobControl, UncountedControl } from '../../src/job-control.js';
@@ -29,7 +29,6 @@ const BEHIND_RANGE_BYTES = 64 * 1024;
 
 /**
  * @param framing undefined: the part is a stream whose header gives the framing.
- * @param onKey see `Framing.openScanner`.
  */
 export async function readPart(
   part: InputPart,
@@ -37,9 +36,8 @@ export async function readPart(
   taker: RecordTaker,
   thread: ReadState,
   job: ReadSettings,
-  onKey?: OnKey,
 ): Promise<PartReport> {
-  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job, onKey);
+  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
   if (part.kind === 'list') return readList(part, framing, openReader, thread);
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
@@ -63,7 +61,7 @@ export async function readPart(
       const control = new UncountedControl(job.control);
       const whole = { ...range, start: range.headerBytes, countBefore: 0 };
       const settings = { ...job, splitBy: undefined, uniqueBy: undefined, isSampled: false };
-      const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings, undefined);
+      const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings);
       readRange(whole, input, framing, dropping, control);
       throw error;
     }

@@ -3,7 +3,6 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import type { RaisedDoubt } from '../../src/inputs/beginnings.js';
 import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
-import { KeySample } from '../../src/inputs/key-sample.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import { readPart } from './read-part.js';
@@ -26,18 +25,16 @@ export async function readSlice(
 ): Promise<SliceReading> {
   const framing = job.framing === undefined ? undefined : framingOf(job.framing);
   const coverage: Coverage[] = [];
-  const sample = framing?.sampleKeys === undefined ? undefined : new KeySample();
   const decoders: Record<string, number> = {};
   const doubts: RaisedDoubt[] = [];
   let streamHeader: Header | undefined;
   for (const part of parts) {
-    const onKey = (key: string) => sample?.add(key, part.inputOrdinal);
-    const read = await readPart(part, framing, taker, thread, job, onKey);
+    const read = await readPart(part, framing, taker, thread, job);
     coverage.push(read.coverage);
     streamHeader = read.header;
     const { decoder, doubt } = read;
     if (doubt !== undefined) doubts.push({ inputOrdinal: part.inputOrdinal, doubt });
     if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
   }
-  return { coverage, keys: sample?.keys(), streamHeader, decoders, doubts };
+  return { coverage, streamHeader, decoders, doubts };
 }

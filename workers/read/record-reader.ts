@@ -12,7 +12,6 @@ import {
   type Framing,
   type FramingFunctions,
   type FramingKernel,
-  type OnKey,
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import type { FoundHeader, Header } from '../../src/formats/header.js';
@@ -69,7 +68,6 @@ export class RecordReader implements FramingKernel {
   #scanner: RecordScanner;
   readonly #taker: RecordTaker;
   readonly #job: ReadSettings;
-  readonly #onKey: OnKey | undefined;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** Of the next bytes, so many are not scanned. */
@@ -99,15 +97,14 @@ export class RecordReader implements FramingKernel {
   /** The number of the column that the selector names, where only the header of the stream tells it. */
   #column: number | undefined;
 
-  constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
+  constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings) {
     this.#job = job;
-    this.#onKey = onKey;
     this.#part = part;
     const copies = part.weight === undefined ? 1 : mostCopiesOf(part.weight);
     this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
     this.#taker = taker;
-    this.#scanner = framing.openScanner(this, job, 'beginning', onKey);
+    this.#scanner = framing.openScanner(this, job, 'beginning');
   }
 
   get window(): RecordWindow {
@@ -148,7 +145,7 @@ export class RecordReader implements FramingKernel {
     this.window.clear();
     this.#contextBytes = contextBytes;
     const at = skipping ? countBefore : 'beginning';
-    this.#scanner = this.#framing.openScanner(this, this.#job, at, this.#onKey);
+    this.#scanner = this.#framing.openScanner(this, this.#job, at);
     this.#filledPosition = position - contextBytes;
     this.#mayBeMarked = this.#job.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
     this.#skipping = skipping;
@@ -438,9 +435,8 @@ export class RecordReader implements FramingKernel {
 
   /** @returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey, firstOrdinal, inputOrdinal } = this.#part;
+    const { weight, inputKey, firstOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
-    wasm.beginInput(inputOrdinal);
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
     else wasm.keyByOrdinal(BigInt(ordinal));

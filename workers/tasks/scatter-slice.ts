@@ -42,8 +42,8 @@ export function commitScattered(
   scatterArena: ScatterArena,
   { keepsPileSets }: ScatterSettings,
 ): ScatterResult {
-  const { coverage, keys } = reading;
+  const { coverage } = reading;
   const { longestRecordBytes, leftOut } = scatterArena;
-  const report: SliceReport = { coverage, longestRecordBytes, keys, leftOut };
+  const report: SliceReport = { coverage, longestRecordBytes, leftOut };
   return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
 }

@@ -11,14 +11,7 @@
  *
  * Readers know no end of a sample but the key of the next: two samples of one key must never be neighbours.
  */
-import {
-  BadRecord,
-  type Framing,
-  type FramingKernel,
-  type OnKey,
-  type RecordLimits,
-  type RecordScanner,
-} from '../framing.js';
+import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
 import {
   BLOCK_BYTES,
   isNote,
@@ -45,7 +38,7 @@ export const webdataset: Framing = {
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Members, of which a sample has one or a few.
   countSample: (sample) => Buffer.from(sample).toString('latin1').split(MAGIC).length - 1,
-  openScanner: (kernel, limits, _at, onKey = () => {}) => new SampleScanner(kernel, limits, onKey),
+  openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
 };
 
 /** Of the first member that is a file: readers leave out directories, links and devices. */
@@ -79,7 +72,6 @@ class SampleScanner implements RecordScanner {
   readonly lookAheadBytes = MOST_BYTES_BETWEEN + BLOCK_BYTES;
   readonly #kernel: FramingKernel;
   readonly #mostBytes: number;
-  readonly #onKey: OnKey;
   /** Offsets count from the beginning of the record. Where the next header is. */
   #next = 0;
   /** Behind the last member of the sample: what comes from here belongs to the next member. */
@@ -91,9 +83,8 @@ class SampleScanner implements RecordScanner {
   /** Whether the zero blocks have begun. */
   isInTrailer = false;
 
-  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits, onKey: OnKey) {
+  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
     this.#kernel = kernel;
-    this.#onKey = onKey;
     this.#mostBytes = maxRecordBytes;
   }
 
@@ -111,7 +102,6 @@ class SampleScanner implements RecordScanner {
       start += recordBytes;
       this.#next -= recordBytes;
       this.#membersEnd = 0;
-      if (this.#key !== undefined) this.#onKey(this.#key);
       this.#key = undefined;
     }
     if (this.isInTrailer) requireZeros(bytes.subarray(start, to), start);

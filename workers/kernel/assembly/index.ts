@@ -12,7 +12,7 @@ export {
   weigh,
 } from './copies';
 export { keyByContent } from './content-keys';
-export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
+export { drawRanks } from './draws';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { equalByBytes, equalByValue, recordWithoutValue } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
@@ -47,8 +47,6 @@ export {
   measuredByteLength,
   measureUpTo,
   compactStored,
-  droppedPairCount,
-  droppedPairs,
   orderChecksum,
   orderDistinct,
   orderWalked,
@@ -75,7 +73,6 @@ export {
 export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
 export { badRead, readLineEnd, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { keepPlaces } from './stored-record';
-export { beginInput, dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

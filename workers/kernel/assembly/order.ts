@@ -10,7 +10,7 @@ import { countDropped } from './duplicates';
 import { compareRecords } from './equal-records';
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
-import { headerLength } from './stored-record';
+import { HEADER_BYTES } from './stored-record';
 
 let parentScale: u64 = 1;
 let ownScale: u64 = 1;
@@ -68,12 +68,11 @@ export function prepareOrder(
  */
 export function walkStored(from: usize, to: usize): usize {
   const shift = 64 - bucketBits;
-  const header = headerLength();
   let p = from;
   let n = entryCount;
-  while (to - p >= header) {
+  while (to - p >= HEADER_BYTES) {
     const byteLength = load<u32>(p, 8);
-    if (byteLength > ((to - p) as u32) - header) break;
+    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
     const key = load<u64>(p);
     if (n == entryCapacity || scaleToIndex(key * parentScale, ownPileCount) != ownPile) {
       entryCount = n;
@@ -85,7 +84,7 @@ export function walkStored(from: usize, to: usize): usize {
     const slot = counts + (((place >> shift) as usize) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
     n += 1;
-    p += header + byteLength;
+    p += HEADER_BYTES + byteLength;
   }
   entryCount = n;
   return p;
@@ -117,8 +116,7 @@ function comesAfter(a: u64, b: u64): bool {
 function compareBytes(a: usize, b: usize): i32 {
   const lengthA = load<u32>(a, 8);
   const lengthB = load<u32>(b, 8);
-  const header = headerLength();
-  const difference = memory.compare(a + header, b + header, min<u32>(lengthA, lengthB));
+  const difference = memory.compare(a + HEADER_BYTES, b + HEADER_BYTES, min<u32>(lengthA, lengthB));
   if (difference != 0) return difference;
   return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
@@ -169,8 +167,7 @@ function compareEntries(a: u64, b: u64): i32 {
   const placeA = load<u64>(storedA) * ownScale;
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB ? 1 : -1;
-  const header = headerLength();
-  return compareRecords(storedA + header, load<u32>(storedA, 8), storedB + header, load<u32>(storedB, 8));
+  return compareRecords(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8));
 }
 
 /**
@@ -197,17 +194,15 @@ function touchAlike(from: usize, end: usize): usize {
 
 /**
  * Sorts the walked records by key, with ties by the bytes of what is equal in equal records. Of these it keeps the one at the
- * lowest address, the first in the order of the inputs, and counts and marks the others as dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal ones
- * take no longer than many different ones.
+ * lowest address, the first in the order of the inputs, and counts and marks the others as dropped. Returns the number of
+ * records that stay. A dropped record is compared with no later one, so many equal ones take no longer than many different
+ * ones.
  */
 export function orderDistinct(): u32 {
   placeWalked();
   const arrivedEnd = sorted + ((entryCount as usize) << 3);
   let end = sorted;
   let touchedEnd = sorted;
-  const header = headerLength();
-  // The entries that arrived are all placed.
-  let pair = arrived;
   for (let p = sorted; p < arrivedEnd; p += 8) {
     if (p == touchedEnd) touchedEnd = touchAlike(p, arrivedEnd);
     const entry = load<u64>(p);
@@ -221,11 +216,8 @@ export function orderDistinct(): u32 {
     if (difference == 0) {
       const stored = entry as u32 as usize;
       const byteLength = load<u32>(stored, 8);
-      countDropped(stored + header, byteLength);
+      countDropped(stored + HEADER_BYTES, byteLength);
       store<u32>(stored, byteLength | DROPPED, 8);
-      store<u32>(pair, entry as u32);
-      store<u32>(pair, load<u32>(hole - 8), 4);
-      pair += 8;
       continue;
     }
     for (let moved = end; moved > hole; moved -= 8) store<u64>(moved, load<u64>(moved - 8));
@@ -233,28 +225,15 @@ export function orderDistinct(): u32 {
     end += 8;
   }
   entryCount = ((end - sorted) >> 3) as u32;
-  pairCount = ((pair - arrived) >> 3) as u32;
   return entryCount;
-}
-
-let pairCount: u32 = 0;
-
-/** Where the last `orderDistinct` noted which records it dropped: the address of each, u32, and of the one that stays, u32. */
-export function droppedPairs(): usize {
-  return arrived;
-}
-
-export function droppedPairCount(): u32 {
-  return pairCount;
 }
 
 /** Moves the stored records in [from, to) together that are not dropped. Returns the address behind the last one. */
 export function compactStored(from: usize, to: usize): usize {
-  const header = headerLength();
   let kept = from;
   while (from < to) {
     const byteLength = load<u32>(from, 8);
-    const storedBytes = header + (byteLength & ~DROPPED);
+    const storedBytes = HEADER_BYTES + (byteLength & ~DROPPED);
     if ((byteLength & DROPPED) == 0) {
       if (kept != from) memory.copy(kept, from, storedBytes);
       kept += storedBytes;
@@ -296,7 +275,6 @@ function touchAhead(index: u32, endIndex: u32): void {
  * beginning of this call). Returns the index where it stopped; `gatheredByteLength` gives the bytes copied.
  */
 export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
-  const header = headerLength();
   let fill: u32 = 0;
   let checksum = gatheredChecksum;
   let touchedEnd = index;
@@ -308,7 +286,7 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
     const stored = storedAt(index);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
-    checksum += copyAndHash(out + fill, stored + header, byteLength);
+    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
     fill += byteLength;
     index += 1;
   }
@@ -341,7 +319,6 @@ export function gatherEvery(
   ends: usize,
   base: u32,
 ): u32 {
-  const header = headerLength();
   let fill: u32 = 0;
   let checksum = gatheredChecksum;
   let k: u32 = 0;
@@ -354,7 +331,7 @@ export function gatherEvery(
     const stored = storedAt(index + k * step);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill) break;
-    checksum += copyAndHash(out + fill, stored + header, byteLength);
+    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
     fill += byteLength;
     store<u32>(ends + ((k as usize) << 2), base + fill);
   }
@@ -375,7 +352,7 @@ export function orderChecksum(): u64 {
 
 /** The address of the bytes of the record at `index`, for a record too long to be gathered. */
 export function recordAddress(index: u32): usize {
-  return storedAt(index) + headerLength();
+  return storedAt(index) + HEADER_BYTES;
 }
 
 /** The byte length of the record at `index`. */

@@ -21,7 +21,7 @@ import { ENTRY_BYTES } from './entry';
 import { areEqual } from './equal-records';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
-import { HEADER_BYTES, headerLength, PLACE_BYTES } from './stored-record';
+import { HEADER_BYTES } from './stored-record';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
@@ -38,17 +38,6 @@ let recent: usize = 0;
 
 const RECENT_SLOTS: u64 = 2048;
 
-/** The input of the records that are scattered, and what makes a position of an address. */
-let inputOrdinal: u32 = 0;
-let positionOfAddress: u64 = 0;
-/** Whether records come from piles, where their places lie before them. */
-let comeFromPiles: bool = false;
-
-/** The records from now on come from this input. */
-export function beginInput(ordinal: u32): void {
-  inputOrdinal = ordinal;
-}
-
 /** Drops records that are equal to recent ones; `tableAt` has room for 32 KiB. 0: drops none. Call it after `prepareScatter`. */
 export function dropRecent(tableAt: usize): void {
   recent = tableAt;
@@ -62,7 +51,7 @@ function isRecent(slot: usize, tally: usize, key: u64, start: usize, byteLength:
   const stored = load<u32>(slot, 8) as usize;
   // No record is stored at address 0: the slot is empty.
   if (load<u64>(slot) != key || stored == 0 || load<u32>(slot, 12) != load<u32>(tally, 4)) return false;
-  return areEqual(stored + headerLength(), load<u32>(stored, 8), start, byteLength);
+  return areEqual(stored + HEADER_BYTES, load<u32>(stored, 8), start, byteLength);
 }
 
 /**
@@ -121,22 +110,11 @@ function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
   store<u32>(tally, fill);
 }
 
-/** Writes the header of the record at `start`. */
 // @ts-ignore: decorator
 @inline
-function storeHeader(target: usize, key: u64, byteLength: u32, start: usize): void {
+function storeHeader(target: usize, key: u64, byteLength: u32): void {
   store<u64>(target, key);
   store<u32>(target, byteLength, 8);
-  if (headerLength() != HEADER_BYTES) storePlace(target + HEADER_BYTES, start);
-}
-
-function storePlace(target: usize, start: usize): void {
-  if (comeFromPiles) {
-    memory.copy(target, start - PLACE_BYTES, PLACE_BYTES);
-    return;
-  }
-  store<u32>(target, inputOrdinal);
-  store<u64>(target, (start as u64) + positionOfAddress, 4);
 }
 
 // @ts-ignore: decorator
@@ -154,21 +132,20 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
   store<u64>(tally, load<u64>(tally, 16) + (byteLength as u64), 16);
   const fill = load<u32>(tally);
-  const header = headerLength();
   let hash: u64;
-  if ((byteLength as u64) + (header as u64) < ((bufferBytes - fill) as u64)) {
+  if ((byteLength as u64) + (HEADER_BYTES as u64) < ((bufferBytes - fill) as u64)) {
     const target = buffers + (pile as usize) * stride + fill;
-    storeHeader(target, key, byteLength, start);
-    hash = copyAndHash(target + header, start, byteLength);
-    store<u32>(tally, fill + header + byteLength);
+    storeHeader(target, key, byteLength);
+    hash = copyAndHash(target + HEADER_BYTES, start, byteLength);
+    store<u32>(tally, fill + HEADER_BYTES + byteLength);
     if (recent != 0) {
       store<u64>(slot, key);
       store<u32>(slot, target as u32, 8);
       store<u32>(slot, load<u32>(tally, 4), 12);
     }
   } else {
-    storeHeader(scratchAt(HEADER_PLACE), key, byteLength, start);
-    appendAcrossBuffers(pile, scratchAt(HEADER_PLACE), header);
+    storeHeader(scratchAt(HEADER_PLACE), key, byteLength);
+    appendAcrossBuffers(pile, scratchAt(HEADER_PLACE), HEADER_BYTES);
     appendAcrossBuffers(pile, start, byteLength);
     hash = recordHash(start, byteLength);
   }
@@ -181,8 +158,6 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
  */
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
   const entries = scratchAt(ENTRIES_PLACE);
-  comeFromPiles = false;
-  positionOfAddress = basePosition - (base as u64);
   const together = recordsTogether();
   const copies = copyRounds();
   for (let i: u32 = 0; i < count; i += together) {
@@ -202,14 +177,12 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
  * Returns the address of the first incomplete one.
  */
 export function rescatterStored(from: usize, to: usize): usize {
-  comeFromPiles = true;
-  const header = headerLength();
   let p = from;
-  while (to - p >= header) {
+  while (to - p >= HEADER_BYTES) {
     const byteLength = load<u32>(p, 8);
-    if (byteLength > ((to - p) as u32) - header) break;
-    scatterRecord(load<u64>(p), p + header, byteLength);
-    p += header + byteLength;
+    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
+    scatterRecord(load<u64>(p), p + HEADER_BYTES, byteLength);
+    p += HEADER_BYTES + byteLength;
   }
   return p;
 }

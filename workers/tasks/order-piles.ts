@@ -1,0 +1,72 @@
+/** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
+
+import { inPhase } from '../../src/phase-clock.js';
+import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/pile-sets/pile-totals.js';
+import type { PileRange } from '../../src/plan/pile-ranges.js';
+import { type OrderedRecords, viewOrdered } from '../piles/drawn-records.js';
+import type { PileOrder } from '../piles/record-order.js';
+import { openOrder, type PilesTask } from './open-order.js';
+
+export interface OrderPilesTask extends PilesTask {
+  readonly range: PileRange;
+  /** What its piles must hold. */
+  readonly expected: PileTotals;
+}
+
+const NO_LIMIT = (1n << 63n) - 1n;
+
+/** @throws VerificationError if a pile is not as it was. */
+export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> {
+  const { range, expected } = task;
+  const { order, control } = await openOrder(task, async () => {});
+  const all = sumTotals(expected);
+  const ordered = {
+    buffer: new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT * all.records + all.bytes),
+    records: all.records,
+  };
+  const { ends, bytes } = viewOrdered(ordered);
+  let record = 0;
+  let filled = 0;
+  for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
+    const inPile = tallyOf(expected, pile - range.first);
+    let found = NOTHING;
+    await orderPile(async (count) => {
+      control.throwIfAborted();
+      order.measureUpTo(0, count, NO_LIMIT);
+      const records = found.records + count;
+      const recordBytes = found.recordBytes + order.measuredBytes;
+      found = { records, recordBytes, checksum: found.checksum };
+      if (records > inPile.records || recordBytes > inPile.recordBytes) return;
+      let end = filled;
+      for (let index = 0; index < count; index++) {
+        end += order.byteLengthOf(index);
+        ends[record + index] = end;
+      }
+      inPhase('gather', () => copyOrdered(order, count, bytes.subarray(filled, end)));
+      found = { records, recordBytes, checksum: BigInt.asUintN(64, found.checksum + order.checksum) };
+      record += count;
+      filled = end;
+    });
+    requireSameTally(pile, found, inPile);
+  }
+  return ordered;
+}
+
+function copyOrdered(order: PileOrder, count: number, target: Uint8Array): void {
+  const { addresses, capacityBytes } = order.sinkBuffer;
+  const [address] = addresses;
+  let filled = 0;
+  for (let index = 0; index < count; ) {
+    const next = order.gather(index, count, address, capacityBytes, NO_LIMIT);
+    if (next > index) {
+      target.set(order.bytes.subarray(address, address + order.gatheredBytes), filled);
+      filled += order.gatheredBytes;
+      index = next;
+    } else {
+      order.hashInPlace(index, index + 1);
+      target.set(order.recordAt(index), filled);
+      filled += order.byteLengthOf(index);
+      index += 1;
+    }
+  }
+}

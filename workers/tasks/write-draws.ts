@@ -1,0 +1,93 @@
+/** A task that writes the records that consecutive places of an output draw, with replacement. */
+import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { openSink } from '../../src/output/open-sink.js';
+import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
+import { inPhase } from '../../src/phase-clock.js';
+import { OUTPUT_BUFFER_COUNT, SLACK_BYTES } from '../../src/plan/arena-sizes.js';
+import { ArenaLayout } from '../arena.js';
+import type { KernelHasher } from '../kernel/kernel-hasher.js';
+import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';
+import type { TaskSettings } from '../settings.js';
+import { threadStateOf } from '../thread-state.js';
+
+export interface DrawsTask {
+  readonly job: TaskSettings & { readonly outputBytes: number };
+  readonly key: bigint;
+  /** All records in their order. */
+  readonly ordered: readonly OrderedRecords[];
+  readonly first: number;
+  readonly count: number;
+  readonly target: OutputTarget;
+  readonly start: SinkStart;
+}
+
+export interface DrawsResult {
+  readonly regions: readonly WrittenRegion[];
+  readonly bytes: number;
+  /** The multiset checksum of the written records. */
+  readonly checksum: bigint;
+}
+
+export async function writeDraws({ job, key, ordered, first, count, target, start }: DrawsTask): Promise<DrawsResult> {
+  const { control, arena, outputHasher } = threadStateOf(job);
+  const layout = new ArenaLayout();
+  const takeBuffer = () => layout.take(job.outputBytes + SLACK_BYTES, 4096);
+  const addresses: [number, ...number[]] = [
+    takeBuffer(),
+    ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer),
+  ];
+  const ranksAt = layout.take(DRAW_BYTES);
+  if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
+  const { kernel } = arena;
+  const drawn = new DrawnRecords(arena, ranksAt, key, ordered);
+  const buffer = { addresses, capacityBytes: job.outputBytes, memory: () => kernel.bytes };
+  const sink = openSink(target, start, undefined, buffer, control, undefined);
+  let bytes = 0;
+  const write = async (): Promise<DrawsResult> => {
+    for (let place = first; place < first + count; ) {
+      control.throwIfAborted();
+      const { by, at } = sink.nextCut;
+      const nextCut = by === 'rank' ? at : Number.POSITIVE_INFINITY;
+      if (place >= nextCut) {
+        await sink.cut();
+        continue;
+      }
+      const end = Math.min(first + count, nextCut);
+      const next = inPhase('gather', () => drawn.copy(place, end, sink.fillAddress, sink.roomBytes));
+      if (next > place) {
+        sink.filled(drawn.copiedBytes);
+        bytes += drawn.copiedBytes;
+        place = next;
+      } else if (!(await sink.flush())) {
+        const record = drawn.recordAt(place);
+        drawn.checksum += await writeLong(record, sink, kernel.bytes, outputHasher);
+        bytes += record.byteLength;
+        place += 1;
+      }
+    }
+    const regions = await sink.close();
+    control.count('shuffledBytes', bytes);
+    return { regions, bytes, checksum: BigInt.asUintN(64, drawn.checksum) };
+  };
+  return thenAlwaysAsync(write, () => sink.abandon());
+}
+
+/** Writes a record that is longer than the sink's buffer. @returns its hash. */
+async function writeLong(
+  record: Uint8Array,
+  sink: OutputSink,
+  memory: Uint8Array,
+  hasher: KernelHasher,
+): Promise<bigint> {
+  hasher.begin();
+  for (let done = 0; done < record.byteLength; ) {
+    const address = sink.fillAddress;
+    const byteLength = Math.min(sink.roomBytes, record.byteLength - done);
+    memory.set(record.subarray(done, done + byteLength), address);
+    hasher.add(memory, address, byteLength);
+    sink.filled(byteLength);
+    done += byteLength;
+    await sink.flush();
+  }
+  return hasher.checksum();
+}
