@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Release } from '../cleanup.js';
 import { StagedOutputError } from '../errors.js';
-import type { StagedList } from '../job-directory/distinct-note.js';
+import type { StagedList } from '../job-directory/notes.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
 import { layoutOfOne, threadsOfPass2 } from '../passes/between-passes.js';

@@ -26,9 +26,8 @@ import {
   SMALLEST_SHARE_BYTES,
   type Tuning,
 } from '../plan/memory-plan.js';
-import { planPass2 } from '../plan/pass2-memory.js';
+import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
-import { planRescatter } from '../plan/rescatter-space.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { isNothing, ONCE } from '../plan/weights.js';
 import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';

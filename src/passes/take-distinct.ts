@@ -10,7 +10,7 @@ import type {
   MeasureDistinctTask,
 } from '../../workers/tasks/measure-distinct.js';
 import { StagedOutputError, VerificationError } from '../errors.js';
-import type { DistinctNote, DistinctTally, StagedList } from '../job-directory/distinct-note.js';
+import type { DistinctNote, DistinctTally, StagedList } from '../job-directory/notes.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import {
