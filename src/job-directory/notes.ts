@@ -18,7 +18,6 @@ import {
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import type { RangeLimits } from './finished-ranges.js';
 
 /** A part of a staged file: a later attempt verifies it before it relies on it. */
 export const writtenRegion = object({
@@ -110,7 +109,7 @@ export const writeDistinctNote = (jobDirectory: string, note: DistinctNote) => D
 /** @throws VerificationError when the note is damaged. */
 export function readCutsNote(
   jobDirectory: string,
-  { mostShards }: Pick<RangeLimits, 'mostShards'>,
+  { mostShards }: { readonly mostShards: number },
 ): CutsNote | undefined {
   const note = CUTS.read(jobDirectory);
   for (const starts of note === undefined ? [] : [note.starts, ...(note.ofOthers ?? [])])
