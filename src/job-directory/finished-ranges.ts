@@ -8,8 +8,7 @@ import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import { distinctTally } from './distinct-note.js';
-import { writtenRegion } from './written-region.js';
+import { distinctTally, writtenRegion } from './notes.js';
 
 const NAME = /^done-(\d{6,})$/;
 

@@ -22,11 +22,7 @@ export function phasesOfShuffle({ request, plan, isCounted, earlier }: PhasedJob
   const onPiles = inputBytes === undefined ? undefined : recordBytes;
   const headBytes = (request.headCount ?? Number.POSITIVE_INFINITY) * meanRecordBytes;
   const written =
-    onPiles === undefined || isEndless(request)
-      ? undefined
-      : request.repeat
-        ? headBytes
-        : Math.min(onPiles, headBytes);
+    onPiles === undefined || isEndless(request) ? undefined : request.repeat ? headBytes : Math.min(onPiles, headBytes);
   return [
     ...(isCounted ? [{ phase: 'count' as const, bytes: inputBytes }] : []),
     { phase: 'scatter', bytes: inputBytes },
