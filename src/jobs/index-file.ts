@@ -138,7 +138,6 @@ interface IndexedSource {
   readonly memoryNeed: MemoryNeed;
 }
 
-/** @throws InputError, UsageError */
 async function openSource(file: string, options: IndexOptions): Promise<IndexedSource> {
   requireKnownOptions('indexFile()', options, INDEX_OPTIONS);
   const { index } = options;

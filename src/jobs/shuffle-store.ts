@@ -3,7 +3,7 @@
  * come from the indexes of the store instead of a scatter pass. This job only reads the store.
  *
  *     plan      current state of the store, memory                  prepareStoreShuffle
- *     gather    all pile sets of the store, and their totals        gather-stored-piles.ts
+ *     gather    all pile sets of the store, and their totals        ../store/stored-totals.ts
  *     check     space for the output and for large piles           disk-space.ts
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
@@ -15,7 +15,7 @@ import { NO_ENDS } from '../output/output-layout.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { findSplits } from '../passes/find-splits.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
 import { leftOutOf, takeHead } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
@@ -23,10 +23,11 @@ import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { describeUnowned, findUnowned } from '../store/seen-attempts.js';
 import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
-import { explainedByExpiry, layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
+import { longestRecordBytesOf } from '../store/store-manifest.js';
+import { explainedByExpiry, layoutOf, openSnapshot, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { readStoredTotals } from '../store/stored-totals.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
-import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
 import { describeWithoutInputs } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
@@ -79,9 +80,11 @@ export async function shuffleStore(
     const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
     await warnOfUnowned(snapshot, request);
     profile.pass1Begins();
-    const pass1 = await progress.during('scatter', undefined, () =>
-      gatherStoredPiles(snapshot, prepared.layout, control),
-    );
+    const pass1 = await progress.during('scatter', undefined, async () => {
+      const totals = await readStoredTotals(snapshot, request.signal);
+      const longestRecordBytes = longestRecordBytesOf(snapshot.manifest.commits);
+      return scatteredPiles(pileSetsOf(snapshot, prepared.layout), totals, longestRecordBytes);
+    });
     requireStoreSpace(prepared, pass1.value);
     const site = await openSite(prepared, scope);
     return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, pass1, stop, progress, profile, threadScope));
@@ -108,7 +111,6 @@ export interface PreparedStoreShuffle {
   readonly control: JobControl;
 }
 
-/** @throws UsageError, SystemError */
 async function prepareStoreShuffle(
   snapshot: StoreSnapshot,
   options: ShuffleStoreOptions,
@@ -158,7 +160,6 @@ async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: Tal
   );
 }
 
-/** @throws SystemError ERR_NO_SPACE */
 function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
   const needs = storeShuffleNeeds(plan, piles, request);
   const basis = 'if all threads scatter their largest piles again at the same time';

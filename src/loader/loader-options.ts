@@ -75,7 +75,6 @@ export function completeLimits(options: OpenStoreOptions): LoaderLimits {
   };
 }
 
-/** @throws UsageError */
 export function completeSettings(options: LoaderOptions): LoaderSettings {
   requireKnownOptions('epoch()', options, LOADER_OPTIONS);
   const { rank = 0, worldSize = 1, equalize = null } = options;

@@ -62,7 +62,6 @@ export class PortionReader {
     this.#buffers = buffers;
   }
 
-  /** @throws UsageError ERR_MEMORY_BUDGET; VerificationError */
   static async open(view: StoreView, part: EpochsPart, buffers: PortionBuffers): Promise<PortionReader> {
     const contents = await view.contents();
     const longestRecordBytes = longestRecordBytesOf(view.snapshot.manifest.commits);

@@ -97,31 +97,18 @@ async function collect(
   }
   // A file that came back after a power failure would belong to nobody.
   if (deleted.length > 0) await syncDirectory(pileSetDirectory, 'store');
-  for (const { marks } of leftOver) for (const mark of marks) removeFile(mark, 'store');
+  for (const { mark } of leftOver) if (mark !== undefined) removeFile(mark, 'store');
   await strikeOut(snapshot, new Set(deleted), before);
   const manifests = await deleteManifests(directory, signal);
   deleteAttemptsAtFiles(directory, Math.min(before, Date.now() - ATTEMPT_MILLISECONDS));
   return { pileSets: deleted.length, bytes, manifests, unowned: summarizeUnowned(giveUpLost ? new Map() : unowned) };
 }
 
-/**
- * Deletes pile sets that the store does not have and nobody will commit, at once. Those that it has stay. A commit of them
- * that runs meanwhile is refused, or was faster.
- * @returns whether the store knew none of them: they never were part of it.
- */
-export async function discardPileSets(snapshot: StoreSnapshot, pileSets: readonly string[]): Promise<boolean> {
-  const deleted = await giveUp(snapshot, pileSets, Number.NEGATIVE_INFINITY, false);
-  for (const name of deleted) deletePileSet(snapshot, name);
-  if (deleted.length > 0) await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
-  await strikeOut(snapshot, new Set(deleted), Number.NEGATIVE_INFINITY);
-  return deleted.length > 0 && deleted.length === pileSets.length;
-}
-
 /** @param before files of unknown owners that were last written before then are left over. */
-function isLeftOver({ files, marks, owner }: SeenAttempt, named: ReadonlySet<string>, before: number): boolean {
+function isLeftOver({ files, mark, owner }: SeenAttempt, named: ReadonlySet<string>, before: number): boolean {
   if (owner !== 'unknowable') return owner === 'left over';
   const unnamed = [...files].flatMap(([pileSet, paths]) => (named.has(pileSet) ? [] : paths));
-  return [...unnamed, ...marks].length > 0 && [...unnamed, ...marks].every((path) => changedAt(path) <= before);
+  return [...unnamed, ...(mark === undefined ? [] : [mark])].every((path) => changedAt(path) <= before);
 }
 
 /** When a file was last written; 0 when it is gone. */

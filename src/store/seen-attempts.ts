@@ -15,24 +15,17 @@ import type { StoreSnapshot } from './store-snapshot.js';
 export interface SeenAttempt {
   /** The paths of its files, by the names of its pile sets. */
   readonly files: Map<string, string[]>;
-  /** The files that say who makes it. */
-  readonly marks: string[];
+  /** The file that says who makes it. */
+  mark: string | undefined;
   /** Undefined: there is no mark, so the attempt has ended, with a commit or with nothing left behind. */
   owner: OwnerState | undefined;
 }
-
-/** Several processes may make an attempt, one after the other: the commit of tasks is run again when it was killed. */
-function mostAlive(one: OwnerState | undefined, other: OwnerState): OwnerState {
-  return ALIVE.find((state) => state === one || state === other) ?? other;
-}
-
-const ALIVE: readonly OwnerState[] = ['live', 'unknowable', 'left over'];
 
 /** Whoever reads the manifest afterwards finds the commits of all attempts without a mark. */
 export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
   const attempts = new Map<string, SeenAttempt>();
   const attemptOf = (name: string): SeenAttempt => {
-    const attempt = attempts.get(name) ?? { files: new Map(), marks: [], owner: undefined };
+    const attempt = attempts.get(name) ?? { files: new Map(), mark: undefined, owner: undefined };
     attempts.set(name, attempt);
     return attempt;
   };
@@ -46,8 +39,8 @@ export async function listAttempts(directory: string, signal: AbortSignal | unde
   // The directory is listed again: a mark is made before the files of its attempt, so the mark of no such file is missed.
   for (const { name, owner, state } of findMarks(listNames(directory, 'store'))) {
     const attempt = attemptOf(owner.token);
-    attempt.marks.push(join(directory, name));
-    attempt.owner = mostAlive(attempt.owner, state);
+    attempt.mark = join(directory, name);
+    attempt.owner = state;
   }
   return [...attempts.values()];
 }

@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { afterFailure, thenAlways } from '../cleanup.js';
-import { ensureFile } from '../io/durable.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import {
@@ -45,15 +44,11 @@ export class StoreAttempt {
     this.#owner = owner;
   }
 
-  /** @param name that the pile sets have already. Absent: another one each time. */
-  static begin({ directory }: StoreSnapshot, name?: string): StoreAttempt {
-    const owner = identifyOwner();
-    const attempt = new StoreAttempt(directory, name === undefined ? owner : { ...owner, token: name });
+  static begin({ directory }: StoreSnapshot): StoreAttempt {
+    const attempt = new StoreAttempt(directory, identifyOwner());
     holdOn(attempt.#owner);
     try {
-      // This thread may have made the mark of that name before.
-      if (name !== undefined) ensureFile(attempt.#markPath, 'store');
-      else closeFile(createOwnFile(attempt.#markPath, 'store'));
+      closeFile(createOwnFile(attempt.#markPath, 'store'));
     } catch (error) {
       // The file may exist nevertheless.
       const takeBack = () => removeFile(attempt.#markPath, 'store');
