@@ -8,7 +8,7 @@ import { fitCuts } from '../plan/fitted-cuts.js';
 import { type CutsToFit, cutsAt, type PlainCuts, type ShardCuts } from '../plan/shard-cuts.js';
 import { joinCuts } from '../plan/splits.js';
 import type { OutputPlan, PartPlan } from './between-passes.js';
-import { measurePlaces, pileFinder } from './crossings.js';
+import { measurePlaces, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
