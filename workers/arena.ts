@@ -7,18 +7,12 @@ import type { JobControl } from '../src/job-control.js';
 import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
 
 export class Arena {
-  #kernel: Kernel | undefined;
+  readonly kernel = new Kernel();
   readonly #control: JobControl;
   #allowanceBytes = 0;
 
   constructor(control: JobControl) {
     this.#control = control;
-  }
-
-  /** Made when it is first used: a thread that works in other memory needs none of its own. */
-  get kernel(): Kernel {
-    this.#kernel ??= new Kernel();
-    return this.#kernel;
   }
 
   /** The allowance of each thread in the job's plan; this thread may have grown beyond it. */

@@ -21,7 +21,7 @@ import type { JobScope } from '../jobs/job.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { type OutputTarget, recordBytesOf, type ShardRange, stagedPath } from '../output/output-target.js';
 import { StagedOutput } from '../output/staged-output.js';
-import { pileFinder } from '../passes/crossings.js';
+import { pileFinder } from '../passes/measure-piles.js';
 import { shuffleRanges } from '../passes/shuffle-pass.js';
 import { bytesOfPart, type PilePart } from '../passes/shuffle-work.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';

@@ -24,7 +24,7 @@ import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { countBeforeRanges } from '../passes/count-before-ranges.js';
+import { countBeforeRanges } from '../passes/before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';

@@ -4,8 +4,7 @@
 
 import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
-import { scatterHead } from '../passes/scatter-head.js';
-import { type ScatterOutcome, scatterInputs } from '../passes/scatter-pass.js';
+import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatter-pass.js';
 import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { JobScope } from './job.js';

@@ -8,7 +8,7 @@ import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { onceMore } from '../passes/once-more.js';
+import { onceMore } from '../passes/run-tasks.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';

@@ -9,7 +9,7 @@ import type { FoundHeader } from '../formats/header.js';
 import { type InputPart, inputPart } from '../inputs/input-part.js';
 import type { Slice } from '../plan/slices.js';
 import { MOST_PLACES, Tally } from '../plan/tally.js';
-import { type CountBefore, type CutInputs, countBeforeRanges } from './count-before-ranges.js';
+import { type CountBefore, type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';

@@ -9,7 +9,7 @@ import type { NumberField } from '../formats/selector.js';
 import { inputPart, readBytesOf } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { Slice } from '../plan/slices.js';
-import { type CutInputs, countBeforeRanges } from './count-before-ranges.js';
+import { type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
 import { type Amount, GroupAmounts } from './group-amounts.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';

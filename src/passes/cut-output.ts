@@ -7,7 +7,7 @@ import type { CutsNote } from '../job-directory/notes.js';
 import { type CutsToFit, cutsAt, fitCuts, type PlainCuts, type ShardCuts } from '../plan/shard-cuts.js';
 import { joinCuts } from '../plan/splits.js';
 import type { OutputPlan, PartPlan } from './between-passes.js';
-import { measurePlaces, pileFinder } from './crossings.js';
+import { measurePlaces, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

@@ -10,8 +10,7 @@ import { hearSignals } from '../pause.js';
 import { type TotalsSum, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { shardAt } from '../plan/shard-cuts.js';
-import { onceMore } from './once-more.js';
-import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
+import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

@@ -7,8 +7,7 @@ import { StagedOutputError } from '../errors.js';
 import type { SplitsNote } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import { type SplitBounds, type SplitRule, splitBounds } from '../plan/splits.js';
-import { pileFinder } from './crossings.js';
-import { measurePiles } from './measure-piles.js';
+import { measurePiles, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

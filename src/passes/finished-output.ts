@@ -7,8 +7,7 @@ import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
-import { onceMore } from './once-more.js';
-import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

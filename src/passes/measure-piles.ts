@@ -1,10 +1,79 @@
-/** Measures parts of piles between the passes: each pile is put in order an extra time. */
+/**
+ * Measures piles before the shuffle pass: finds the records that lie across given places of the output, and what parts of a
+ * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
+ */
+import type { MeasureTask } from '../../workers/tasks/measure-crossings.js';
 import type { MeasurePartsTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-parts.js';
-import { tallyOf } from '../pile-sets/pile-totals.js';
-import { onceMore } from './once-more.js';
-import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
+import type { Crossing } from '../plan/shard-cuts.js';
+import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
+
+/** A rank or a byte of the whole output, and the pile that holds it. */
+export interface PlaceInPile {
+  readonly pile: number;
+  /** The first byte of the pile in the whole output. */
+  readonly pileByte: number;
+  /** Counted from the beginning of the pile. */
+  readonly limit: number;
+}
+
+/** @returns the place of a rank or byte that the piles hold. The calls must ascend. */
+export function pileFinder(totals: PileTotals, by: 'rank' | 'byte'): (place: number) => PlaceInPile {
+  let pile = 0;
+  let rank = 0;
+  let byte = 0;
+  return (place) => {
+    for (;;) {
+      const records = totals.records[pile] ?? 0;
+      const bytes = totals.recordBytes[pile] ?? 0;
+      const end = by === 'rank' ? rank + records : byte + bytes;
+      if (pile + 1 === totals.records.length || place < end) break;
+      rank += records;
+      byte += bytes;
+      pile += 1;
+    }
+    return { pile, pileByte: byte, limit: place - (by === 'rank' ? rank : byte) };
+  };
+}
+
+/** @param places ascending. @returns each place with the record across it, in bytes of the whole output. */
+export async function measurePlaces<Place extends PlaceInPile>(
+  work: PilesWork,
+  threads: Threads,
+  by: 'rank' | 'byte',
+  places: readonly Place[],
+): Promise<(Place & Crossing)[]> {
+  const measured = new Map<Place, Crossing>();
+  const take = (found: readonly Crossing[], [, inPile]: readonly [MeasureTask, readonly Place[]]) => {
+    for (const [i, place] of inPile.entries()) {
+      const { start, end } = found[i] ?? { start: 0, end: 0 };
+      measured.set(place, { start: place.pileByte + start, end: place.pileByte + end });
+    }
+  };
+  const tasks = [...groupByPile(places)].map(([pile, inPile]) => {
+    const limits = inPile.map(({ limit }) => limit);
+    return [{ ...pilesTask(work, `measure-${pile}`), pile, by, limits }, inPile] as const;
+  });
+  const measure = ([task]: readonly [MeasureTask, readonly Place[]]) =>
+    onceMore(() => threads.pool.run('measure', task), work.onWarning);
+  await runTasks(tasks, measure, take, tasksAtOnce(threads), threads.stop);
+  // No record lies across the beginning of a pile.
+  return places.map((place) => ({ start: place.pileByte, end: place.pileByte, ...place, ...measured.get(place) }));
+}
+
+/** The places inside piles, without those at the beginning of a pile. */
+function groupByPile<Place extends PlaceInPile>(places: readonly Place[]): Map<number, Place[]> {
+  const placesOf = new Map<number, Place[]>();
+  for (const place of places) {
+    if (place.limit === 0) continue;
+    const others = placesOf.get(place.pile);
+    if (others === undefined) placesOf.set(place.pile, [place]);
+    else others.push(place);
+  }
+  return placesOf;
+}
 
 /** A pile with records, and where its parts end. */
 export interface PileCut {

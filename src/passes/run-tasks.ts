@@ -1,7 +1,7 @@
 /**
  * Hands tasks to the pool, a few at a time because the list may be long, until all are done or one fails.
  */
-import { AbortError } from '../errors.js';
+import { AbortError, StagedOutputError, VerificationError, WrongStreamError, WrongTwiceError } from '../errors.js';
 import { type JobStop, promiseWithResolver, type Threads } from './threads.js';
 
 /** How long to wait for tasks that were asked to stop; then their threads are ended. */
@@ -91,4 +91,28 @@ export function inTurn<Result, Task>(
       take(first.result, first.task);
     }
   };
+}
+
+/**
+ * Does work that verifies itself, and does it once more if its result is wrong: one bit that flips in memory must not cost a
+ * job of days. What the result is made from, temp data or an input, is still there.
+ * @param work leaves nothing behind when it throws a VerificationError, except the WrongStreamError.
+ * @throws WrongTwiceError, or StagedOutputError, if it is wrong again.
+ */
+export async function onceMore<T>(work: () => Promise<T>, onWarning: (line: string) => void): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!mayBeRepeated(error)) throw error;
+    onWarning(`${error.message}; it is tried once more`);
+  }
+  try {
+    return await work();
+  } catch (error) {
+    throw mayBeRepeated(error) && !(error instanceof StagedOutputError) ? new WrongTwiceError(error) : error;
+  }
+}
+
+function mayBeRepeated(error: unknown): error is VerificationError {
+  return error instanceof VerificationError && !(error instanceof WrongStreamError);
 }

@@ -3,6 +3,8 @@
  * its slice (`scatterTask`); this pass runs the tasks on threads of this process. At the end, the tasks must have read
  * every byte of every input once, and the piles must hold as many bytes.
  */
+
+import { randomBytes } from 'node:crypto';
 import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterSettings } from '../../workers/settings.js';
 import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
@@ -28,6 +30,7 @@ import type { KeyRule } from '../keys.js';
 import { pileSetFiles, roleOf } from '../pile-sets/pile-layout.js';
 import { sumTotals } from '../pile-sets/pile-totals.js';
 import { takenBytes } from '../pile-sets/ram-pool.js';
+import { type HeadPlan, largestKeyWith } from '../plan/head-plan.js';
 import type { Slice } from '../plan/slices.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
@@ -35,8 +38,7 @@ import { bytesMissing, type InputCounts } from './coverage-check.js';
 import { GatheredSlices } from './gathered-slices.js';
 import type { GroupAmount } from './group-amounts.js';
 import { committing, GroupCommit } from './group-commit.js';
-import { onceMore } from './once-more.js';
-import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { Threads } from './threads.js';
 
@@ -272,4 +274,37 @@ function storedBytesOf(slice: Slice): number {
   return slice.reduce((sum, { start, end, members }) => {
     return sum + (members === undefined ? (end ?? start) - start : members.storedEnd - members.storedStart);
   }, 0);
+}
+
+/**
+ * The scatter pass of a job that asks for the head of the order: leaves out what cannot be among it. If the plan expected far
+ * more records than there are, it may leave out too much. Then the inputs are read again.
+ * @throws as `scatterInputs`.
+ */
+export async function scatterHead(
+  work: ScatterWork,
+  head: HeadPlan,
+  threads: Threads,
+  kept: KeptPileSets | undefined,
+): Promise<ScatterOutcome> {
+  const outcome = await scatterInputs(limited(work, head), threads, kept);
+  const isEnough = outcome.records >= head.headCount || outcome.leftOut.records === 0;
+  if (head.zeroBits === 0 || isEnough) return { ...outcome, keyScale: keyScaleOf(head) };
+  const { layout } = work.settings;
+  for (const { name } of outcome.pileSets)
+    for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
+  const { control } = threads;
+  control.count('scatteredBytes', -control.counted('scatteredBytes'));
+  const again = { ...work, attempt: randomBytes(4).toString('hex') };
+  return scatterInputs(limited(again, { ...head, zeroBits: 0 }), threads, kept);
+}
+
+function limited(work: ScatterWork, head: HeadPlan): ScatterWork {
+  const headLimit = HeadLimit.create(head.headCount, largestKeyWith(head.zeroBits));
+  return { ...work, settings: { ...work.settings, headLimit, keyScale: keyScaleOf(head) } };
+}
+
+/** The piles share the keys up to the first limit. */
+function keyScaleOf({ zeroBits }: HeadPlan): bigint {
+  return 2n ** BigInt(zeroBits);
 }

@@ -7,7 +7,7 @@ import type { SinkEnd, SinkStart } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
-import { measurePlaces, type PlaceInPile, pileFinder } from './crossings.js';
+import { measurePlaces, type PlaceInPile, pileFinder } from './measure-piles.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

@@ -4,10 +4,11 @@
  * stripe is deleted only when each of its piles came out as it went in.
  */
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
+import { removeFile } from '../io/files.js';
 import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/finished-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
-import { pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
+import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
 import {
   copyOfTotals,
   type PileTotals,
@@ -21,13 +22,11 @@ import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
-import { onceMore } from './once-more.js';
-import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
+import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
-import type { ScatteredPiles } from './scattered-piles.js';
+import type { ScatteredPileSet, ScatteredPiles } from './scattered-piles.js';
 import { findEnds, findStarts } from './shard-starts.js';
 import { isInPart, pilesTask, type ShuffleWork } from './shuffle-work.js';
-import { StripeRemoval } from './stripe-removal.js';
 import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
 
@@ -263,4 +262,39 @@ function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readon
     for (const [i, tally] of distinct.entries()) setTally(written, first + i, tallyOfText(tally));
   }
   return requireDistinct(written, totals);
+}
+
+export class StripeRemoval {
+  readonly #layout: PileSetLayout;
+  readonly #pileSets: readonly ScatteredPileSet[];
+  readonly #isOn: boolean;
+  readonly #pilesLeft: number[];
+
+  /** @param isOn false: deletes no files, because a pile store keeps its piles. */
+  constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean) {
+    this.#layout = layout;
+    this.#pileSets = pileSets.filter((pileSet) => pileSet.diskBytes > 0);
+    this.#isOn = isOn;
+    this.#pilesLeft = Array.from({ length: layout.stripeCount }, (_, stripe) => {
+      const { first, end } = pilesOfStripe(layout, stripe);
+      return end - first;
+    });
+  }
+
+  /** Call this when the piles are verified, and their output is as durable as the job promises. */
+  pilesDone({ first, end }: Pick<PileRange, 'first' | 'end'>): void {
+    for (let pile = first; pile < end; pile++) {
+      const stripe = stripeOfPile(this.#layout, pile);
+      const left = (this.#pilesLeft[stripe] ?? 0) - 1;
+      this.#pilesLeft[stripe] = left;
+      if (left === 0 && this.#isOn) this.#remove(stripe);
+    }
+  }
+
+  #remove(stripe: number): void {
+    for (const { name } of this.#pileSets) {
+      for (let disk = 0; disk < this.#layout.disks.length; disk++)
+        removeFile(dataFilePath(this.#layout, name, stripe, disk), 'temp');
+    }
+  }
 }

@@ -17,8 +17,7 @@ import {
   totalsOfRange,
 } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
-import { onceMore } from './once-more.js';
-import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';

@@ -23,7 +23,7 @@ function decoded(codec: 'gzip' | 'zstd' | undefined, stored: Buffer): Buffer {
   return codec === undefined ? stored : decodeWithTool(codec, stored);
 }
 
-/** To start threads takes longer than the rest of such a job; the law of all formats does so in most of its own. */
+/** To start threads takes longer than the rest of such a job. */
 const rarely = fc.integer({ min: 1, max: 20 }).map((number) => number === 1);
 
 describe.each(Object.entries(framedInputs))('%s', (_, framed) => {

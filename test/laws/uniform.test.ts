@@ -1,72 +1,75 @@
 /**
- * Every order is equally likely. Tests: all 120 orders of five records, through the program's own scatter, merge and
- * shuffle with several pile counts, and by the reference order of the laws; the places of 1,000 records; and that
+ * Every order is equally likely. Tests: all 120 orders of five records, through whole jobs
+ * with several pile counts, and by the reference order of the laws; the places of 1,000 records; and that
  * neighbours in the input are neighbours in the output only as often as by chance. The law tests show that jobs give
  * the reference order to the byte, so most seeds are tried with the reference order alone. chi-square.ts explains the
  * bounds.
  */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
+import type { Tuning } from '#src/plan/memory-plan.js';
 import { atScale } from '../fixtures/scale.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { expectUniform } from './chi-square.js';
-import { useFastDirectory } from './fast-directory.js';
+import { type FastDirectory, useFastDirectory } from './fast-directory.js';
 import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
-import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
 import { referenceOrder, uniqueOrder, uniqueOrderBy } from './reference-order.js';
-import { shuffleWithSeed } from './whole-jobs.js';
+
+async function shuffleWithSeed(
+  { path, temp }: FastDirectory,
+  input: string,
+  seed: string,
+  tuning: Tuning = {},
+): Promise<Buffer> {
+  const output = path('out');
+  const job = { inputs: [input], output, force: true, seed, tempDirs: [temp], memoryBytes: 2 ** 22, workers: 1 };
+  await shuffle(job, { ...tuningUnderTest, ...tuning, inline: true });
+  return readFileSync(output);
+}
+
+/** With several pile counts in turn, in memory and on disk. */
+const VARIANTS: readonly Tuning[] = [
+  { pileCount: 1, bufferBytes: 32, keepInRam: false },
+  { pileCount: 3, bufferBytes: 32 },
+  { pileCount: 7, bufferBytes: 16, keepInRam: false, sliceBytes: 2, outputBytes: 3 },
+];
 
 describe('all orders of five records', () => {
   const directory = useFastDirectory();
 
-  it('are equally likely over some thousand seeds, with every number of piles', async () => {
-    await expectOrdersOfStagesUniform(directory, atScale(720, 3_000));
+  it('are equally likely through whole jobs', async () => {
+    const input = directory.path('five');
+    writeFileSync(input, FIVE_RECORDS);
+    const counts = VARIANTS.map(() => new Float64Array(ORDERS_OF_FIVE));
+    for (let seed = 0; seed < atScale(720, 9_000, 72_000); seed++) {
+      const variant = seed % VARIANTS.length;
+      const order = numberOfOrder(
+        (await shuffleWithSeed(directory, input, `${seed}`, VARIANTS[variant])).toString('latin1'),
+      );
+      const ofVariant = counts[variant];
+      if (ofVariant !== undefined) ofVariant[order] = (ofVariant[order] ?? 0) + 1;
+    }
+    for (const [variant, ofVariant] of counts.entries())
+      expectUniform(ofVariant, 119, JSON.stringify(VARIANTS[variant]));
   });
 });
 
 describe('all orders of five records that the laws expect', () => {
   const seeds = atScale(6_000, 120_000);
+  const letters = FIVE_RECORDS.match(/.\n/g) ?? [];
+  const records = letters.map((letter) => Buffer.from(letter));
+  const letterOf = (record: Buffer) => Buffer.from(`"${record.toString().slice(0, 1)}`);
 
-  it(`are equally likely over ${seeds} seeds`, () => {
-    const input = Buffer.from(FIVE_RECORDS);
+  it.each<[string, (seed: string) => readonly Buffer[]]>([
+    ['random keys', (seed) => referenceOrder([Buffer.from(FIVE_RECORDS)], seed)],
+    ['the records', (seed) => uniqueOrder(records, seed)],
+    ['values of the records', (seed) => uniqueOrderBy(records, seed, letterOf)],
+  ])(`are equally likely over ${seeds} seeds where keys come from %s`, (_, orderOf) => {
     const counts = new Float64Array(ORDERS_OF_FIVE);
     for (let seed = 0; seed < seeds; seed++) {
-      const order = numberOfOrder(Buffer.concat(referenceOrder([input], String(seed))).toString('latin1'));
-      counts[order] = (counts[order] ?? 0) + 1;
-    }
-    expectUniform(counts, 119, `${seeds} seeds`);
-  });
-});
-
-describe('all orders of five unique records that the laws expect', () => {
-  const seeds = atScale(6_000, 120_000);
-
-  it(`are equally likely over ${seeds} seeds`, () => {
-    const records = FIVE_RECORDS.match(/.\n/g)?.map((record) => Buffer.from(record)) ?? [];
-    const counts = new Float64Array(ORDERS_OF_FIVE);
-    for (let seed = 0; seed < seeds; seed++) {
-      const order = numberOfOrder(Buffer.concat(uniqueOrder(records, String(seed))).toString('latin1'));
-      counts[order] = (counts[order] ?? 0) + 1;
-    }
-    expectUniform(counts, 119, `${seeds} seeds`);
-  });
-});
-
-describe('all orders of five records unique by a field that the laws expect', () => {
-  const seeds = atScale(6_000, 120_000);
-
-  it(`are equally likely over ${seeds} seeds`, () => {
-    const letters = FIVE_RECORDS.match(/.\n/g)?.map((record) => record.slice(0, 1)) ?? [];
-    // Of each value the first record stays.
-    const records = [...letters.map((letter) => `${letter} first`), ...letters.toReversed()].map((text) =>
-      Buffer.from(text),
-    );
-    const letterOf = (record: Buffer) => Buffer.from(`"${record.toString().slice(0, 1)}`);
-    const counts = new Float64Array(ORDERS_OF_FIVE);
-    for (let seed = 0; seed < seeds; seed++) {
-      const kept = uniqueOrderBy(records, String(seed), letterOf).map(String);
-      expect(kept.every((text) => text.endsWith(' first'))).toBe(true);
-      const order = numberOfOrder(kept.map((text) => `${text.slice(0, 1)}\n`).join(''));
+      const order = numberOfOrder(Buffer.concat(orderOf(String(seed))).toString('latin1'));
       counts[order] = (counts[order] ?? 0) + 1;
     }
     expectUniform(counts, 119, `${seeds} seeds`);

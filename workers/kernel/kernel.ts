@@ -11,6 +11,7 @@ import { SystemError } from '../../src/errors.js';
 import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
+import type { PileTally } from '../../src/pile-sets/pile-totals.js';
 
 /** The bytes of one page of linear memory. */
 const PAGE_BYTES = 65536;
@@ -235,6 +236,16 @@ export class Kernel {
       },
     });
     this.wasm = instance.exports as unknown as KernelFunctions;
+  }
+
+  /** What it has dropped so far, because it keeps one of equal records. The counts only rise. */
+  get dropped(): PileTally {
+    const { wasm } = this;
+    return {
+      records: Number(wasm.droppedRecords()),
+      recordBytes: Number(wasm.droppedBytes()),
+      checksum: BigInt.asUintN(64, wasm.droppedChecksum()),
+    };
   }
 
   #finderOf(selector: number): ValueFinder {

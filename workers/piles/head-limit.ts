@@ -5,6 +5,7 @@
  *
  *     limit u64 | lock i32 | top slot i32 | head count f64 | counted f64 | counts f64 of each slot
  */
+import type { Kernel } from '../kernel/kernel.js';
 
 /** As in the kernel: a slot for each power of two and the 7 bits behind the leading one. */
 const SLOT_BITS = 7n;
@@ -83,4 +84,48 @@ function largestKeyOfSlot(slot: number): bigint {
   const exponent = BigInt(slot) >> SLOT_BITS;
   const rest = BigInt(slot) & (2n ** SLOT_BITS - 1n);
   return (((2n ** SLOT_BITS + rest + 1n) << exponent) >> SLOT_BITS) - (exponent < SLOT_BITS ? 0n : 1n);
+}
+
+/** Bytes of the histogram in the arena. */
+export const HISTOGRAM_BYTES = 4 * SLOT_COUNT;
+
+/** Each thread may keep this part of the head before the others know of it. */
+const UNTOLD_SHARE = 1 / 256;
+
+export class HeadFilter {
+  readonly #kernel: Kernel;
+  readonly #limit: HeadLimit;
+  readonly #histogram: number;
+  readonly #mostUntold: number;
+  #untold = 0;
+
+  /** @param histogram the address of `HISTOGRAM_BYTES`. */
+  constructor(kernel: Kernel, limit: HeadLimit, histogram: number) {
+    this.#kernel = kernel;
+    this.#limit = limit;
+    this.#histogram = histogram;
+    this.#mostUntold = limit.headCount * UNTOLD_SHARE;
+    kernel.bytes.fill(0, histogram, histogram + HISTOGRAM_BYTES);
+    this.#follow();
+  }
+
+  /** Call it behind each scatter of a boundary table. */
+  scattered(): void {
+    this.#untold += this.#kernel.wasm.takeKeptCount() >>> 0;
+    if (this.#untold > this.#mostUntold && this.#tell()) this.#untold = 0;
+    this.#follow();
+  }
+
+  /** Call it behind the last scatter. */
+  end(): void {
+    while (!this.#tell());
+  }
+
+  #tell(): boolean {
+    return this.#limit.tryAdd(new Uint32Array(this.#kernel.bytes.buffer, this.#histogram, SLOT_COUNT));
+  }
+
+  #follow(): void {
+    this.#kernel.wasm.keepUpTo(this.#limit.largestKey, this.#histogram);
+  }
 }

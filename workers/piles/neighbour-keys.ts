@@ -4,7 +4,7 @@
 import type { SampleKeys } from '../../src/formats/framing.js';
 import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
 import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
-import type { RecordOrder } from './record-order.js';
+import type { PileOrderer } from './pile-orderer.js';
 
 interface SeenSample {
   readonly sampleKey: string;
@@ -33,7 +33,7 @@ export class NeighbourKeys {
   }
 
   /** Takes the next `count` records, which are in order. */
-  take(order: RecordOrder, count: number): void {
+  take(order: PileOrderer, count: number): void {
     let last = this.#last;
     for (let index = 0; index < count; index++) {
       const sampleKey = this.#keyOf(order.recordAt(index));

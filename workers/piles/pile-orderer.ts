@@ -8,7 +8,6 @@
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
-
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError, VerificationError } from '../../src/errors.js';
 import { removeFile } from '../../src/io/files.js';
@@ -32,12 +31,23 @@ import {
 import { type Arena, ArenaLayout } from '../arena.js';
 import { ARENA_START, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
-import { droppedBy } from './dropped.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecord, orderTables } from './order-tables.js';
-import { prepareEquality } from './prepare-equality.js';
-import type { Emit, OrderablePile, PileOrder } from './record-order.js';
+import { prepareEquality } from './prepare-keys.js';
 import { ScatterArena } from './scatter-arena.js';
+
+/** Receives the ordered records; called with their number, and what was dropped of the same records as they were stored. */
+export type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
+
+/** A pile that can be put in order. */
+export interface OrderablePile {
+  readonly pile: number;
+  /**
+   * Calls `emit` with the number of ordered records, once for each part of the pile that is ordered alone.
+   * @returns what it dropped of the pile, because it keeps one of equal records.
+   */
+  order(emit: Emit): Promise<PileTally>;
+}
 
 /** A merged pile and its place in the key space. */
 export interface LevelPile {
@@ -87,7 +97,9 @@ interface SubPiles {
 /** The buffers for scattering a pile again may shrink to this, so that a long record still fits beside them. */
 const SMALLEST_SUB_BUFFER_BYTES = 4096;
 
-export class PileOrderer implements PileOrder {
+/** Puts piles in order one after the other. The methods from `gather` on are about the records that are in order now. */
+export class PileOrderer {
+  /** A region that stays the same for all piles. */
   readonly sinkBuffer: SinkBuffer;
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
@@ -118,6 +130,7 @@ export class PileOrderer implements PileOrder {
     return this.#storedAddress;
   }
 
+  /** Piles [first, end) one by one. */
   *piles(first: number, end: number): Generator<OrderablePile, void> {
     const { pileSets, job } = this.#parts;
     for (const merged of eachMergedPile(pileSets, first, end)) {
@@ -125,14 +138,21 @@ export class PileOrderer implements PileOrder {
     }
   }
 
+  /**
+   * Copies records [index, endIndex) to `address`, which has room for `capacityBytes`. Stops before a record that does not
+   * fit, and before the first that would start at `startLimit` or later, in bytes from the first.
+   * @returns the index where it stopped.
+   */
   gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {
     return this.#wasm.gather(index, endIndex, address, capacityBytes, startLimit) >>> 0;
   }
 
+  /** The bytes copied by the last `gather`. */
   get gatheredBytes(): number {
     return this.#wasm.gatheredByteLength() >>> 0;
   }
 
+  /** Where a record lies that is too long to be gathered. */
   addressOf(index: number): number {
     return this.#wasm.recordAddress(index) >>> 0;
   }
@@ -141,18 +161,22 @@ export class PileOrderer implements PileOrder {
     return this.#wasm.recordByteLength(index) >>> 0;
   }
 
+  /** Adds records that are read where they lie to the checksum. */
   hashInPlace(index: number, endIndex: number): void {
     this.#wasm.hashInPlace(index, endIndex);
   }
 
+  /** The multiset checksum of the records gathered or hashed since they were put in order. */
   get checksum(): bigint {
     return this.#wasm.orderChecksum();
   }
 
+  /** Passes over records as `gather` does, up to the first that starts at `startLimit` or later. @returns its index. */
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
     return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
   }
 
+  /** The bytes that the last `measureUpTo` passed over. */
   get measuredBytes(): number {
     return Number(this.#wasm.measuredByteLength());
   }
@@ -191,12 +215,12 @@ export class PileOrderer implements PileOrder {
   }
 
   async #orderDistinct(pile: LevelPile, emit: Emit): Promise<PileTally> {
-    const before = droppedBy(this.kernel);
+    const before = this.kernel.dropped;
     const kept = (await this.#load(pile))
       ? inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0
       : await this.#loadDistinct(pile);
     if (kept === undefined) return this.#rescatter(pile, emit);
-    const dropped = differenceOf(droppedBy(this.kernel), before);
+    const dropped = differenceOf(this.kernel.dropped, before);
     requireRecords(pile.merged, kept + dropped.records, 0);
     await emit(kept, dropped);
     return dropped;

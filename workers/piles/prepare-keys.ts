@@ -1,8 +1,7 @@
 /** Tells a kernel before a task where the keys of records come from, and that it keeps all of them, each once. */
 import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { ScatterSettings, SplitValues } from '../settings.js';
-import { prepareEquality } from './prepare-equality.js';
+import type { ScatterSettings, SplitValues, ValueRule } from '../settings.js';
 import { placeSelector, selectorByteLength } from './record-values.js';
 
 /** The weight of an input and its ordinals are told with its records. */
@@ -28,4 +27,17 @@ function splitByValue(kernel: Kernel, rule: SplitValues): void {
   bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsPlace() >>> 0);
   wasm.splitByValue(bounds.length, key);
   placeSelector(kernel, wasm.splitSelector() >>> 0, rule);
+}
+
+/** @param uniqueBy undefined: those with the same bytes. */
+export function prepareEquality(kernel: Kernel, uniqueBy: ValueRule | undefined): void {
+  const { wasm } = kernel;
+  if (uniqueBy === undefined) {
+    wasm.equalByBytes();
+    return;
+  }
+  const byteLength = selectorByteLength(uniqueBy);
+  if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of equal records has ${byteLength} bytes`);
+  placeSelector(kernel, wasm.splitsPlace() >>> 0, uniqueBy);
+  wasm.equalByValue();
 }

@@ -18,9 +18,8 @@ import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { SplitValues, ValueRule } from '../settings.js';
-import { droppedBy } from './dropped.js';
-import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
+import { HeadFilter, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
 export interface ScatterSizes {
@@ -79,7 +78,7 @@ export class ScatterArena implements RecordTaker {
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
     if (drops) {
-      this.#droppedBefore = droppedBy(kernel);
+      this.#droppedBefore = kernel.dropped;
       kernel.wasm.dropRecent(recent);
     }
     kernel.flush = (pile, byteLength) => {
@@ -111,7 +110,7 @@ export class ScatterArena implements RecordTaker {
 
   /** What it dropped so far, because an equal record is in its buffers. */
   get dropped(): PileTally {
-    return this.#droppedBefore === undefined ? NOTHING : differenceOf(droppedBy(this.kernel), this.#droppedBefore);
+    return this.#droppedBefore === undefined ? NOTHING : differenceOf(this.kernel.dropped, this.#droppedBefore);
   }
 
   /** Undefined: the job leaves no records out. */

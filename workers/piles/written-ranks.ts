@@ -4,7 +4,7 @@
  *
  * A thread works on one task of a profiled job at a time, so the notes are those of that task.
  */
-import type { RecordOrder } from './record-order.js';
+import type { PileOrderer } from './pile-orderer.js';
 
 /** A record of the sample in the output. */
 export interface WrittenRecord {
@@ -24,7 +24,7 @@ let noted: WrittenRecord[] | undefined;
  */
 export function noteWritten(
   keys: BigUint64Array,
-  order: Pick<RecordOrder, 'keyAt'>,
+  order: Pick<PileOrderer, 'keyAt'>,
   count: number,
   begin: Pick<WrittenRecord, 'pile' | 'index'>,
 ): void {

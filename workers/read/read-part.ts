@@ -9,19 +9,21 @@
  *
  * Headers are skipped: the header of a file is known already; the header of a stream is found here and reported.
  */
-
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
 import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { type JobControl, UncountedControl } from '../../src/job-control.js';
+import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
+import { Arena, ArenaLayout } from '../arena.js';
+import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
 import { readList } from './read-list.js';
 import { readStream } from './read-stream.js';
-import { RecordDropper } from './record-dropper.js';
+import { ReadWindow } from './read-window.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
 /** Bytes read at a time behind a range, to complete its last record. */
@@ -114,4 +116,27 @@ function endsEarly(input: RegularInput, position: number, end: number): InputErr
     'ERR_INPUT_UNREADABLE',
     `${input.path} ends at byte ${position}, expected ${end} by its size; if it is not an ordinary file, pass it through a pipe`,
   );
+}
+
+const WINDOW_BYTES = 2 ** 20;
+
+export class RecordDropper implements RecordTaker {
+  readonly kernel: Kernel;
+  readonly window: ReadWindow;
+  readonly table: number;
+
+  constructor(control: JobControl, { maxRecordBytes }: ReadSettings) {
+    const arena = new Arena(control);
+    const layout = new ArenaLayout();
+    this.kernel = arena.kernel;
+    this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    const start = layout.take(0, 4096);
+    // The job has failed: this is beyond its budget.
+    arena.allow(start + 2 * WINDOW_BYTES);
+    this.window = new ReadWindow(arena, start, WINDOW_BYTES, maxRecordBytes);
+  }
+
+  take(): number {
+    return 0;
+  }
 }

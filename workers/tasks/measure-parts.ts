@@ -4,7 +4,7 @@
  */
 import { inPhase } from '../../src/phase-clock.js';
 import { type PileTally, requireSameTally } from '../../src/pile-sets/pile-totals.js';
-import type { RecordOrder } from '../piles/record-order.js';
+import type { PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 /** Where all parts of a pile but the last one end, ascending: before the record of a rank in the pile, or of a key. */
@@ -59,7 +59,7 @@ const NOTHING = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 
 function endOfPart(
   { by, ends }: PartEnds,
   part: number,
-  order: RecordOrder,
+  order: PileOrderer,
   rank: number,
   index: number,
   count: number,
@@ -79,7 +79,7 @@ function endOfPart(
 
 function addRecords(
   part: { -readonly [Name in keyof PartMeasure]: PartMeasure[Name] },
-  order: RecordOrder,
+  order: PileOrderer,
   index: number,
   end: number,
 ): void {

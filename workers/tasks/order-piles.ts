@@ -4,7 +4,7 @@ import { inPhase } from '../../src/phase-clock.js';
 import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { type OrderedRecords, viewOrdered } from '../piles/drawn-records.js';
-import type { PileOrder } from '../piles/record-order.js';
+import type { PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface OrderPilesTask extends PilesTask {
@@ -52,7 +52,7 @@ export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> 
   return ordered;
 }
 
-function copyOrdered(order: PileOrder, count: number, target: Uint8Array): void {
+function copyOrdered(order: PileOrderer, count: number, target: Uint8Array): void {
   const { addresses, capacityBytes } = order.sinkBuffer;
   const [address] = addresses;
   let filled = 0;

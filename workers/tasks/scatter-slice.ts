@@ -2,13 +2,13 @@
  * A task of the scatter pass: makes one pile set from one slice. It reads the parts of the slice one after the other,
  * and the kernel puts each record on its pile.
  */
-
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
-import type { PileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
-import { openScatter } from '../piles/open-scatter.js';
-import type { ScatterArena } from '../piles/scatter-arena.js';
+import type { RamPool } from '../../src/pile-sets/ram-pool.js';
+import { HeadLimit } from '../piles/head-limit.js';
+import { ScatterArena } from '../piles/scatter-arena.js';
 import { readSlice, type SliceReading } from '../read/read-slice.js';
 import type { ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
@@ -46,4 +46,29 @@ export function commitScattered(
   const { longestRecordBytes, leftOut } = scatterArena;
   const report: SliceReport = { coverage, longestRecordBytes, leftOut };
   return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
+}
+
+export interface OpenScatter {
+  /** Close it when the pile set is committed, or given up. */
+  readonly writer: PileSetWriter;
+  readonly scatterArena: ScatterArena;
+}
+
+/** @param ramPool that of the thread's state. */
+export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: RamPool | undefined): OpenScatter {
+  const { control, arena, hasher, compressor } = pileStateOf(job);
+  const parts = { name: pileSetName, layout: job.layout, ramPool, indexInFile: job.keepsPileSets };
+  const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
+  const scatterArena = new ScatterArena(arena, writer, {
+    pileCount: job.layout.pileCount,
+    bufferBytes: job.bufferBytes,
+    windowBytes: job.readBytes,
+    maxRecordBytes: job.maxRecordBytes,
+    keyScale: job.keyScale ?? 1n,
+    splitBy: job.splitBy,
+    unique: job.unique,
+    uniqueBy: job.uniqueBy,
+    headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
+  });
+  return { writer, scatterArena };
 }

@@ -21,7 +21,7 @@ import {
 } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
-import type { PileOrder } from '../piles/record-order.js';
+import type { PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -128,7 +128,7 @@ const NO_LIMIT = (1n << 63n) - 1n;
  * @throws VerificationError before more bytes are written than the pile holds.
  */
 async function emit(
-  order: PileOrder,
+  order: PileOrderer,
   recordCount: number,
   sink: OutputSink,
   reached: OutputPosition,
@@ -169,7 +169,7 @@ function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLi
 }
 
 /** Writes a record that is longer than the sink's buffer, in pieces. */
-async function emitLong(order: PileOrder, index: number, sink: OutputSink): Promise<number> {
+async function emitLong(order: PileOrderer, index: number, sink: OutputSink): Promise<number> {
   const address = order.addressOf(index);
   const byteLength = order.byteLengthOf(index);
   order.hashInPlace(index, index + 1);

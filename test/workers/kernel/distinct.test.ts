@@ -5,7 +5,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
-import { droppedBy } from '#workers/piles/dropped.js';
 import { KernelOrder, WHOLE_KEY_SPACE } from './kernel-order.js';
 import { scatterWithKernel } from './kernel-scatter.js';
 import {
@@ -25,9 +24,9 @@ const WORK = ARENA_START + RECENT_BYTES;
 
 /** What the kernel drops during a call. */
 function droppedDuring<T>(work: () => T) {
-  const before = droppedBy(kernel);
+  const before = kernel.dropped;
   const value = work();
-  const after = droppedBy(kernel);
+  const after = kernel.dropped;
   return {
     value,
     records: after.records - before.records,

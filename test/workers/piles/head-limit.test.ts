@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
-import { HeadFilter } from '#workers/piles/head-filter.js';
-import { HeadLimit, LARGEST_KEY, SLOT_COUNT } from '#workers/piles/head-limit.js';
+import { HeadFilter, HeadLimit, LARGEST_KEY, SLOT_COUNT } from '#workers/piles/head-limit.js';
 import { atScale } from '../../fixtures/scale.js';
 import { recordKey } from '../kernel/kernel-twin.js';
 

@@ -1,13 +1,6 @@
-// The few bytes in which an instance works for itself. Several instances may share one memory, so no such byte may lie at
-// a fixed address. Each user has a place of its own.
+// The few bytes in which the kernel works for itself, behind its constants and below the arena. Each user has a place.
 
-/** Used when the host names no other place: nobody else has this memory. */
-const OWN_MEMORY: usize = 32768;
-
-let scratch: usize = OWN_MEMORY;
-
-/** Of all places together. */
-export const SCRATCH_BYTES: usize = 29824;
+const SCRATCH: usize = 32768;
 
 export const KEYS_PLACE: usize = 0; // 4 keys of u64
 export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
@@ -24,18 +17,8 @@ export const ENTRIES_PLACE: usize = 14368; // 132 entries of 16 bytes
 export const SPLITS_PLACE: usize = 16480; // 12 KiB for bounds and a selector
 export const BRACKETS_PLACE: usize = 28800; // 1 KiB
 
-/** The address of a place. */
 // @ts-ignore: decorator
 @inline
 export function scratchAt(place: usize): usize {
-  return scratch + place;
-}
-
-/** Moves the scratch to `address`, a multiple of 16, with room for `scratchByteLength()`. Call it before all else. */
-export function useScratch(address: usize): void {
-  scratch = address;
-}
-
-export function scratchByteLength(): usize {
-  return SCRATCH_BYTES;
+  return SCRATCH + place;
 }
