@@ -1,4 +1,3 @@
-/** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
 import { TASK_KINDS } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
@@ -54,7 +53,7 @@ export const command: CommandDefinition<'cluster task'> = {
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
 
-/** @returns undefined if no scheduler tells one. @throws UsageError */
+/** @returns undefined if no scheduler tells one. */
 function indexFromScheduler(): number | undefined {
   for (const name of INDEX_VARIABLES) {
     const text = process.env[name];
