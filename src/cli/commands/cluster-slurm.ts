@@ -9,11 +9,11 @@ import { printReport, printToStandardOutput } from '../standard-streams.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
-each of which waits for the one before. With --unique and --unique-by, an
-array of measure tasks comes between the two. An array of verify tasks reads a
-large output back before the commit. All nodes must see the inputs, the output,
-the job directory, pileshuf and Node under the same paths.
-The output has the bytes of the same command on one machine: see docs/CLUSTER.md.
+each of which waits for the one before. With --unique and --unique-by, an array
+of measure tasks comes between the two. An array of verify tasks reads a large
+output back before the commit. All nodes must see the inputs, the output, the
+job directory, pileshuf and Node under the same paths. The output has the bytes
+of the same command on one machine: see docs/CLUSTER.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
 it fails again, nothing more of the job runs: mend what is wrong and give
