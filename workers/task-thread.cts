@@ -4,7 +4,7 @@
  * Node 20 aborts the whole process when a thread is terminated during that.
  */
 import type { CodeCache } from '../src/code-cache.cjs';
-import type { TaskName, TaskOf } from './tasks.js';
+import type * as Tasks from './tasks.js';
 
 const { loadCompiled }: CodeCache = require('../src/code-cache.cjs');
 
@@ -13,14 +13,12 @@ const { join } = process.getBuiltinModule('node:path');
 
 /** Is there in the bundle alone. */
 const bundled = join(__dirname, 'tasks.cjs');
-const loading = existsSync(bundled)
-  ? Promise.resolve(loadCompiled(bundled) as typeof import('./tasks.js', { with: { 'resolution-mode': 'import' }}))
-  : import('./tasks.js');
+const loading = existsSync(bundled) ? Promise.resolve(loadCompiled(bundled) as typeof Tasks) : import('./tasks.js');
 
 /** Piscina waits for this promise before the thread is ready; the event loop of a thread that is not ready stands still. */
 const runTask = loading.then(
   (tasks) =>
-    <Name extends TaskName>(named: { readonly name: Name; readonly task: TaskOf<Name> }) => {
+    <Name extends Tasks.TaskName>(named: { readonly name: Name; readonly task: Tasks.TaskOf<Name> }) => {
       return tasks.runTask(named.name, named.task);
     },
 );

@@ -11,25 +11,21 @@ import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './optio
 import { parsePath } from './option-values.js';
 import type { Reporter } from './progress.js';
 
-/** A command: one file in `commands/`. */
 export interface CommandDefinition<Name extends CommandName> {
   readonly name: Name;
   /** Its operands as commander writes them (`<store>`, `[inputs...]`), and their help. */
   readonly operands: readonly (readonly [operand: string, help: string])[];
   /** The help after the options, in lines of at most 80 columns. */
   readonly notes: string;
-  /** Returns when all is done, or throws. */
   run(call: CommandCall<Name>): Promise<void>;
 }
 
 export interface ParsedWords<Name extends CommandName> {
   readonly operands: readonly string[];
   readonly values: OptionValues<Name>;
-  /** The options that were given, each once. */
   readonly given: readonly OptionEntry[];
 }
 
-/** What a command is called with. */
 export interface CommandCall<Name extends CommandName> extends ParsedWords<Name> {
   /** The words after `pileshuf`, as typed. */
   readonly argv: readonly string[];
@@ -44,7 +40,7 @@ export type ParsedCommand<Name extends CommandName> =
   /** `--help` or `--version`. */
   | { readonly kind: 'print'; readonly text: string };
 
-/** @param argv the words after the command's name. @throws UsageError */
+/** @param argv the words after the command's name. */
 export function parseCommand<Name extends CommandName>(
   { name, operands, notes }: Pick<CommandDefinition<Name>, 'name' | 'operands' | 'notes'>,
   argv: readonly string[],

@@ -11,7 +11,6 @@ export interface DiskRate extends DiskProgress {
   /** 0 while unknown. */
   readonly readBytesPerSecond: number;
   readonly writtenBytesPerSecond: number;
-  /** How many calls were under way on average. */
   readonly meanCalls: number;
 }
 

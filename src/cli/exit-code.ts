@@ -20,7 +20,6 @@ export const exitCodes = {
 /** The signals after which the command cleans up and exits. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** Exit code for any thrown value. `stopSignal` is the signal that stopped the job, if any. */
 export function exitCodeOf(thrown: unknown, stopSignal: StopSignal | undefined): number {
   if (!(thrown instanceof PileshufError)) {
     return exitCodes.failed;

@@ -13,18 +13,15 @@ import type { ShuffleOptions } from '../jobs/options.js';
 import { readsFromTerminal } from './standard-streams.js';
 
 export interface InputList {
-  /** `--files-from` or `--files0-from`. */
   readonly flag: string;
   /** A file, or `-` for standard input. */
   readonly path: string;
 }
 
-/** A rule, or the file that holds the ids. */
 export type InputIdsChoice = 'ordinal' | 'path' | 'name' | { readonly file: string };
 
 /**
  * The inputs among the operands: standard input if nothing names an input.
- * @throws UsageError where they contradict each other
  */
 export function chooseInputs(operands: readonly string[], lists: readonly InputList[]): readonly string[] {
   if (operands.includes('')) {
@@ -50,7 +47,6 @@ export function hintAtTerminal(
   hint(`waiting for ${what} from standard input, which is this terminal; end them with Ctrl-D`);
 }
 
-/** Standard input can be read once: as one input, or as one list. */
 function refuseStdinTwice(inputs: readonly string[], lists: readonly InputList[]): void {
   const [list, otherList] = lists.filter(({ path }) => path === '-');
   const [input, otherInput] = inputs.filter((path) => path === '-');
@@ -89,7 +85,7 @@ export async function resolveInputs(
   return inputs;
 }
 
-/** The names in a list. The last one may lack its terminator. Throws UsageError. */
+/** The names in a list. The last one may lack its terminator. */
 export function splitList(bytes: Uint8Array, { flag, path }: InputList): string[] {
   const refuse = (reason: string): UsageError => new UsageError(`${flag} ${path}: ${reason}`);
   const names = splitText(bytes, flag === '--files0-from' ? '\0' : '\n', `${flag} ${path}`);
@@ -107,7 +103,6 @@ export function splitList(bytes: Uint8Array, { flag, path }: InputList): string[
   return names;
 }
 
-/** @throws InputError for a file that cannot be read, UsageError for one without usable ids, AbortError */
 export async function resolveInputIds(
   choice: InputIdsChoice | undefined,
   signal: AbortSignal,
@@ -137,7 +132,6 @@ function splitText(bytes: Uint8Array, terminator: string, source: string): strin
 /**
  * @param what it is, in messages.
  * @param path a file, or `-` for standard input.
- * @throws InputError, AbortError
  */
 export async function readNamedFile(what: string, path: string, signal: AbortSignal): Promise<Uint8Array> {
   try {

@@ -5,6 +5,7 @@
  * file, and in the bundle all of the command is.
  */
 import type { CodeCache } from '../code-cache.cjs';
+import type * as Command from './run-command.js';
 
 const { keepCompiled, loadCompiled }: CodeCache = require('../code-cache.cjs');
 const { availableParallelism } = process.getBuiltinModule('node:os');
@@ -26,9 +27,7 @@ function refuseToStart(error: unknown): never {
 
 function loadCommand(): (argv: readonly string[]) => Promise<number> {
   try {
-    const loaded = loadCompiled(join(__dirname, 'run-command.cjs')) as typeof import('./run-command.js', {
-      with: { 'resolution-mode': 'import' },
-    });
+    const loaded = loadCompiled(join(__dirname, 'run-command.cjs')) as typeof Command;
     return loaded.runCommand;
   } catch (error) {
     return refuseToStart(error);

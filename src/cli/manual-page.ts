@@ -9,7 +9,6 @@ import { findCommand } from './run-command.js';
 /** Notes of the main command that have sections of their own. */
 const OWN_SECTIONS: Readonly<Record<string, string>> = { 'Exit codes:': 'EXIT STATUS', 'Examples:': 'EXAMPLES' };
 
-/** @param version of the program. */
 export async function manualPage(version: string): Promise<string> {
   const names = (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle').sort();
   const { notes } = await findCommand('shuffle');
@@ -87,7 +86,6 @@ function describeOption(entry: OptionEntry): string[] {
   return ['.TP', value === undefined ? flags : `${flags} \\fI${escaped(value)}\\fR`, escaped(text)];
 }
 
-/** Lines between empty lines. */
 function blocksOf(notes: string): readonly (readonly string[])[] {
   return notes
     .split(/\n{2,}|^\n/)

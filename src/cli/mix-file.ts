@@ -7,7 +7,6 @@ import type { Mix } from '../jobs/options.js';
 import { readNamedFile } from './input-list.js';
 import { parseSize } from './size.js';
 
-/** @throws InputError for a file that cannot be read, UsageError for one without a mix, AbortError */
 export async function readMix(path: string, signal: AbortSignal): Promise<Mix> {
   const value = await parse(textOf(await readNamedFile(`the mix ${path}`, path, signal), path), path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -47,9 +47,8 @@ export interface OptionEntry {
   readonly value?: string;
   /** The library option that the flag sets, with the part of it that the value goes to: `shards.shardCount`. */
   readonly sets: string;
-  /** Throws UsageError. Absent: the text itself is the value. `previous` is what earlier flags of this kind gave. */
+  /** */
   parse?(text: string, flag: string, previous: unknown): unknown;
-  /** All values that there are. */
   readonly words?: readonly string[];
   /** Words that a shell offers, where there are other values. */
   readonly usualWords?: readonly string[];
@@ -63,9 +62,7 @@ export interface OptionEntry {
   /** A resumed job may have another value; for cuts of the output, as long as none is made. */
   readonly mayChange?: true;
   readonly help: string;
-  /** The default, in words. */
   readonly default?: string;
-  /** Heading in the help. */
   readonly group: OptionGroup;
   readonly commands: readonly CommandName[];
 }
@@ -756,13 +753,11 @@ export type OptionValues<Name extends CommandName> = {
   readonly [E in EntryOf<Name> as FieldOf<E>]?: ValueOf<E>;
 };
 
-/** In the order of the table. */
 export function optionsOf(name: CommandName): readonly OptionEntry[] {
   const entries: readonly OptionEntry[] = optionTable;
   return entries.filter(({ commands }) => commands.includes(name));
 }
 
-/** `-o, --output <PATH>` */
 export function flagsOf({ name, short, value }: OptionEntry): string {
   const flag = short === undefined ? `--${name}` : `-${short}, --${name}`;
   return value === undefined ? flag : `${flag} <${value}>`;

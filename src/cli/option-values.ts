@@ -11,14 +11,12 @@ import type { SplitRule } from '../plan/splits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';
 import { parseAmount, parseSize } from './size.js';
 
-/** A whole number of at least 1, in plain decimal digits. */
 export function parseCount(text: string, flag: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1) return requireSafe(count, text, flag);
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 1`);
 }
 
-/** A whole number of at least 0. */
 export function parseWhole(text: string, flag: string): number {
   if (/^\d+$/.test(text)) return requireSafe(Number(text), text, flag);
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
@@ -26,7 +24,6 @@ export function parseWhole(text: string, flag: string): number {
 
 const UNITS_OF_RECORDS = 'alone or with a unit, as in 10K (10240) and 10KB (10000)';
 
-/** A whole number of at least 1, also with a unit. */
 export function parseRecords(text: string, flag: string): number {
   const count = parseAmount(text);
   if (count !== undefined && count >= 1n) return requireSafe(Number(count), text, flag);
@@ -118,7 +115,6 @@ export function parsePath(text: string, flag: string): string {
   throw new UsageError(`${flag}: expected a path, got an empty string`);
 }
 
-/** Each path or glob is added to those before. */
 export function parsePaths(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, parsePath(text, flag)];
 }
@@ -129,13 +125,11 @@ export function parseSourcePath(text: string, flag: string): string {
   throw new UsageError(`${flag} -: expected the name of a file; for standard input, name /dev/stdin`);
 }
 
-/** The state of a loader, as text. */
 export function parseState(text: string, flag: string): string {
   if (text !== '') return text;
   throw new UsageError(`${flag}: expected a state, got an empty string`);
 }
 
-/** For a command that writes only to standard output. */
 export function parseStandardOutput(text: string, flag: string): '-' {
   if (text === '-') return text;
   throw new UsageError(`${flag} ${text}: expected -, standard output; for a file, redirect it with >`);
@@ -152,12 +146,10 @@ export function parseTogether(
   throw new UsageError(`${flag} ${text}: expected two files or more with commas between, as in R1.fq,R2.fq`);
 }
 
-/** Each list is added to those before, of either flag. */
 export function parseInputList(text: string, flag: string, previous: readonly InputList[] = []): readonly InputList[] {
   return [...previous, { flag, path: parsePath(text, flag) }];
 }
 
-/** The first part of a file name. */
 export function parsePrefix(text: string, flag: string): string {
   if (text !== '' && !/[/\0]/.test(text)) return text;
   const expected = 'expected the first part of a file name, not empty and without / or NUL';
@@ -268,7 +260,6 @@ export function parseDecompressProgram(text: string, flag: string): readonly str
   throw new UsageError(`${flag}: expected a program and its arguments, such as 'xz -dc'`);
 }
 
-/** Options of sbatch, added to those before. */
 export function parseSbatchArgs(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...wordsIn(text, flag)];
 }

@@ -12,7 +12,6 @@ type Planner = 'cluster plan' | 'cluster slurm';
 /** The options of a plan, without those for what the command prints. */
 export type JobValues = Omit<OptionValues<'cluster plan'>, 'json' | 'progress' | 'quiet'>;
 
-/** The words of a job. */
 export interface JobWords extends Omit<ParsedWords<Planner>, 'values'> {
   readonly values: JobValues;
 }
@@ -42,7 +41,6 @@ export function askedJob({ operands, values }: JobWords) {
   return { ...rest, jobDir, tasks, output, headCount: countOfRecords(headCount), inputs: operands };
 }
 
-/** Reads the files that the words name, too. @throws UsageError, InputError */
 export async function readJob(
   words: JobWords,
   { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },

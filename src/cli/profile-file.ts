@@ -13,7 +13,6 @@ type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;
 
 /**
  * Checks before the job that the file can be written, and that it replaces no file that it must not.
- * @throws UsageError
  */
 export function requireProfilePlace(path: string, { inputs, output, force }: Job): void {
   const refuse = (reason: string): never => {

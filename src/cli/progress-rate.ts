@@ -17,7 +17,6 @@ export interface MeasuredProgress extends ShuffleProgress {
 
 interface Sample {
   readonly phaseSeconds: number;
-  /** By this attempt. */
   readonly bytesDone: number;
 }
 

@@ -12,7 +12,6 @@ const MOST_SOURCE_BYTES = 1024;
 
 /**
  * @param readsStandardInput whether the job reads it: its bytes are records then.
- * @throws InputError, UsageError
  */
 export async function readSeedFrom(path: string, readsStandardInput: boolean): Promise<string> {
   if (readsStandardInput && isStandardInput(path)) {

@@ -5,13 +5,11 @@ import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './random-seed.js';
 import { describeRange } from './report-text.js';
 
-/** The options that go with a range, by their names. */
 const WITH_RANGE: ReadonlySet<string> = new Set([
   ...['input-range', 'head-count', 'repeat', 'zero-terminated', 'output', 'force', 'seed', 'random-source'],
   ...['workers', 'progress', 'quiet'],
 ]);
 
-/** @throws UsageError where the words contradict each other. */
 export function rangeOptionsOf({ operands: [operand], values, given }: ParsedWords<'shuffle'>): RangeOptions {
   const other = given.find(({ name }) => !WITH_RANGE.has(name));
   if (other !== undefined)

@@ -9,7 +9,6 @@ import type { PileshufError } from '../errors.js';
 import { type OptionEntry, optionsNamedIn, optionsOf } from './option-table.js';
 import { oneLine, replaceHidden } from './visible-text.js';
 
-/** How to resume a job. */
 export interface ResumeAdvice {
   readonly command: string;
   /** The flags whose values must change: placeholders in the command. */

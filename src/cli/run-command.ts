@@ -10,12 +10,11 @@ import { type CommandDefinition, parseCommand } from './command.js';
 import { CLUSTER, type CommandName, commandSummaries } from './command-table.js';
 import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
-import { watchSignals } from './interruption.js';
+import { watchSignals, watchStatusSignal } from './interruption.js';
 import { optionsOf } from './option-table.js';
 import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
-import { watchStatusSignal } from './status-signal.js';
 import { flagsAsTyped } from './typed-flags.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
@@ -104,7 +103,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   }
 }
 
-/** Node has other bytes as U+FFFD: an input would not be found, and an output would get another name. @throws UsageError */
+/** Node has other bytes as U+FFFD: an input would not be found, and an output would get another name. */
 function requireUtf8(argv: readonly string[]): void {
   const word = argv.find((each) => each.includes('\ufffd'));
   if (word === undefined) return;
@@ -123,7 +122,7 @@ function writesRecords(name: CommandName): boolean {
   return optionsOf(name).some(({ sets }) => sets === 'output');
 }
 
-/** The first word, or the first two where the first one names a group of commands. @throws UsageError */
+/** The first word, or the first two where the first one names a group of commands. */
 function nameIn([first, second]: readonly string[]): string | undefined {
   if (first !== CLUSTER) return first;
   const name = `${CLUSTER} ${second}`;
@@ -134,7 +133,7 @@ function nameIn([first, second]: readonly string[]): string | undefined {
   );
 }
 
-/** `help` and `help COMMAND` are other words for `--help`. @throws UsageError */
+/** `help` and `help COMMAND` are other words for `--help`. */
 function wordsForHelp(names: readonly string[]): readonly string[] {
   const name = names.join(' ') || 'shuffle';
   if (name === CLUSTER) nameIn(names);

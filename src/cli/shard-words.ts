@@ -1,4 +1,3 @@
-/** What the words of a call must say of shards, for all commands that write outputs. */
 import { UsageError } from '../errors.js';
 import type { ShuffleReport } from '../jobs/options.js';
 import { formatPlural } from '../quantity.js';
@@ -24,7 +23,6 @@ export function describeEmptyShards({
   ];
 }
 
-/** @throws UsageError where options of shards contradict the output or each other. */
 export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
   const { output, splits, shards, shardPrefix } = values;
   if ((shards ?? splits) !== undefined && (output === undefined || output === '-')) {

@@ -15,7 +15,6 @@
 import { UsageError } from '../errors.js';
 
 export interface SizeRule {
-  /** As the message names it. */
   readonly flag: string;
   /** What 100 % is, in bytes; called only for a percentage. Absent: a percentage is refused. */
   readonly allowPercentOf?: (() => number) | undefined;
@@ -30,7 +29,6 @@ for (const [index, letter] of ['k', 'm', 'g', 't'].entries()) {
   factorOfUnit.set(`${letter}b`, 1000n ** power);
 }
 
-/** Size in bytes, a positive safe integer. Throws UsageError (ERR_OPTION). */
 export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): number {
   const refuse = (reason: string): UsageError => new UsageError(`${flag} ${text}: ${reason}`);
   const units = '512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)';

@@ -8,6 +8,7 @@ import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { ClosedPipeError, SystemError } from '../errors.js';
 import { errnoOf, FULL_DISK_ADVICE, isFull, reasonOf } from '../io/io-error.js';
+import { jsonLine, oneLine } from './visible-text.js';
 
 /** Standard error, or its stand-in. */
 export type MessageStream = NodeJS.WritableStream & {
@@ -26,7 +27,6 @@ function ignoreErrorsOf(stream: NodeJS.WriteStream): void {
   if (!stream.listeners('error').includes(dropError)) stream.on('error', dropError);
 }
 
-/** Standard error, on which writing never fails. */
 export function openStandardError(): NodeJS.WriteStream {
   ignoreErrorsOf(process.stderr);
   return process.stderr;
@@ -58,7 +58,7 @@ function statOf<Stat>(read: () => Stat): Stat | undefined {
   }
 }
 
-/** Prints the help, the version or a report. Throws ClosedPipeError, SystemError (ERR_IO). */
+/** Prints the help, the version or a report. */
 export async function printToStandardOutput(text: string): Promise<void> {
   ignoreErrorsOf(process.stdout); // The callback reports them as well.
   const error = await new Promise<Error | null | undefined>((resolve) => {
@@ -71,6 +71,19 @@ export async function printToStandardOutput(text: string): Promise<void> {
   const advice = isFull(error) ? `; ${FULL_DISK_ADVICE}` : '';
   const message = `cannot write to standard output: ${reasonOf(error)}${advice}`;
   throw new SystemError(isFull(error) ? 'ERR_NO_SPACE' : 'ERR_IO', message, { cause: error });
+}
+
+/**
+ * Prints what a command was asked for: as one JSON object, as lines for people, or with `quiet` not at all.
+ * @param lines of people; may hold hidden characters.
+ */
+export async function printReport(
+  report: object,
+  lines: readonly string[],
+  { json, quiet }: { readonly json?: true; readonly quiet?: true },
+): Promise<void> {
+  const shown = json === true ? [jsonLine(report)] : quiet === true ? [] : lines.map(oneLine);
+  await printToStandardOutput(shown.map((line) => `${line}\n`).join(''));
 }
 
 /** Whether reading a file takes bytes away from standard input: both are one pipe or terminal. */

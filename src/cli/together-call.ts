@@ -10,7 +10,6 @@ import { countOfRecords } from './option-values.js';
 import { readSeedFrom } from './random-seed.js';
 import { describeTogether } from './report-text.js';
 
-/** The options that go with aligned files, by their names. */
 const TOGETHER: ReadonlySet<string> = new Set([
   ...[
     'together',
@@ -40,7 +39,6 @@ const TOGETHER: ReadonlySet<string> = new Set([
   ...['resume', 'progress', 'quiet', 'dry-run', 'json'],
 ]);
 
-/** Why others do not, by their names. */
 const REASONS: Readonly<Record<string, string>> = {
   'skip-blank': 'a line that is blank in one member may not be so in the others',
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
@@ -65,10 +63,8 @@ const REASONS: Readonly<Record<string, string>> = {
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
 };
 
-/** A call that asks for aligned files. */
 export interface TogetherCall {
   readonly options: ShuffleTogetherOptions;
-  /** File to derive the seed from. */
   readonly randomSource: string | undefined;
 }
 
@@ -102,7 +98,6 @@ export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle
   };
 }
 
-/** The job that a call asks for, with the seed that it names in a file. */
 export async function togetherJobOf({ options, randomSource }: TogetherCall): Promise<ShuffleTogetherOptions> {
   return randomSource === undefined ? options : { ...options, seed: await readSeedFrom(randomSource, false) };
 }

@@ -3,7 +3,6 @@ import { nameFlags, type OptionEntry, optionTable } from './option-table.js';
 
 export type NameFlags = (message: string) => string;
 
-/** @param argv the words after `pileshuf`, as typed. */
 export function flagsAsTyped(argv: readonly string[]): NameFlags {
   const typed = shortFlagsIn(argv);
   return (message) =>

@@ -179,14 +179,6 @@ describe('the words of the main command', () => {
   });
 
   it.each([
-    [
-      ['--head', '4'],
-      "unknown option '--head' (Did you mean one of --head-count, --header, --header-prefix?); see pileshuf --help",
-    ],
-    [
-      ['--shard-size=4M'],
-      "unknown option '--shard-size=4M' (Did you mean one of --shard-records, --shard-bytes?); see pileshuf --help",
-    ],
     [['--sharts', '4'], "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
     [['--xyzzy'], "unknown option '--xyzzy'; see pileshuf --help"],
     [['-k'], "unknown option '-k'; see pileshuf --help"],

@@ -106,7 +106,7 @@ describe('a refused call', () => {
     [2, /missing required argument 'outputs'/, []],
     [
       2,
-      /^pileshuf: missing required argument 'outputs': --against takes all words behind it, up to the next option; name the others before it; /,
+      /^pileshuf: missing required argument 'outputs': --against takes all words after it, up to the next option; name the others before it; /,
       ['--against', 'in', 'out'],
     ],
     [3, /^pileshuf: the output nowhere does not exist; check the name$/m, ['nowhere', '--against', 'in']],

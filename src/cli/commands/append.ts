@@ -1,4 +1,3 @@
-/** `pileshuf append`: adds inputs to a store. */
 import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal, resolveInputIds, resolveInputs } from '../input-list.js';

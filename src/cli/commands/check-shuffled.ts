@@ -1,5 +1,3 @@
-/** `pileshuf check-shuffled`: whether the records of files look as if they were in random order. */
-
 import { type CheckReport, checkShuffled } from '../../checks/check-shuffled.js';
 import type { OrderTest } from '../../checks/order-tests.js';
 import type { OrderVerdict } from '../../checks/order-verdict.js';
@@ -7,8 +5,7 @@ import { VerificationError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs } from '../input-list.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import { jsonLine, oneLine } from '../visible-text.js';
+import { printReport } from '../standard-streams.js';
 
 const notes = `
 The files are taken one after the other, as a reader of them would. Of large
@@ -27,7 +24,7 @@ export const command: CommandDefinition<'check-shuffled'> = {
   operands: [['<files...>', 'files, directories or quoted globs, in their order']],
   notes,
   async run({ operands, values, reporter, signal, tuning }) {
-    const { json, progress: _, quiet, ...options } = values;
+    const { json: _, progress: __, quiet: ___, ...options } = values;
     const report = await checkShuffled(
       {
         ...options,
@@ -39,8 +36,7 @@ export const command: CommandDefinition<'check-shuffled'> = {
       tuning,
     );
     reporter.close();
-    const lines = json === true ? [jsonLine(report)] : quiet === true ? [] : describe(report).map(oneLine);
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    await printReport(report, describe(report), values);
     if (isOrdered(report.verdict)) throw new VerificationError(`the records are ${WORDS[report.verdict]}`);
   },
 };

@@ -1,18 +1,16 @@
-/** `pileshuf cluster plan`: plans a shuffle as tasks for several machines. */
 import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
 import { SystemError } from '../../errors.js';
 import { formatBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { readJob } from '../planned-job.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import { jsonLine, oneLine } from '../visible-text.js';
+import { printReport } from '../standard-streams.js';
 
 const notes = `
 Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
-tasks, then the commit. With --unique and --unique-by, measure tasks come between
-the scatter and the shuffle tasks. Before the commit of a large output, verify
-tasks read it back. The output has the same bytes as that of the same command on
-one machine, without "cluster plan" and the options of tasks.
+tasks, then the commit. With --unique and --unique-by, measure tasks come
+between the scatter and the shuffle tasks. Before the commit of a large output,
+verify tasks read it back. The output has the same bytes as that of the same
+command on one machine, without "cluster plan" and the options of tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job
@@ -30,29 +28,21 @@ export const command: CommandDefinition<'cluster plan'> = {
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
   async run({ operands, values, given, reporter, signal, tuning }) {
-    const { json, progress: _, quiet, ...job } = values;
+    const { json: _, progress: __, quiet: ___, ...job } = values;
     const words = { operands, values: job, given };
     const options = await readJob(words, { signal, onWarning: reporter.warning });
     const report = await planCluster(options, tuning);
     reporter.close();
-    const lines = json === true ? [jsonLine(report)] : quiet === true ? [] : describePlan(report).map(oneLine);
-    await printPlan(lines, report);
+    await printReport(report, describePlan(report), values).catch((error: unknown) => {
+      if (!(error instanceof SystemError)) throw error;
+      throw new SystemError(
+        'ERR_IO',
+        `${error.message}; the job is planned in ${report.jobDir} all the same, and \`clusterStatus\` shows its tasks`,
+        { cause: error },
+      );
+    });
   },
 };
-
-/** The plan is there, whether it can be printed or not. @throws SystemError that says so */
-async function printPlan(lines: readonly string[], { jobDir }: ClusterPlanReport): Promise<void> {
-  try {
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new SystemError(
-      'ERR_IO',
-      `${error.message}; the job is planned in ${jobDir} all the same, and \`clusterStatus\` shows its tasks`,
-      { cause: error },
-    );
-  }
-}
 
 function describePlan(report: ClusterPlanReport): string[] {
   const { jobDir, scatterTasks, measureTasks, shuffleTasks, verifyTasks } = report;

@@ -1,4 +1,3 @@
-/** `pileshuf cluster slurm`: plans a shuffle, or takes a planned one, and has Slurm run its tasks. */
 import { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
@@ -6,16 +5,15 @@ import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { askedJob, readJob } from '../planned-job.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import { jsonLine, oneLine } from '../visible-text.js';
+import { printReport, printToStandardOutput } from '../standard-streams.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
-each of which waits for the one before. With --unique and --unique-by, an
-array of measure tasks comes between the two. An array of verify tasks reads a
-large output back before the commit. All nodes must see the inputs, the output,
-the job directory, pileshuf and Node under the same paths.
-The output has the bytes of the same command on one machine: see docs/CLUSTER.md.
+each of which waits for the one before. With --unique and --unique-by, an array
+of measure tasks comes between the two. An array of verify tasks reads a large
+output back before the commit. All nodes must see the inputs, the output, the
+job directory, pileshuf and Node under the same paths. The output has the bytes
+of the same command on one machine: see docs/CLUSTER.md.
 
 A task that fails is tried once more, one whose node is lost runs on another. If
 it fails again, nothing more of the job runs: mend what is wrong and give
@@ -50,7 +48,7 @@ export const command: CommandDefinition<'cluster slurm'> = {
 async function submitNow(call: Call): Promise<SlurmSubmission> {
   const { resume } = call.values;
   const submission = await (resume === true ? resumeOnSlurm(resumeOptionsOf(call)) : submitNew(call));
-  await print(call, submission, describeSubmission(submission));
+  await printReport(submission, describeSubmission(submission), call.values);
   return submission;
 }
 
@@ -58,14 +56,15 @@ async function submitNow(call: Call): Promise<SlurmSubmission> {
 async function submitLater(call: Call, talk: SlurmFollowOptions): Promise<SlurmSubmission | undefined> {
   const job = await submitLaterToSlurm(...planJobOf(call));
   const { jobDir, id, log } = job;
-  await print(call, { jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, [
+  const lines = [
     `job directory  ${jobDir}`,
     `plan           job ${id}, after ${call.values.dependency}; it submits the other jobs`,
     `log            ${log}`,
-  ]);
+  ];
+  await printReport({ jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, lines, call.values);
   if (call.values.wait !== true) return undefined;
   const submission = await job.planned(talk);
-  await print(call, submission, describeSubmission(submission));
+  await printReport(submission, describeSubmission(submission), call.values);
   return submission;
 }
 
@@ -88,11 +87,6 @@ function withoutWaiting(argv: readonly string[]): string[] {
   return argv.filter((word, i) => i >= end || !(isValue(i) || /^--(dependency(=.*)?|wait|dry-run)$/s.test(word)));
 }
 
-async function print({ values }: Call, told: object, lines: readonly string[]): Promise<void> {
-  const text = values.json === true ? [jsonLine(told)] : values.quiet === true ? [] : lines.map(oneLine);
-  await printToStandardOutput(text.map((line) => `${line}\n`).join(''));
-}
-
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { reporter, signal, tuning } = call;
   const { words, slurm } = partsOf(call);
@@ -100,7 +94,6 @@ async function submitNew(call: Call): Promise<SlurmSubmission> {
   return submitToSlurm({ ...options, ...slurm }, tuning);
 }
 
-/** The words of the job, and the options for Slurm. */
 function partsOf({ operands, values, given }: Call) {
   const { json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
   const { dependency: _______, partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
@@ -118,7 +111,6 @@ function partsOf({ operands, values, given }: Call) {
 
 const MAY_CHANGE = new Set(['Slurm', 'Progress']);
 
-/** @throws UsageError for words that a plan has decided. */
 function resumeOptionsOf(call: Call) {
   const { operands, values, given, signal } = call;
   const decided = given.find(

@@ -1,4 +1,3 @@
-/** `pileshuf cluster status`: shows how far a planned shuffle is. */
 import {
   type ClusterStatus,
   type CommittedOutput,
@@ -11,8 +10,7 @@ import { SystemError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-table.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import { jsonLine, oneLine } from '../visible-text.js';
+import { printReport } from '../standard-streams.js';
 
 const notes = `
 What is done is certain. What runs is what attempts have told every few seconds:
@@ -23,7 +21,8 @@ export const command: CommandDefinition<'cluster status'> = {
   name: 'cluster status',
   operands: [],
   notes,
-  async run({ values: { jobDir = '', json, quiet }, reporter }) {
+  async run({ values, reporter }) {
+    const { jobDir = '' } = values;
     const status = withFlags(await clusterStatus(jobDir));
     const queue = await slurmQueue(jobDir).catch((error: unknown) => {
       if (!(error instanceof SystemError)) throw error;
@@ -31,13 +30,8 @@ export const command: CommandDefinition<'cluster status'> = {
       return [];
     });
     reporter.close();
-    const lines =
-      json === true
-        ? [jsonLine({ ...status, queue })]
-        : quiet === true
-          ? []
-          : [...describeStatus(status), ...queue.map(describeQueued)].map(oneLine);
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    const lines = [...describeStatus(status), ...queue.map(describeQueued)];
+    await printReport({ ...status, queue }, lines, values);
   },
 };
 

@@ -1,4 +1,3 @@
-/** `pileshuf cluster task`: does one task of a planned shuffle on this machine. */
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
 import { TASK_KINDS } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
@@ -13,10 +12,11 @@ import { jsonLine } from '../visible-text.js';
 const notes = `
 Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
 tasks, the commit needs all shuffle tasks; each says which are missing. Measure
-tasks, of a job with --unique, run between them. A verify task, of a large output, reads back what the shuffle task of its index
-wrote. A task that failed, was killed or was lost is run again. One that was
-done already says so and exits 0, and so does one that the plan does not have.
-It does no harm if a task runs twice at the same time.
+tasks, of a job with --unique, run between them. A verify task, of a large
+output, reads back what the shuffle task of its index wrote. A task that failed,
+was killed or was lost is run again. One that was done already says so and exits
+0, and so does one that the plan does not have. It does no harm if a task runs
+twice at the same time.
 
 Examples:
   pileshuf cluster task scatter --job-dir job --index 7
@@ -54,7 +54,7 @@ export const command: CommandDefinition<'cluster task'> = {
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
 
-/** @returns undefined if no scheduler tells one. @throws UsageError */
+/** @returns undefined if no scheduler tells one. */
 function indexFromScheduler(): number | undefined {
   for (const name of INDEX_VARIABLES) {
     const text = process.env[name];

@@ -1,5 +1,3 @@
-/** `pileshuf expire`: removes generations from a store. */
-
 import { UsageError } from '../../errors.js';
 import { type ExpireReport, expireStore } from '../../jobs/store-upkeep.js';
 import { formatPlural } from '../../quantity.js';

@@ -1,4 +1,3 @@
-/** `pileshuf gc`: deletes files that a store no longer needs. */
 import { collectStore } from '../../jobs/store-upkeep.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';

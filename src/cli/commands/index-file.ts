@@ -1,5 +1,3 @@
-/** `pileshuf index`: writes an index of a file, by which its records can be read in any order. */
-
 import { indexFile } from '../../jobs/index-file.js';
 import type { IndexReport } from '../../jobs/options.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';

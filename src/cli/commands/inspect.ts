@@ -1,10 +1,8 @@
-/** `pileshuf inspect`: shows the contents of a store. */
 import { inspectStore, type StoreReport } from '../../jobs/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { describeUnowned } from '../report-text.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import { jsonLine, oneLine } from '../visible-text.js';
+import { printReport } from '../standard-streams.js';
 
 const notes = `
 The contents go to standard output. Without --verify, pileshuf compares the
@@ -19,8 +17,7 @@ export const command: CommandDefinition<'inspect'> = {
     const options = { verify, signal, onProgress: reporter.progress, onWarning: reporter.warning };
     const report = await inspectStore(store, options, tuning);
     reporter.close();
-    const lines = json === true ? [jsonLine(report)] : describeStore(report).map(oneLine);
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    await printReport(report, describeStore(report), json === true ? { json } : {});
   },
 };
 

@@ -1,5 +1,3 @@
-/** `pileshuf pile`: adds inputs to a store, each under the id that it is given. */
-
 import { UsageError } from '../../errors.js';
 import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';

@@ -1,4 +1,3 @@
-/** `pileshuf plan`, and `--dry-run` of the main command: what a shuffle will need. */
 import { UsageError } from '../../errors.js';
 import type { ShufflePreview, TogetherPreview } from '../../jobs/preview-report.js';
 import { previewShuffle } from '../../jobs/preview-shuffle.js';
@@ -6,9 +5,8 @@ import { previewTogether } from '../../jobs/preview-together.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { describePreview } from '../plan-text.js';
-import { printToStandardOutput } from '../standard-streams.js';
+import { printReport } from '../standard-streams.js';
 import { togetherCallOf, togetherJobOf } from '../together-call.js';
-import { jsonLine, oneLine } from '../visible-text.js';
 import { shuffleCallOf, shuffleJobOf } from './shuffle.js';
 
 const notes = `
@@ -38,8 +36,7 @@ export const command: CommandDefinition<'plan'> = {
       report = await previewShuffle({ ...job, ...talk }, tuning);
     } else report = await previewTogether({ ...(await togetherJobOf(together)), ...talk }, tuning);
     reporter.close();
-    const lines = json === true ? [jsonLine(report)] : described(report).map(oneLine);
-    await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
+    await printReport(report, described(report), json === true ? { json } : {});
   },
 };
 
@@ -48,7 +45,6 @@ function described(report: ShufflePreview | TogetherPreview): readonly string[] 
   return report.members.flatMap((member) => [`member      ${member.name}`, ...describePreview(member)]);
 }
 
-/** @throws UsageError */
 function refuseRange({ range }: { readonly range?: unknown }): void {
   if (range === undefined) return;
   throw new UsageError('--input-range needs no plan: numbers have no inputs and no temp data, and take little memory');

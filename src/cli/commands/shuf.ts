@@ -59,7 +59,6 @@ export const command: CommandDefinition<'shuf'> = {
   },
 };
 
-/** @throws UsageError where operands and options contradict each other. */
 function inputOf(operands: readonly string[], { echo, range }: ParsedWords<'shuf'>['values']) {
   if (echo === true && range !== undefined) throw new UsageError('-e and -i contradict each other; give one of them');
   if (echo === true) return { readsStream: false, inputs: () => [{ records: operands }] };

@@ -1,4 +1,3 @@
-/** `pileshuf shuffle-store`: writes the records of a store in their order. */
 import { shuffleStore } from '../../jobs/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
 import { countOfRecords } from '../option-values.js';

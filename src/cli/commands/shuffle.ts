@@ -159,27 +159,19 @@ function refuseToWriteToLists(lists: readonly InputList[], ids: InputIdsChoice |
   throw new UsageError(`${written.words}: standard output is that file; redirect it to another`);
 }
 
-/** A call that asks for a shuffle. */
 export interface ShuffleCall {
   /** As typed, or `-` if nothing names an input. The entries of the lists come after them. Empty if there are `records`. */
   readonly inputs: readonly string[];
-  /** The operands, if they are records. */
   readonly records: readonly string[] | undefined;
-  /** In the order typed. */
   readonly inputLists: readonly InputList[];
-  /** Undefined: the default. */
   readonly inputIds: InputIdsChoice | undefined;
-  /** The file that the seed is derived from. */
   readonly randomSource: string | undefined;
-  /** The file of the mix. */
   readonly mix: string | undefined;
-  /** Files to write. */
   readonly profile: string | undefined;
   readonly report: string | undefined;
   readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds' | 'mix' | 'report'>;
 }
 
-/** Throws UsageError where the words contradict each other. */
 export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): ShuffleCall {
   const {
     echo,

@@ -1,5 +1,3 @@
-/** `pileshuf stream`: writes the records of a store to standard output, epoch after epoch. */
-
 import { UsageError } from '../../errors.js';
 import type { Loader } from '../../loader/loader.js';
 import type { LoaderState } from '../../loader/loader-state.js';

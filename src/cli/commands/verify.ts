@@ -1,4 +1,3 @@
-/** `pileshuf verify`: whether outputs have the records of inputs, shards are as their marker says, or a store is whole. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -13,8 +12,7 @@ import { inspectStore } from '../../jobs/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import { jsonLine, oneLine } from '../visible-text.js';
+import { printReport } from '../standard-streams.js';
 
 const notes = `
 With --against: whether OUTPUTS have exactly the records of the inputs behind
@@ -41,9 +39,7 @@ export const command: CommandDefinition<'verify'> = {
     const outcome = against === undefined ? await verifyAlone(call) : await verifyAgainst(call, against);
     reporter.close();
     const { report, lines, problem } = outcome;
-    const shown = values.json === true ? [jsonLine(report)] : lines.map(oneLine);
-    if (values.quiet !== true || values.json === true)
-      await printToStandardOutput(shown.map((line) => `${line}\n`).join(''));
+    await printReport(report, lines, values);
     if (problem !== undefined) throw new VerificationError(problem);
   },
 };
@@ -51,7 +47,6 @@ export const command: CommandDefinition<'verify'> = {
 interface Outcome {
   readonly report: object;
   readonly lines: readonly string[];
-  /** Undefined: all is right. */
   readonly problem: string | undefined;
 }
 
