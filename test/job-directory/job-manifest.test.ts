@@ -130,13 +130,13 @@ describe('a manifest', () => {
   });
 
   it('of another version is told to be that', () => {
-    writeFileSync(path('manifest'), seal('job', 6, manifest));
+    writeFileSync(path('manifest'), seal('job', 7, manifest));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(
       expect.objectContaining({
         code: 'ERR_JOB_VERSION',
         message: expect.stringMatching(
-          /\/manifest was written by another version of pileshuf \(format 6, expected 5\)/,
+          /\/manifest was written by another version of pileshuf \(format 7, expected 6\)/,
         ),
       }),
     );
@@ -164,7 +164,7 @@ describe('a manifest', () => {
       [{ seed: 1 }, /: seed: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 5, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 6, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -174,7 +174,7 @@ describe('a manifest', () => {
     const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
     fc.assert(
       fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
-        writeFileSync(path('manifest'), seal('job', 5, { ...manifest, ...fields }));
+        writeFileSync(path('manifest'), seal('job', 6, { ...manifest, ...fields }));
         try {
           read();
         } catch (error) {
@@ -187,7 +187,7 @@ describe('a manifest', () => {
   it('that differs in one place is within its bounds, or told to be damaged', () => {
     fc.assert(
       fc.property(mutationOf(manifest), (mutated) => {
-        writeFileSync(path('manifest'), seal('job', 5, mutated));
+        writeFileSync(path('manifest'), seal('job', 6, mutated));
         const found = readOrDamaged(read);
         if (found === undefined) return;
         const { layout, inputs } = found;

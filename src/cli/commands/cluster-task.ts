@@ -1,5 +1,5 @@
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
-import { TASK_KINDS } from '../../cluster/task-arrays.js';
+import type { TaskKind } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
@@ -30,7 +30,7 @@ export const command: CommandDefinition<'cluster task'> = {
   notes,
   async run({ operands: [typed = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
-    const kind = TASK_KINDS.find((each) => each === typed);
+    const kind = KINDS.find((each) => each === typed);
     if (kind === undefined)
       throw new UsageError(`a task is of the kind scatter, measure, shuffle, verify or commit, not ${typed}`);
     const task = {
@@ -50,6 +50,8 @@ export const command: CommandDefinition<'cluster task'> = {
     } else reporter.done(describeTask(report), report);
   },
 };
+
+const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'shuffle', 'verify', 'commit'];
 
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
