@@ -4,9 +4,14 @@
  * reading piles, the first that is done notes it, and later ones use the note.
  */
 import { NameTakenError } from '../io/durable.js';
-import { readCutsNote, writeCutsNote } from '../job-directory/cuts-note.js';
-import { readHeadNote, writeHeadNote } from '../job-directory/head-note.js';
-import { readSplitsNote, writeSplitsNote } from '../job-directory/splits-note.js';
+import {
+  readCutsNote,
+  readHeadNote,
+  readSplitsNote,
+  writeCutsNote,
+  writeHeadNote,
+  writeSplitsNote,
+} from '../job-directory/notes.js';
 import type { JobScope } from '../jobs/job.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { foundEnds, planOutput } from '../passes/between-passes.js';

@@ -8,7 +8,7 @@ import { NameTakenError } from '../io/durable.js';
 import { list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import { distinctTally } from '../job-directory/distinct-note.js';
+import { distinctTally } from '../job-directory/notes.js';
 import type { JobScope } from '../jobs/job.js';
 import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
 import { bytesOfPart } from '../passes/shuffle-work.js';

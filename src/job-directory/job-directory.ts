@@ -2,11 +2,13 @@
  * The directories of a job whose outputs are on disk, held by this process: it makes them, finds them again, clears them
  * and removes them. `job-paths.ts` says which file is where; `end` decides what becomes of all of it.
  */
+
 import { dirname, join } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
-import { PileshufError, START_ANEW_ADVICE, SystemError } from '../errors.js';
+import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError } from '../errors.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { putBack, readEndedNote, removeEndedNote, writeEndedNote } from './ended-note.js';
 import { finishedRangeNames } from './finished-ranges.js';
@@ -28,7 +30,6 @@ import {
   type JobPaths,
   requireNothingForeign,
 } from './job-paths.js';
-import { Removal } from './removal.js';
 
 /**
  * What becomes of the directories of a job when it ends:
@@ -308,4 +309,57 @@ function requireNoFormerFiles({ stagingDirectory, outputPath }: JobPaths): void 
     'ERR_IO',
     `${aside} holds former files that a killed job had moved out of the way; move them back or remove them`,
   );
+}
+
+export class Removal {
+  readonly #isDurable: boolean;
+  readonly #failures: unknown[] = [];
+
+  /** @param isDurable whether `sync` does anything. */
+  constructor(isDurable: boolean) {
+    this.#isDurable = isDurable;
+  }
+
+  /** Whether a removal failed, or could not be made durable. */
+  get hasFailed(): boolean {
+    return this.#failures.length > 0;
+  }
+
+  /** @returns what `step` returns; undefined when it failed. */
+  attempt<T>(step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      this.#add(error);
+      return undefined;
+    }
+  }
+
+  /** Steps that need the same may fail in the same way: that is told once. */
+  #add(failure: unknown): void {
+    if (!this.#failures.some((earlier) => String(earlier) === String(failure))) this.#failures.push(failure);
+  }
+
+  files(directory: string, names: readonly string[]): void {
+    for (const name of names) this.attempt(() => removeFile(join(directory, name), 'temp'));
+  }
+
+  /** Makes the removals from these directories survive a power failure. */
+  async sync(directories: readonly string[]): Promise<void> {
+    for (const directory of this.#isDurable ? new Set(directories) : []) {
+      try {
+        await syncDirectory(directory, 'temp');
+      } catch (error) {
+        this.#add(error);
+      }
+    }
+  }
+
+  /** Throws the first failure, with the others attached. */
+  finish(): void {
+    const [first, ...others] = this.#failures;
+    if (first === undefined) return;
+    if (first instanceof PileshufError) addCleanupErrors(first, others);
+    throw first;
+  }
 }

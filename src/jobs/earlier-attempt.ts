@@ -7,15 +7,21 @@ import { afterFailure } from '../cleanup.js';
 import { nameSome, PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
-import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
-import { type DistinctNote, readDistinctNote } from '../job-directory/distinct-note.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
-import { type HeadNote, readHeadNote } from '../job-directory/head-note.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
+import {
+  type CutsNote,
+  type DistinctNote,
+  type HeadNote,
+  readCutsNote,
+  readDistinctNote,
+  readHeadNote,
+  readSplitsNote,
+  type SplitsNote,
+} from '../job-directory/notes.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
-import { readSplitsNote, type SplitsNote } from '../job-directory/splits-note.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
 import { recordBytesOf } from '../output/output-target.js';

@@ -17,15 +17,17 @@ import { removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
-import { writeCutsNote } from '../job-directory/cuts-note.js';
-import { writeDistinctNote } from '../job-directory/distinct-note.js';
 import { finishedRangeNames } from '../job-directory/finished-ranges.js';
-import { writeHeadNote } from '../job-directory/head-note.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
+import {
+  writeCutsNote,
+  writeDistinctNote,
+  writeHeadNote,
+  writeSplitsNote,
+} from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
-import { writeSplitsNote } from '../job-directory/splits-note.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';

@@ -9,8 +9,16 @@ import { encodeFieldPath, type NumberField, parseFieldPath } from '../formats/se
 import type { InputGroup } from '../inputs/weigh-inputs.js';
 import { MOST_GLOB_CHARACTERS } from '../io/path-matcher.js';
 import { requireKnownOptions } from '../known-options.js';
-import type { ShareGroup, ShareMix } from '../plan/mix-shares.js';
-import { type Fraction, fractionOf, isNothing, MOST_COPIES, type Weight, weightOf } from '../plan/weights.js';
+import {
+  type Fraction,
+  fractionOf,
+  isNothing,
+  MOST_COPIES,
+  type ShareGroup,
+  type ShareMix,
+  type Weight,
+  weightOf,
+} from '../plan/weights.js';
 import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
 /** A group with a weight. */

@@ -4,15 +4,19 @@
  *
  *     plan      as the job, without its lock and its directories          prepare-shuffle.ts
  *     sizes     records and bytes by samples                              preview-sizes.ts
- *     devices   what lies on which disk                                   preview-devices.ts
  *     advice    what would make it faster                                 preview-advice.ts
  */
-
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { Input } from '../inputs/list-inputs.js';
+import type { FileRole } from '../io/io-error.js';
+import { readFreeBytes } from '../io/paths.js';
+import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { requireKnownOptions } from '../known-options.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import type { Device } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
+import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
@@ -24,8 +28,7 @@ import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn } from './preview-advice.js';
-import { devicesOf } from './preview-devices.js';
-import type { ShufflePreview } from './preview-report.js';
+import type { PreviewedDevice, ShufflePreview } from './preview-report.js';
 import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
 
 /**
@@ -135,4 +138,42 @@ function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
 function resumedBy({ earlier, site }: PreparedShuffle): ShufflePreview['resumed'] {
   if (earlier === undefined || site.kind === 'stream') return undefined;
   return resumedWork(earlier, listCommittedSlices(site.paths.jobDirectory).length);
+}
+
+interface UsedDevice {
+  readonly device: Device;
+  readonly calls: number | undefined;
+  readonly uses: Set<PreviewedDevice['uses'][number]>;
+  /** Of temp data or output. */
+  directory?: string;
+}
+
+/** @throws AbortError */
+export async function devicesOf(
+  { inputsToRead, site, request }: PreparedShuffle,
+  hasTemp: boolean,
+): Promise<readonly PreviewedDevice[]> {
+  const gates = new DeviceGates(request.ioLimits);
+  const used = new Map<string, UsedDevice>();
+  const use = (path: string, role: FileRole, what: PreviewedDevice['uses'][number]): UsedDevice => {
+    const device = gates.deviceOf(path, role);
+    const gate = gates.gateOf(path, role);
+    const calls = gate === UNGATED ? undefined : gates.permits[gate];
+    const entry = used.get(device.id) ?? { device, calls, uses: new Set() };
+    entry.uses.add(what);
+    used.set(device.id, entry);
+    return entry;
+  };
+  for (const [index, input] of inputsToRead.entries()) {
+    await hearSignalsAt(index, request.signal);
+    if (input.kind === 'file') use(input.path, 'input', 'inputs');
+  }
+  for (const directory of hasTemp ? site.tempDirs : []) use(directory, 'temp', 'temp').directory = directory;
+  if (site.outputDirectory !== undefined)
+    use(site.outputDirectory, 'output', 'output').directory ??= site.outputDirectory;
+  return [...used.values()].map(({ device, calls, uses, directory }) => {
+    const { id, name, deviceClass } = device;
+    const freeBytes = directory === undefined ? undefined : readFreeBytes(directory);
+    return { id, name, class: deviceClass, uses: [...uses], calls, freeBytes };
+  });
 }

@@ -12,8 +12,7 @@ import {
 import { inputName } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { CountedGroup } from '../passes/count-pass.js';
-import { weightsOfShares } from '../plan/mix-shares.js';
-import { type Fraction, ONCE, type Weight } from '../plan/weights.js';
+import { type Fraction, ONCE, type Weight, weightsOfShares } from '../plan/weights.js';
 import type { ShareRequest } from './mix-options.js';
 import type { ShuffleRequest } from './request.js';
 

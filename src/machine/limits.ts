@@ -1,14 +1,15 @@
 /**
  * How much this process may really use: memory, CPUs and open files. The machine has so much, a control group on the
- * path from the process's own group to the root may allow less (cgroup.ts). A job that believes the machine alone
+ * path from the process's own group to the root may allow less. A job that believes the machine alone
  * is killed without a message as soon as it runs in a container or under a batch system.
  *
  * Trusts /proc and the cgroup files; without them, Node's figures. Promises 0 <= availableBytes <= totalBytes, as of
  * now (other processes may take memory a moment later), at least one CPU, and a positive number of files.
  */
+
 import { availableParallelism, freemem, totalmem } from 'node:os';
-import { type CgroupDirectory, findCgroupDirectories } from './cgroup.js';
-import { type ReadText, readKernelText } from './kernel-text.js';
+import { posix } from 'node:path';
+import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
 
 /** The memory of this machine or container. */
 export interface Memory {
@@ -123,4 +124,45 @@ export function readOpenFileLimit(readText: ReadText = readKernelText): number {
   if (soft === 'unlimited') return Infinity;
   const limit = Number(soft);
   return limit > 0 ? limit : unknownOpenFileLimit;
+}
+
+export interface CgroupDirectory {
+  readonly path: string;
+  /** Version 1 has one hierarchy a controller, version 2 one for all; the names of files differ. */
+  readonly version: 1 | 2;
+}
+
+/**
+ * The directories from the process's own group up to the highest visible one. With both versions
+ * mounted (systemd's hybrid layout) both are listed: only one of them has the controller's files.
+ */
+export function findCgroupDirectories(controller: 'memory' | 'cpu', readText: ReadText): readonly CgroupDirectory[] {
+  const mounts = parseMounts(readText('/proc/self/mountinfo') ?? '');
+  const v1Mounts = mounts.filter((m) => m.fileSystemType === 'cgroup' && m.superOptions.includes(controller));
+  const v2Mounts = mounts.filter((m) => m.fileSystemType === 'cgroup2');
+
+  return (readText('/proc/self/cgroup') ?? '').split('\n').flatMap((line): readonly CgroupDirectory[] => {
+    const { controllers, group } = /^\d+:(?<controllers>[^:]*):(?<group>\/.*)$/.exec(line)?.groups ?? {};
+    if (controllers === undefined || group === undefined) return [];
+    if (controllers === '') return climb(group, v2Mounts).map((path) => ({ path, version: 2 }));
+    if (!controllers.split(',').includes(controller)) return [];
+    return climb(group, v1Mounts).map((path) => ({ path, version: 1 }));
+  });
+}
+
+/** From the directory of `group` up to the point where its hierarchy is mounted. */
+function climb(group: string, mounts: readonly Mount[]): readonly string[] {
+  // The mount with the shortest root shows the most of the groups above.
+  const [widest] = mounts.filter((mount) => isWithin(group, mount.root)).sort((a, b) => a.root.length - b.root.length);
+  // A group that starts with /.. lies outside this cgroup namespace, where no path leads.
+  if (widest === undefined || group.split('/').includes('..')) {
+    return mounts.slice(0, 1).map((mount) => mount.mountPoint);
+  }
+  const directories: string[] = [];
+  let below = posix.join('/', group.slice(widest.root === '/' ? 0 : widest.root.length));
+  while (below !== '/') {
+    directories.push(posix.join(widest.mountPoint, below));
+    below = posix.dirname(below);
+  }
+  return [...directories, widest.mountPoint];
 }

@@ -4,7 +4,7 @@
  */
 import type { MeasureTask } from '../../workers/tasks/measure-crossings.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
-import type { Crossing } from '../plan/fitted-cuts.js';
+import type { Crossing } from '../plan/shard-cuts.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';

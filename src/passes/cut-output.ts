@@ -3,9 +3,8 @@
  * the cuts of the earlier attempt.
  */
 import { StagedOutputError } from '../errors.js';
-import type { CutsNote } from '../job-directory/cuts-note.js';
-import { fitCuts } from '../plan/fitted-cuts.js';
-import { type CutsToFit, cutsAt, type PlainCuts, type ShardCuts } from '../plan/shard-cuts.js';
+import type { CutsNote } from '../job-directory/notes.js';
+import { type CutsToFit, cutsAt, fitCuts, type PlainCuts, type ShardCuts } from '../plan/shard-cuts.js';
 import { joinCuts } from '../plan/splits.js';
 import type { OutputPlan, PartPlan } from './between-passes.js';
 import { measurePlaces, pileFinder } from './crossings.js';

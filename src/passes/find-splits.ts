@@ -4,7 +4,7 @@
  */
 import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-parts.js';
 import { StagedOutputError } from '../errors.js';
-import type { SplitsNote } from '../job-directory/splits-note.js';
+import type { SplitsNote } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import { type SplitBounds, type SplitRule, splitBounds } from '../plan/splits.js';
 import { pileFinder } from './crossings.js';

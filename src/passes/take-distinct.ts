@@ -5,7 +5,7 @@
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-distinct.js';
 import { StagedOutputError } from '../errors.js';
-import type { DistinctNote, DistinctTally } from '../job-directory/distinct-note.js';
+import type { DistinctNote, DistinctTally } from '../job-directory/notes.js';
 import {
   addTotals,
   checksumTextOf,

@@ -5,7 +5,7 @@
 import type { PartMeasure } from '../../workers/tasks/measure-parts.js';
 import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
-import type { HeadNote } from '../job-directory/head-note.js';
+import type { HeadNote } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { measurePiles, type PileCut } from './measure-piles.js';

@@ -5,9 +5,9 @@
  * Also the budget that an error message recommends for a long record or a decoder. The search plans with larger and
  * larger budgets until one suffices, so the advice is true by construction. Pure.
  */
-
+import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { wholeChunks } from '../pile-sets/ram-pool.js';
-import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from './arena-sizes.js';
+import { ENTRY_BYTES, LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from './arena-sizes.js';
 import { planIndex } from './index-plan.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
 
@@ -109,4 +109,33 @@ export function hasRoomFor(
 /** Whether it is worth a try: a thread alone may have room. */
 export function mayHaveRoomFor(need: MemoryNeed, long: LongNeed): boolean {
   return hasRoomFor(need, long, 0);
+}
+
+export interface RescatterBytes {
+  /** Some thread writes at least this much, however much of the spare memory it gets. */
+  readonly least: number;
+  /** If all threads scatter their largest piles at the same time. */
+  readonly most: number;
+}
+
+/** @param outputBytes of one output buffer. */
+export function planRescatter(
+  totals: Pick<PileTotals, 'records' | 'recordBytes'>,
+  { workers, arenaBytes, spareBytes }: Pass2Memory,
+  outputBytes: number,
+): RescatterBytes {
+  const roomOf = (byteLength: number) => Math.min(byteLength, LARGEST_ARENA_BYTES) - OUTPUT_BUFFER_COUNT * outputBytes;
+  const [room, mostRoom] = [roomOf(arenaBytes), roomOf(arenaBytes + spareBytes)];
+  const tooLarge: number[] = [];
+  let least = 0;
+  for (const [pile, records] of totals.records.entries()) {
+    const storedBytes = (totals.recordBytes[pile] ?? 0) + STORED_HEADER_BYTES * records;
+    const neededBytes = storedBytes + ENTRY_BYTES * records;
+    // A pile of one record is never scattered.
+    if (neededBytes <= room || records < 2) continue;
+    tooLarge.push(storedBytes);
+    if (neededBytes > mostRoom) least = Math.max(least, storedBytes);
+  }
+  const together = tooLarge.sort((a, b) => b - a).slice(0, workers);
+  return { least, most: together.reduce((sum, bytes) => sum + bytes, 0) };
 }

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
 import { seal } from '#src/io/sealed-file.js';
-import { type CutsNote, readCutsNote, writeCutsNote } from '#src/job-directory/cuts-note.js';
+import { type CutsNote, readCutsNote, writeCutsNote } from '#src/job-directory/notes.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

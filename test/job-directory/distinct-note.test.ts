@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
 import { VerificationError } from '#src/index.js';
-import { readDistinctNote, writeDistinctNote } from '#src/job-directory/distinct-note.js';
+import { readDistinctNote, writeDistinctNote } from '#src/job-directory/notes.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

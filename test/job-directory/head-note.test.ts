@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
-import { type HeadNote, readHeadNote, writeHeadNote } from '#src/job-directory/head-note.js';
+import { type HeadNote, readHeadNote, writeHeadNote } from '#src/job-directory/notes.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

@@ -1,5 +1,5 @@
 // Loaded with `node --import`: all files lie on one disk that rotates, which takes one call at a time.
-import { systemProbe } from '#src/machine/disks.js';
+import { systemProbe } from '#src/machine/devices.js';
 
 /** 8:0, as stat and sysfs have it. */
 const DEVICE = 0x800n;
@@ -9,7 +9,7 @@ const DIRECTORY = '/sys/devices/ata1/block/sda';
 /** @type {Readonly<Record<string, string>>} */
 const texts = { [`${DIRECTORY}/dev`]: `${NUMBER}\n`, [`${DIRECTORY}/queue/rotational`]: '1\n' };
 
-/** @type {import('#src/machine/disks.js').DeviceProbe} */
+/** @type {import('#src/machine/devices.js').DeviceProbe} */
 const oneDisk = {
   statDevice: () => ({ holder: DEVICE }),
   readText: (path) => texts[path],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findCgroupDirectories } from '#src/machine/cgroup.js';
+import { findCgroupDirectories } from '#src/machine/limits.js';
 
 function find(controller: 'memory' | 'cpu', cgroup: string, mountinfo: string) {
   const texts: Record<string, string> = { '/proc/self/cgroup': cgroup, '/proc/self/mountinfo': mountinfo };

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeDevice } from '#src/machine/devices.js';
-import type { DeviceClass } from '#src/machine/disks.js';
+import { type DeviceClass, describeDevice } from '#src/machine/devices.js';
 import { type FakeSystem, fakeProbe } from './fake-system.js';
 
 const describeFake = (path: string, system: FakeSystem) => describeDevice(path, fakeProbe(system));

@@ -3,7 +3,7 @@
  * without /proc or in a container that hides part of /sys.
  */
 
-import type { DeviceProbe } from '#src/machine/disks.js';
+import type { DeviceProbe } from '#src/machine/devices.js';
 
 export interface FakeSystem {
   /** st_dev of files and directories. */

@@ -5,8 +5,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { type Crossing, fitCuts } from '#src/plan/fitted-cuts.js';
-import { type CutsToFit, cutAt, isLong, MOST_SHARDS, planShardCuts } from '#src/plan/shard-cuts.js';
+import {
+  type Crossing,
+  type CutsToFit,
+  cutAt,
+  fitCuts,
+  isLong,
+  MOST_SHARDS,
+  planShardCuts,
+} from '#src/plan/shard-cuts.js';
 import { referenceShardBytes } from '../laws/reference-cuts.js';
 
 const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => total + length, 0);

@@ -1,7 +1,7 @@
 /** The temp space of piles that are too large to be loaded. */
 import { describe, expect, it } from 'vitest';
 import { ENTRY_BYTES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from '#src/plan/arena-sizes.js';
-import { planRescatter } from '#src/plan/rescatter-space.js';
+import { planRescatter } from '#src/plan/pass2-memory.js';
 
 const OUTPUT_BYTES = 1000;
 const storedBytes = (records: number, bytes: number) => bytes + STORED_HEADER_BYTES * records;

@@ -4,7 +4,7 @@
  */
 
 import { inPhase } from '../../src/phase-clock.js';
-import type { Crossing } from '../../src/plan/fitted-cuts.js';
+import type { Crossing } from '../../src/plan/shard-cuts.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface MeasureTask extends PilesTask {
