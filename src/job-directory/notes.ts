@@ -17,7 +17,6 @@ import {
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import type { RangeLimits } from './finished-ranges.js';
 
 /** The totals of the records of one pile that stay. */
 export const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
@@ -94,7 +93,7 @@ export const writeDistinctNote = (jobDirectory: string, note: DistinctNote) => D
 /** @throws VerificationError when the note is damaged. */
 export function readCutsNote(
   jobDirectory: string,
-  { mostShards }: Pick<RangeLimits, 'mostShards'>,
+  { mostShards }: { readonly mostShards: number },
 ): CutsNote | undefined {
   const note = CUTS.read(jobDirectory);
   for (const starts of note === undefined ? [] : [note.starts, ...(note.ofOthers ?? [])])
