@@ -48,7 +48,6 @@ describe('pileshuf plan', () => {
     const { exitCode, stdout } = await runCommand(['plan'], { cwd: directory.path(), stdin: 'a\n' });
     expect(exitCode).toBe(0);
     expect(stdout.toString()).toContain('records     unknown number\n');
-    expect(stdout.toString()).toContain('time        unknown\n');
   });
 
   it.each([
@@ -58,11 +57,7 @@ describe('pileshuf plan', () => {
     [['plan', '-i', '1-10'], 2, /^pileshuf: -i needs no plan/],
     [['-i', '1-10', '--dry-run'], 2, /^pileshuf: -i needs no plan/],
     [['plan', '--together', 'a,b', '-o', 'out'], 3, /^pileshuf: the input a does not exist/],
-    [
-      ['plan', 'in', '--dry-run'],
-      2,
-      /^pileshuf: unknown option '--dry-run': it is an option of pileshuf, pileshuf cluster slurm;/,
-    ],
+    [['plan', 'in', '--dry-run'], 2, /^pileshuf: unknown option '--dry-run'; see pileshuf plan --help\n$/],
     [['plan', 'in', '-o', 'out', '-T', 'nowhere'], 2, /^pileshuf: the temp directory nowhere does not exist/],
   ] as const)('%j is refused in one line', async (argv, code, message) => {
     const { exitCode, stdout, stderr } = await run(...argv);
