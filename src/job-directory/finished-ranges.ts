@@ -8,9 +8,20 @@ import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import { distinctTally, writtenRegion } from './notes.js';
+import { distinctTally } from './notes.js';
 
 const NAME = /^done-(\d{6,})$/;
+
+/** A part of a staged file: a later attempt verifies it before it relies on it. */
+const writtenRegion = object({
+  shard: wholeNumber(),
+  start: wholeNumber(),
+  end: wholeNumber(),
+  /** What it decodes to. */
+  recordBytes: wholeNumber(),
+  /** Of the written bytes. */
+  checksum: checksumText,
+});
 
 /** A sample with a key that readers know, and the key by which it has its place in the order. */
 const keyedSample = object({ sampleKey: text, key: checksumText });

@@ -18,17 +18,6 @@ import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 
-/** A part of a staged file: a later attempt verifies it before it relies on it. */
-export const writtenRegion = object({
-  shard: wholeNumber(),
-  start: wholeNumber(),
-  end: wholeNumber(),
-  /** What it decodes to. */
-  recordBytes: wholeNumber(),
-  /** Of the written bytes. */
-  checksum: checksumText,
-});
-
 /** The totals of the records of one pile that stay. */
 export const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
 
@@ -68,9 +57,9 @@ class NoteFile<T extends object> {
   readonly #name: string;
   readonly #format: SealedFormat<T>;
 
-  constructor(name: string, mostBytes: number, shape: Shape<T>) {
+  constructor(name: string, version: number, mostBytes: number, shape: Shape<T>) {
     this.#name = name;
-    this.#format = new SealedFormat({ kind: name, version: 2, mostBytes, role: 'temp', shape });
+    this.#format = new SealedFormat({ kind: name, version, mostBytes, role: 'temp', shape });
   }
 
   pathIn(jobDirectory: string): string {
@@ -87,12 +76,12 @@ class NoteFile<T extends object> {
   }
 }
 
-const HEAD = new NoteFile('head', 2 ** 12, headNote);
-const SPLITS = new NoteFile('splits', 2 ** 20, splitsNote);
+const HEAD = new NoteFile('head', 1, 2 ** 12, headNote);
+const SPLITS = new NoteFile('splits', 1, 2 ** 20, splitsNote);
 /** A million shards take some 16 MB. */
-const CUTS = new NoteFile('cuts', 2 ** 25, cutsNote);
+const CUTS = new NoteFile('cuts', 1, 2 ** 25, cutsNote);
 /** 65,536 piles take some 7 MB. */
-const DISTINCT = new NoteFile('distinct', 2 ** 28, distinctNote);
+const DISTINCT = new NoteFile('distinct', 2, 2 ** 28, distinctNote);
 
 export const writeHeadNote = (jobDirectory: string, note: HeadNote) => HEAD.write(jobDirectory, note);
 export const readHeadNote = (jobDirectory: string) => HEAD.read(jobDirectory);

@@ -114,10 +114,16 @@ describe('a disk without room for all members', () => {
   });
 });
 
-it('tells which member its progress is of', async () => {
-  const seen = new Set<string>();
-  await run({ onProgress: ({ member }: ShuffleProgress) => void seen.add(JSON.stringify(member)) });
-  expect([...seen]).toEqual(['{"number":1,"of":2}', '{"number":2,"of":2}']);
+it('tells which member its progress is of, and its part of all', async () => {
+  const seen = new Map<number, ShuffleProgress['member']>();
+  await run({ onProgress: ({ member }: ShuffleProgress) => void seen.set(member?.number ?? 0, member) });
+  const [first, second] = [seen.get(1), seen.get(2)];
+  expect([first, second]).toMatchObject([
+    { of: 2, startShare: 0 },
+    { of: 2, endShare: 1 },
+  ]);
+  expect(first?.endShare).toBeGreaterThan(0);
+  expect(second?.startShare).toBe(first?.endShare);
 });
 
 describe('an unfinished job', () => {
