@@ -92,7 +92,7 @@ describe('nameFlags', () => {
     const options = new Set(named.flatMap(([, option = '']) => option));
     expect(options.size).toBeGreaterThan(25);
     const unknown = [...options].filter((option) => nameFlags(`\`${option}\``).startsWith('`'));
-    // `inputs` and `keptBytes` belong to the library alone; the others are parts of values that the command always gives whole.
+    // `inputs`, `keptBytes` and `textOf` belong to the library alone; the others are parts of values that the command always gives whole.
     expect(unknown.toSorted()).toEqual([
       'by',
       'bytes',
@@ -105,6 +105,7 @@ describe('nameFlags', () => {
       'lines',
       'low',
       'prefix',
+      'textOf',
     ]);
     const kinds = new Set(
       [...code.matchAll(/`records: \{ by: '[a-z-]+' \}\\?`/g)].map(([kind]) => kind.replace('\\', '')),
