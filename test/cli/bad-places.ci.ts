@@ -259,6 +259,6 @@ it('a name that is not UTF-8, which would become another name, is refused', asyn
     directory.path(),
     () => runShell(script, ['-q', 'in']),
     2,
-    'the word o\\xff is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH',
+    'the word o\ufffd is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH',
   );
 });
