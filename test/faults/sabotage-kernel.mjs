@@ -7,6 +7,8 @@
  */
 
 const STORED_HEADER_BYTES = 12;
+/** That a slice of lines has before it. */
+const CONTEXT_BYTES = 1;
 const MISDIRECTED_BYTES = 48;
 const TABLE_ENTRY_BYTES = 8;
 
@@ -61,7 +63,8 @@ function damage(run, sabotage, memory, isTheOne) {
       run.scanDelimiter = (from, to, recordStart, delimiter, table, maxCount) => {
         const count = scanDelimiter(from, to, recordStart, delimiter, table, maxCount);
         const view = new DataView(memory.buffer);
-        if (maxCount !== 1 || count !== 1 || from !== recordStart) return count;
+        // Before the slice the scanner sees a byte of context; where a slice ends, the record before it.
+        if (maxCount !== 1 || count !== 1 || from > recordStart + CONTEXT_BYTES) return count;
         if (view.getUint32(table + 4, true) === from + 1 || !isTheOne()) return count;
         view.setUint32(table + 4, from + 1, true);
         return 1;
