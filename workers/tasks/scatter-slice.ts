@@ -6,7 +6,6 @@ import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
-import type { RamPool } from '../../src/pile-sets/ram-pool.js';
 import { HeadLimit } from '../piles/head-limit.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readSlice, type SliceReading } from '../read/read-slice.js';
@@ -30,37 +29,12 @@ export interface ScatterResult extends ReadResult {
 }
 
 export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Promise<ScatterResult> {
-  const { writer, scatterArena } = openScatter(job, pileSetName, await pileStateOf(job).ramPool);
-  const scatter = async () =>
-    commitScattered(await readSlice(parts, scatterArena, readStateOf(job), job), scatterArena, job);
-  return thenAlwaysAsync(scatter, () => writer.close());
-}
-
-/** Completes the pile set of a slice that is read. */
-export function commitScattered(
-  reading: SliceReading,
-  scatterArena: ScatterArena,
-  { keepsPileSets }: ScatterSettings,
-): ScatterResult {
-  const { coverage } = reading;
-  const { longestRecordBytes, leftOut } = scatterArena;
-  const report: SliceReport = { coverage, longestRecordBytes, leftOut };
-  return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
-}
-
-export interface OpenScatter {
-  /** Close it when the pile set is committed, or given up. */
-  readonly writer: PileSetWriter;
-  readonly scatterArena: ScatterArena;
-}
-
-/** @param ramPool that of the thread's state. */
-export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: RamPool | undefined): OpenScatter {
-  const { control, arena, hasher, compressor } = pileStateOf(job);
-  const parts = { name: pileSetName, layout: job.layout, ramPool, indexInFile: job.keepsPileSets };
-  const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
+  const { control, arena, hasher, compressor, ramPool } = pileStateOf(job);
+  const { layout, keepsPileSets } = job;
+  const sizes = { name: pileSetName, layout, ramPool: await ramPool, indexInFile: keepsPileSets };
+  const writer = new PileSetWriter({ ...sizes, hasher, compressor, control });
   const scatterArena = new ScatterArena(arena, writer, {
-    pileCount: job.layout.pileCount,
+    pileCount: layout.pileCount,
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
     maxRecordBytes: job.maxRecordBytes,
@@ -70,5 +44,11 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     uniqueBy: job.uniqueBy,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
-  return { writer, scatterArena };
+  const scatter = async (): Promise<ScatterResult> => {
+    const reading = await readSlice(parts, scatterArena, readStateOf(job), job);
+    const { longestRecordBytes, leftOut } = scatterArena;
+    const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut };
+    return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
+  };
+  return thenAlwaysAsync(scatter, () => writer.close());
 }
