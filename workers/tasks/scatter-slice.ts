@@ -3,12 +3,15 @@
  * and the kernel puts each record on its pile.
  */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
+import { framingOf } from '../../src/formats/framing-table.js';
+import type { Header } from '../../src/formats/header.js';
+import type { RaisedDoubt } from '../../src/inputs/beginnings.js';
+import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { HeadLimit } from '../piles/head-limit.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
-import { readSlice, type SliceReading } from '../read/read-slice.js';
+import { readPart } from '../read/read-part.js';
 import type { ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
 
@@ -20,15 +23,22 @@ export interface ScatterTask {
 }
 
 /** What is known of a slice when all of it is read. */
-export interface ReadResult extends SliceReading, SliceReport {
-  readonly totals: PileTotals;
+interface SliceReading extends Omit<SliceReport, 'longestRecordBytes'> {
+  /** The header of the stream, if the slice is a stream. No later attempt needs it: streams cannot be resumed. */
+  readonly streamHeader: Header | undefined;
+  /** What decoded the parts, and how many parts; plain ones are left out. */
+  readonly decoders: Readonly<Record<string, number>>;
+  /** What raises doubts at the beginnings of compressed inputs and streams. */
+  readonly doubts: readonly RaisedDoubt[];
 }
 
-export interface ScatterResult extends ReadResult {
+export interface ScatterResult extends SliceReading, SliceReport {
+  readonly totals: PileTotals;
   readonly pileSet: PileSet;
 }
 
-export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Promise<ScatterResult> {
+export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
+  const { job, pileSetName } = task;
   const { control, arena, hasher, compressor, ramPool } = pileStateOf(job);
   const { layout, keepsPileSets } = job;
   const sizes = { name: pileSetName, layout, ramPool: await ramPool, indexInFile: keepsPileSets };
@@ -45,10 +55,29 @@ export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Pr
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {
-    const reading = await readSlice(parts, scatterArena, readStateOf(job), job);
+    const reading = await readSlice(task, scatterArena);
     const { longestRecordBytes, leftOut } = scatterArena;
     const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut };
     return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
   };
   return thenAlwaysAsync(scatter, () => writer.close());
+}
+
+/** Reads the parts one after the other, and passes their records to the arena. */
+async function readSlice({ job, parts }: ScatterTask, scatterArena: ScatterArena): Promise<SliceReading> {
+  const thread = readStateOf(job);
+  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
+  const coverage: Coverage[] = [];
+  const decoders: Record<string, number> = {};
+  const doubts: RaisedDoubt[] = [];
+  let streamHeader: Header | undefined;
+  for (const part of parts) {
+    const read = await readPart(part, framing, scatterArena, thread, job);
+    coverage.push(read.coverage);
+    streamHeader = read.header;
+    const { decoder, doubt } = read;
+    if (doubt !== undefined) doubts.push({ inputOrdinal: part.inputOrdinal, doubt });
+    if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
+  }
+  return { coverage, streamHeader, decoders, doubts };
 }
