@@ -29,7 +29,7 @@ export async function openPiles(
   const { request, inputIds } = plan;
   const { framing, unique, uniqueBy } = request;
   const first = await startTaskThreads(job, scope);
-  const { threads, arenaBytes } = await threadsOfPass2(first, plan, {}, piles, times.add, scope.releases);
+  const { threads, arenaBytes } = await threadsOfPass2(first, plan, undefined, piles, times.add, scope.releases);
   times.useThreads(threads.pool.threadCount);
   const settings = shuffleSettings(threads, plan, arenaBytes, piling, {
     keyScale: piles.keyScale,

@@ -55,7 +55,7 @@ async function openPiles(
   { all, storage, threads: first }: Pass1,
 ): Promise<{ readonly work: PilesWork; readonly threads: Threads }> {
   const { request, inputIds, plan } = prepared;
-  const fitted = await threadsOfPass2(first, plan, { ramPool: storage.ramPool }, all, profile.add, scope.releases);
+  const fitted = await threadsOfPass2(first, plan, storage.ramPool, all, profile.add, scope.releases);
   const { threads, arenaBytes } = fitted;
   const settings = shuffleSettings(threads, plan, arenaBytes, storage, {
     keyScale: all.keyScale,

@@ -188,7 +188,7 @@ async function shuffleAt(
   const threadCount = plan.inline ? 0 : plan.memory.workers;
   const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
   const all = pass1.value;
-  const second = await threadsOfPass2(threads, plan, {}, all, profile.add, releases);
+  const second = await threadsOfPass2(threads, plan, undefined, all, profile.add, releases);
 
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };

@@ -10,7 +10,7 @@
  * A file that replaces one of its name first gets the permissions of that one.
  */
 import { join } from 'node:path';
-import { SystemError, VerificationError } from '../errors.js';
+import { counted, SystemError, VerificationError } from '../errors.js';
 import { makeOwnDirectory, removeDirectory } from '../io/directories.js';
 import {
   addName,
@@ -23,12 +23,11 @@ import {
 } from '../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
 import { LONGEST_MARKER_BYTES } from '../io/own-files.js';
-import { isSameEntry, lstatPath, nameExists } from '../io/paths.js';
+import { isSameEntry, lstatPath, nameExists, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
-import { isNamed, isWithoutName, nameOnce } from './named-files.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName, formerMarkerName, type ShardGroup } from './shard-names.js';
@@ -236,4 +235,32 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
     name,
     byteLength: byteLengths[shard] ?? 0,
   }));
+}
+
+/** Whether a staged file has its final name already, beside its staged name or in place of it. */
+export function isNamed(staged: string, final: string): boolean {
+  return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
+}
+
+/** Whether a staged file is still to get its final name. */
+export function isWithoutName(staged: string, final: string): boolean {
+  return nameExists(staged, 'output') && !isSameEntry(staged, final, 'output');
+}
+
+/** @param byteLength of `final`, checked when it has its name already. */
+export function nameOnce(
+  staged: string,
+  final: string,
+  byteLength: number,
+  give: (from: string, to: string) => void,
+): void {
+  if (isWithoutName(staged, final)) {
+    give(staged, final);
+    return;
+  }
+  const stat = statPath(final, 'output');
+  if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
+  throw new VerificationError(
+    `the output ${final} had its final name already, and is gone or no longer has ${counted(byteLength, 'byte')}; make it again with \`force\``,
+  );
 }

@@ -118,28 +118,23 @@ export function fitPass2(
 }
 
 /**
- * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` or the caller says so.
+ * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so.
  * @param releases ends the threads when the job ends.
  * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
 export async function threadsOfPass2(
   threads: Threads,
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
-  {
-    ramPool,
-    startsAnew = false,
-  }: Partial<Pick<MemoryOfPass1, 'ramPool'>> & { readonly startsAnew?: boolean | undefined },
+  ramPool: RamPoolHandle | undefined,
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],
 ): Promise<{ readonly threads: Threads; readonly arenaBytes: number }> {
   const { control } = threads;
   const { workers, arenaBytes, needsNewThreads } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
-  if (!needsNewThreads && !startsAnew) return { threads, arenaBytes };
+  if (!needsNewThreads) return { threads, arenaBytes };
   await threads.pool.destroy();
   const threadCount = inline ? 0 : workers;
-  return {
-    threads: await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases),
-    arenaBytes,
-  };
+  const others = await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases);
+  return { threads: others, arenaBytes };
 }

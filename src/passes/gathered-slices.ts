@@ -1,12 +1,11 @@
 /** The results of the tasks of pass 1, added up. They must cover every byte of every input once. */
 import type { ReadSettings } from '../../workers/settings.js';
-import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { Beginnings } from '../inputs/beginnings.js';
 import type { LeftOut, ReadableInputs } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
-import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
@@ -73,17 +72,15 @@ export class GatheredSlices {
   }
 
   /** @throws InputError if the header of a stream differs from the others. */
-  add(slice: number, result: ReadResult & { readonly pileSet?: PileSet }): void {
-    const { pileSet, coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders, doubts } = result;
+  add(slice: number, result: ScatterResult): void {
+    const { name, index, diskBytes } = result.pileSet;
+    const { coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders, doubts } = result;
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
     for (const raised of doubts) this.beginnings.doubts.add(raised);
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
-    if (pileSet !== undefined) {
-      const { name, index, diskBytes } = pileSet;
-      this.#pileSets[slice] = { name, index, diskBytes };
-    }
+    this.#pileSets[slice] = { name, index, diskBytes };
     for (const part of coverage) {
       this.#coverage.add(part);
       this.#groups?.add(part);

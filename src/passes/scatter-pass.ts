@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterSettings } from '../../workers/settings.js';
-import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
+import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { afterFailure } from '../cleanup.js';
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
 import type { Header } from '../formats/header.js';
@@ -144,7 +144,7 @@ export async function scatterSlices(
 }
 
 /** Ends the threads, and starts new ones. All memory that the pool of segments does not hold is free again. */
-export async function restartThreads(
+async function restartThreads(
   { pool, control }: Pick<Threads, 'pool' | 'control'>,
   { ramPool, memoryNeed, arenaBytes }: ScatterSettings,
   threadCount: number,
@@ -157,11 +157,11 @@ export async function restartThreads(
 }
 
 /** @returns undefined: the task has found no room, and leaves nothing behind. */
-export async function unlessNoRoom<Result extends ReadResult>(
+async function unlessNoRoom(
   task: ScatterTask,
-  run: () => Promise<Result>,
-  onNoRoom: (error: unknown) => void = () => {},
-): Promise<Result | undefined> {
+  run: () => Promise<ScatterResult>,
+  onNoRoom: (error: unknown) => void,
+): Promise<ScatterResult | undefined> {
   try {
     return await run();
   } catch (error) {
@@ -195,11 +195,11 @@ export function scatterTask(work: ScatterWork, slice: number, before: BeforePart
  * Runs a task that reads a slice and puts its records on piles; once more if the result is wrong.
  * @throws VerificationError
  */
-export async function takeVerified<Result extends ReadResult>(
+async function takeVerified(
   task: ScatterTask,
-  run: () => Promise<Result>,
+  run: () => Promise<ScatterResult>,
   onWarning: (line: string) => void,
-): Promise<Result> {
+): Promise<ScatterResult> {
   const verified = async () => requireScattered(await run(), task);
   // A stream cannot be read again.
   if (task.parts.some(({ kind }) => kind === 'stream')) return verified();
@@ -207,7 +207,7 @@ export async function takeVerified<Result extends ReadResult>(
 }
 
 /** @throws VerificationError if the piles do not hold as many bytes as were read, and as many records where these are known. */
-function requireScattered<Result extends ReadResult>(result: Result, { parts }: ScatterTask): Result {
+function requireScattered(result: ScatterResult, { parts }: ScatterTask): ScatterResult {
   const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
   const totals = sumTotals(result.totals);
   const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);

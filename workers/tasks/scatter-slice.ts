@@ -3,13 +3,15 @@
  * and the kernel puts each record on its pile.
  */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
+import { framingOf } from '../../src/formats/framing-table.js';
+import type { Header } from '../../src/formats/header.js';
+import type { RaisedDoubt } from '../../src/inputs/beginnings.js';
+import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
-import type { RamPool } from '../../src/pile-sets/ram-pool.js';
 import { HeadLimit } from '../piles/head-limit.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
-import { readSlice, type SliceReading } from '../read/read-slice.js';
+import { readPart } from '../read/read-part.js';
 import type { ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
 
@@ -21,46 +23,28 @@ export interface ScatterTask {
 }
 
 /** What is known of a slice when all of it is read. */
-export interface ReadResult extends SliceReading, SliceReport {
-  readonly totals: PileTotals;
+interface SliceReading extends Omit<SliceReport, 'longestRecordBytes'> {
+  /** The header of the stream, if the slice is a stream. No later attempt needs it: streams cannot be resumed. */
+  readonly streamHeader: Header | undefined;
+  /** What decoded the parts, and how many parts; plain ones are left out. */
+  readonly decoders: Readonly<Record<string, number>>;
+  /** What raises doubts at the beginnings of compressed inputs and streams. */
+  readonly doubts: readonly RaisedDoubt[];
 }
 
-export interface ScatterResult extends ReadResult {
+export interface ScatterResult extends SliceReading, SliceReport {
+  readonly totals: PileTotals;
   readonly pileSet: PileSet;
 }
 
-export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Promise<ScatterResult> {
-  const { writer, scatterArena } = openScatter(job, pileSetName, await pileStateOf(job).ramPool);
-  const scatter = async () =>
-    commitScattered(await readSlice(parts, scatterArena, readStateOf(job), job), scatterArena, job);
-  return thenAlwaysAsync(scatter, () => writer.close());
-}
-
-/** Completes the pile set of a slice that is read. */
-export function commitScattered(
-  reading: SliceReading,
-  scatterArena: ScatterArena,
-  { keepsPileSets }: ScatterSettings,
-): ScatterResult {
-  const { coverage } = reading;
-  const { longestRecordBytes, leftOut } = scatterArena;
-  const report: SliceReport = { coverage, longestRecordBytes, leftOut };
-  return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
-}
-
-export interface OpenScatter {
-  /** Close it when the pile set is committed, or given up. */
-  readonly writer: PileSetWriter;
-  readonly scatterArena: ScatterArena;
-}
-
-/** @param ramPool that of the thread's state. */
-export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: RamPool | undefined): OpenScatter {
-  const { control, arena, hasher, compressor } = pileStateOf(job);
-  const parts = { name: pileSetName, layout: job.layout, ramPool, indexInFile: job.keepsPileSets };
-  const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
+export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
+  const { job, pileSetName } = task;
+  const { control, arena, hasher, compressor, ramPool } = pileStateOf(job);
+  const { layout, keepsPileSets } = job;
+  const sizes = { name: pileSetName, layout, ramPool: await ramPool, indexInFile: keepsPileSets };
+  const writer = new PileSetWriter({ ...sizes, hasher, compressor, control });
   const scatterArena = new ScatterArena(arena, writer, {
-    pileCount: job.layout.pileCount,
+    pileCount: layout.pileCount,
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
     maxRecordBytes: job.maxRecordBytes,
@@ -70,5 +54,30 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     uniqueBy: job.uniqueBy,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
-  return { writer, scatterArena };
+  const scatter = async (): Promise<ScatterResult> => {
+    const reading = await readSlice(task, scatterArena);
+    const { longestRecordBytes, leftOut } = scatterArena;
+    const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut };
+    return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
+  };
+  return thenAlwaysAsync(scatter, () => writer.close());
+}
+
+/** Reads the parts one after the other, and passes their records to the arena. */
+async function readSlice({ job, parts }: ScatterTask, scatterArena: ScatterArena): Promise<SliceReading> {
+  const thread = readStateOf(job);
+  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
+  const coverage: Coverage[] = [];
+  const decoders: Record<string, number> = {};
+  const doubts: RaisedDoubt[] = [];
+  let streamHeader: Header | undefined;
+  for (const part of parts) {
+    const read = await readPart(part, framing, scatterArena, thread, job);
+    coverage.push(read.coverage);
+    streamHeader = read.header;
+    const { decoder, doubt } = read;
+    if (doubt !== undefined) doubts.push({ inputOrdinal: part.inputOrdinal, doubt });
+    if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
+  }
+  return { coverage, streamHeader, decoders, doubts };
 }
