@@ -79,6 +79,7 @@ describe('the time left', () => {
 
   it('does not count what an earlier attempt did as speed', () => {
     const seen = follow(eventsOf(shuffleOf({ resumedBytes: 9e8, seconds: 4 })));
+    expect(leftAt(seen, 1)).toBeUndefined();
     expect(leftAt(seen, 2)).toBeCloseTo(42, 0);
   });
 

@@ -242,14 +242,14 @@ describe('a name that leads out of the directory', () => {
 
   it('is refused in a manifest', async () => {
     const path = join(paths.job, 'manifest');
-    const manifest = Object(unseal(readFileSync(path), 'job', 5, path));
+    const manifest = Object(unseal(readFileSync(path), 'job', 6, path));
     for (const differs of [
       { output: join(victim, 'precious') },
       { output: '../victim/precious' },
       { tempDirs: [victim] },
       { shardPrefix: '../victim/' },
     ]) {
-      writeFileSync(path, seal('job', 5, { ...manifest, ...differs }));
+      writeFileSync(path, seal('job', 6, { ...manifest, ...differs }));
       const code = expect.stringMatching(/^ERR_JOB_(DIFFERS|UNFINISHED)$/);
       expect(await run(['--resume'])).toMatchObject({ exitCode: 2, failure: { code } });
       expectVictimUntouched();

@@ -58,7 +58,7 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tu
   ['in piles', { tuning: { keepInRam: false, inline: false } }],
   ['a sample', { headCount: 10 }],
   ['no record', { headCount: 0 }],
-  ['draws', { repeat: true, headCount: 100 }],
+  ['draws', { repeat: true, headCount: 100, memoryBytes: 64 * MIB }],
   ['unique', { unique: true }],
   [
     'splits',
@@ -117,7 +117,7 @@ describe('a preview', () => {
     const ofStream = await preview({ inputs: ['-'], tempDirs: [directory.temp], output: '/dev/null' });
     expect(ofStream.inputs).toEqual({ count: 1, codecs: { stream: 1 } });
     expect([ofStream.temp.bytes, ofStream.output.bytes]).toEqual([undefined, undefined]);
-    const endless = await preview({ repeat: true, output: '/dev/null' });
+    const endless = await preview({ repeat: true, memoryBytes: 64 * MIB, output: '/dev/null' });
     expect(endless.inputs.records?.expected).toBeGreaterThan(7000);
     expect(endless.output.records).toBeUndefined();
   });
