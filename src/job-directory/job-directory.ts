@@ -185,11 +185,24 @@ export class JobDirectory {
       await this.#removeAll(isComplete);
       isRemoved = true;
     };
-    // Also when a lock cannot be given up: the note is of no use without the rest.
-    const removeNote = () => {
-      if (isRemoved) removeEndedNote(this.paths);
+    // Also when a lock cannot be given up: the note is of no use without the rest. While the rest may come back after a
+    // power failure, the note tells what it is.
+    const removeNote = async () => {
+      if (isRemoved)
+        await thenAlwaysAsync(
+          () => this.#syncParents(isComplete),
+          () => removeEndedNote(this.paths),
+        );
     };
     await thenAlwaysAsync(() => thenAlwaysAsync(remove, release), removeNote);
+  }
+
+  /** Waits until directories that were removed stay removed. */
+  async #syncParents(hasNote: boolean): Promise<void> {
+    if (!hasNote || !this.#isDurable) return;
+    const { jobDirectory, stagingDirectory } = this.paths;
+    await syncDirectory(dirname(jobDirectory), 'temp');
+    await syncDirectory(dirname(stagingDirectory), 'output');
   }
 
   /**
