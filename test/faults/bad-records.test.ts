@@ -22,7 +22,7 @@ const RUNS = atScale(1, 60);
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 
-const VERSION_OF_KIND = { cuts: 1, distinct: 1, ranges: 4, job: 5 } as const;
+const VERSION_OF_KIND = { cuts: 1, distinct: 2, ranges: 4, job: 6 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
 const KINDS = RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined);
