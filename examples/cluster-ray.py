@@ -25,7 +25,7 @@ def main(job_dir, cpus):
     status = json.loads(subprocess.check_output([*PILESHUF, "cluster", "status", "--job-dir", job_dir, "--json"]))
     ray.init()
     task = ray.remote(do_task).options(num_cpus=int(cpus), max_retries=3, retry_exceptions=[Passing])
-    for kind in ["scatter", "measure", "draw", "shuffle", "verify"]:
+    for kind in ["scatter", "measure", "shuffle", "verify"]:
         indexes = status.get(kind, {}).get("unfinished", [])
         ray.get([task.remote(kind, "--job-dir", job_dir, "--index", str(index)) for index in indexes])
     ray.get(task.remote("commit", "--job-dir", job_dir))

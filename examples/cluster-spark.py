@@ -20,7 +20,7 @@ def do_task(*words):
 def main(job_dir):
     status = json.loads(subprocess.check_output([*PILESHUF, "cluster", "status", "--job-dir", job_dir, "--json"]))
     context = SparkContext(appName="pileshuf")
-    for kind in ["scatter", "measure", "draw", "shuffle", "verify"]:
+    for kind in ["scatter", "measure", "shuffle", "verify"]:
         indexes = status.get(kind, {}).get("unfinished", [])
         if indexes:
             tasks = context.parallelize(indexes, len(indexes))

@@ -1,10 +1,22 @@
 /** Where the time of a whole job went: the commit puts together what its tasks have left. */
 
+import { resolve, sep } from 'node:path';
+import { UsageError } from '../errors.js';
+import type { Input } from '../inputs/list-inputs.js';
 import { reasonOf } from '../io/io-error.js';
+import { realPathOf, statPath } from '../io/paths.js';
 import type { JobScope } from '../jobs/job.js';
 import type { PassSeconds } from '../jobs/options.js';
-import { writeWhole } from '../jobs/report/report-file.js';
+import {
+  refusalOf,
+  requireBesideOutput,
+  requireDirectory,
+  requireReplaceable,
+  writeWhole,
+} from '../jobs/report/report-file.js';
+import { type FilesPlace, requireOutside } from '../output/output-place.js';
 import { PHASES } from '../phase-clock.js';
+import type { ProfilePlace } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
 import { ARRAY_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
 import { type ClusterTaskProfile, readProfile } from './task-profile.js';
@@ -96,4 +108,33 @@ function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
   const least = begins.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const most = ends.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   return tasks.length === 0 ? 0 : (most - least) / 1000;
+}
+
+/** What the file must keep away from. */
+interface OtherPlaces {
+  readonly inputs: readonly Input[];
+  /** The directories among the inputs. */
+  readonly directories: readonly string[];
+  readonly output: FilesPlace;
+  /** The job directory; it need not exist. */
+  readonly jobDir: string;
+}
+
+export function placeOfProfile(
+  file: string,
+  mayReplace: boolean,
+  { inputs, directories, output, jobDir }: OtherPlaces,
+): ProfilePlace {
+  // Callers without types may pass anything.
+  if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
+  const refuse = refusalOf('profile', file);
+  requireDirectory(file, refuse);
+  if (file === '-') refuse('expected the name of a file: tasks cannot share standard output');
+  requireOutside(file, 'the profile', directories);
+  const path = requireBesideOutput(file, refuse, output);
+  if (resolve(file) === resolve(jobDir)) refuse('it is the job directory; name a file elsewhere');
+  if (statPath(jobDir, 'output') !== undefined && path.startsWith(realPathOf(jobDir, 'output') + sep))
+    refuse('it lies in the job directory; name a file elsewhere');
+  requireReplaceable(file, refuse, { force: mayReplace, inputs });
+  return { path, mayReplace };
 }

@@ -159,7 +159,7 @@ function requireAllPiles(
   throw new StagedOutputError(`no task of ${directory} has written pile ${missing}`);
 }
 
-/** Compares the samples at the seams between tasks, where readers would join two of one key. @throws InputError */
+/** Compares the samples at the seams between tasks, where readers would join two of one key. */
 async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: DecidedOutput['work']): Promise<void> {
   if (samples === undefined) return;
   let last: FinishedRange | undefined;

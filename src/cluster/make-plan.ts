@@ -48,7 +48,7 @@ import {
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
-import { placeOfProfile } from './profile-place.js';
+import { placeOfProfile } from './cluster-profile.js';
 import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
 
 /** The options of a shuffle whose output is a file or a directory. */
@@ -256,7 +256,6 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   };
 }
 
-/** @throws UsageError */
 function completeTasks(options: ClusterPlanOptions) {
   const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB } = options;
   requireWhole('`tasks`', tasks, 1, MOST_TASKS);
@@ -275,7 +274,6 @@ function sliceBytesOf(expectedBytes: number, threads: number, { sliceBytes }: Tu
   return sliceBytes ?? Math.max(MIB, Math.ceil(expectedBytes / (threads * SLICES_A_THREAD)));
 }
 
-/** @throws UsageError */
 function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
   // Callers without types may pass anything.
   if (output === undefined || output === '-')

@@ -136,7 +136,6 @@ export function isCommitted(directory: string): boolean {
   return statPath(join(directory, COMMITTED_NAME), 'temp') !== undefined;
 }
 
-/** @throws UsageError ERR_MEMORY_BUDGET */
 function requireMemory({ memoryBytes }: ClusterPlan): void {
   const { totalBytes } = readMemory();
   if (memoryBytes <= totalBytes) return;

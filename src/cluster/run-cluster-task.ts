@@ -1,17 +1,16 @@
 /** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
-import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
-import { realPathOf } from '../io/paths.js';
+import { realPathOf, statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
 import { AttemptLog } from './attempt-log.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { removeRest } from './committed-job.js';
 import { measurePart } from './measure-part.js';
-import { type ClusterJob, openClusterJob } from './open-job.js';
+import { type ClusterJob, isCommitted, openClusterJob } from './open-job.js';
 import { verifyPart } from './read-back.js';
-import { requireStaging } from './require-staging.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
@@ -201,4 +200,19 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
   if (taskIndex !== undefined) requireWhole('`taskIndex`', taskIndex, 0);
   if (stride !== undefined) requireWhole('`stride`', stride, 1);
   requireWhole('`waitSeconds`', waitSeconds, 0, MOST_WAIT_SECONDS);
+}
+
+/**
+ * The first thing that a task looks for: the directory in which outputs are staged. A directory of the same path on a disk
+ * of its own does not have it. So a machine that does not see the output is found out before it has read a byte.
+ */
+async function requireStaging({ directory, plan, patience }: ClusterJob): Promise<void> {
+  const { stagingDirectory, output } = plan;
+  const isThere = () =>
+    statPath(stagingDirectory, 'output')?.isDirectory() === true || isCommitted(directory) || undefined;
+  if ((await patience.untilFound(dirname(stagingDirectory), isThere)) === true) return;
+  throw new UsageError(
+    `${hostname()} does not see ${stagingDirectory}, which the plan made for the output ${output.path}; put the output on storage that all machines share`,
+    'ERR_OUTPUT_PLACE',
+  );
 }

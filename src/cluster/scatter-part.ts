@@ -164,7 +164,6 @@ async function openInputs({ inputs, gates, plan, signal }: ClusterJob, slices: r
   };
 }
 
-/** @throws InputError */
 function versionHere(path: string): FileVersion {
   try {
     return withFile(openForRead(path, 'input'), versionOf);

@@ -100,7 +100,6 @@ function shareOf({ plan }: ClusterJob, { layout, work }: DecidedOutput, index: n
   return { part: pilesOfShards(layout, shards, piles.totals), shards, own, directory: join(stagingDirectory, own) };
 }
 
-/** Writes a share, durably. */
 async function writeShare(
   { plan, directory: jobDirectory, gates }: ClusterJob,
   { part, shards, own, directory }: Share,

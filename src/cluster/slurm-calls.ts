@@ -9,7 +9,6 @@ import { commentOf, SLURM_KINDS, type SlurmKind } from './slurm-script.js';
 /** Slurm's own default, for who asks without Slurm. */
 export const USUAL_ARRAY_SIZE = 1001;
 
-/** A task as Slurm shows it. */
 export interface SlurmTask {
   readonly kind: SlurmKind;
   /** That of the whole array. */
@@ -23,7 +22,6 @@ export interface SlurmTask {
   readonly timeLimit: string;
 }
 
-/** A job that was submitted. */
 export interface SlurmId {
   readonly kind: SlurmKind;
   readonly id: string;
@@ -36,7 +34,6 @@ export interface EndedTask extends SlurmTask {
   readonly cancelledBy: string | undefined;
 }
 
-/** @throws UsageError */
 export function requireSlurm(): void {
   if (isProgram('sbatch')) return;
   throw new UsageError(
@@ -123,7 +120,6 @@ export async function readNodes(partition: string | undefined): Promise<NodeSize
   return partition === undefined && usual.length > 0 ? usual : nodes;
 }
 
-/** What a node has. */
 export interface NodeSize {
   readonly cpus: number;
   readonly memoryBytes: number;

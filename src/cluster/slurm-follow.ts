@@ -24,7 +24,6 @@ export interface SlurmFollowOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
 }
 
-/** What the commit wrote. */
 export type SlurmOutcome = NonNullable<ClusterStatus['output']>;
 
 const FOLLOW_OPTIONS: OptionNames<SlurmFollowOptions> = { signal: true, onProgress: true, onWarning: true };

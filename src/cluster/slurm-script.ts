@@ -28,7 +28,6 @@ export interface SlurmRequest {
   readonly commitTime: string | undefined;
 }
 
-/** One submission. */
 export interface SlurmJob {
   readonly kind: TaskKind;
   /** Of an array: the indexes to run, of `0` to `stride - 1`. A commit has none. */
@@ -57,14 +56,13 @@ const PAUSE_SECONDS = 5;
 const OWN_OPTIONS =
   /^(--(array|chdir|comment|dependency|error|kill-on-invalid-dep|output|parsable|test-only|wait|wrap)(=.*)?|-[adeDoW].*)$/s;
 
-/** @throws UsageError */
 export function requireFreeWords(sbatchArgs: readonly string[]): void {
   const own = sbatchArgs.find((word) => OWN_OPTIONS.test(word));
   if (own === undefined) return;
   throw new UsageError(`\`sbatchArgs\` has ${own}, which pileshuf decides itself; leave it out`);
 }
 
-/** Slurm replaces no pattern in a name with a backslash: all tasks would write to one file. @throws UsageError */
+/** Slurm replaces no pattern in a name with a backslash: all tasks would write to one file. */
 export function requireLogDirectory(directory: string): void {
   if (!directory.includes('\\')) return;
   throw new UsageError(
@@ -129,7 +127,6 @@ export function commentOf(token: string, kind: SlurmKind): string {
   return `pileshuf:${token}:${kind}`;
 }
 
-/** The log of a task. */
 export function logNameOf(kind: SlurmKind, index: number | undefined): string {
   return index === undefined ? `${kind}.log` : `${kind}-${String(index).padStart(INDEX_DIGITS, '0')}.log`;
 }

@@ -94,7 +94,6 @@ export function plannedNeed({
 
 /**
  * @param noted by an earlier submission.
- * @throws UsageError
  */
 export function settle(
   asked: SlurmTaskOptions,
@@ -140,7 +139,7 @@ export function settle(
   };
 }
 
-/** Slurm never starts a task whose log it cannot open. @throws UsageError */
+/** Slurm never starts a task whose log it cannot open. */
 function requireLogPlace(directory: string, jobDirectory: string): void {
   const refuse = (problem: string) => new UsageError(`\`logDir\` ${directory}: ${problem}; name another directory`);
   const found = statPath(directory, 'temp');
@@ -171,7 +170,6 @@ function programBytes(cpusPerTask: number): number {
  * What the memory of a task leaves for records. Of all that a node has, three quarters are its memory: the system needs
  * some, and caches files in the rest.
  * @param smallest the node with the least memory of those that have the CPUs.
- * @throws UsageError
  */
 export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smallest: NodeSize | undefined): number {
   const ofTask = taskMemoryBytes === 0 ? Math.floor((smallest?.memoryBytes ?? 0) * SHARE_OF_NODE) : taskMemoryBytes;

@@ -6,7 +6,7 @@ import { InputError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import { markBytesOf } from './byte-order-mark.js';
 import { withoutCodecSuffix } from './codec-table.js';
-import { type ForeignFormat, foreignFormatOf } from './foreign-formats.js';
+import { type ForeignFormat, foreignFormatOf, namedFormatOf } from './foreign-formats.js';
 import {
   findNoJsonValue,
   isArrayInOneLine,
@@ -14,7 +14,6 @@ import {
   JSON_HEAD_BYTES,
   type NoJsonValue,
 } from './json-lines.js';
-import { namedFormatOf } from './named-formats.js';
 import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
 import { WIDE_HEAD_BYTES } from './wide-text.js';
 
@@ -79,7 +78,6 @@ function headerBytesOf(head: Buffer, spec: HeaderSpec): number | undefined {
   return headerRuleOf(spec).measure(head, false, '')?.byteLength;
 }
 
-/** @throws InputError ERR_INPUT_FORMAT */
 export function refuse(path: string, finding: Finding, { linesAssumed }: Pick<RecordFormat, 'linesAssumed'>): void {
   const name = inputName(path);
   const insist = "give `records: { by: 'lines' }` to shuffle it as lines all the same";

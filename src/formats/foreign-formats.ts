@@ -3,7 +3,8 @@
  * nothing puts it together again. The first decoded bytes tell the format; a name never does. To add a format: a line in
  * the table. A format whose magic bytes may begin a text also needs a NUL near them, because text has none.
  */
-import { detectCodec } from './codec-table.js';
+import { detectCodec, withoutCodecSuffix } from './codec-table.js';
+import type { HeaderSpec } from './record-format.js';
 import { BLOCK_BYTES, parseTarHeader } from './tar-header.js';
 import { wideEncodingOf } from './wide-text.js';
 
@@ -206,4 +207,54 @@ function isSafetensors(head: string): boolean {
 /** The length of a first box, and its type. */
 function isMp4(head: string): boolean {
   return head.startsWith('\0\0') && head.startsWith('ftyp', 4);
+}
+
+export const NAME_OF_FASTQ = /\.(?:fastq|fq)$/i;
+
+interface NamedFormat extends ForeignFormat {
+  readonly suffix: RegExp;
+  readonly firstByte: string;
+  /** Whether records are lines behind a header. Absent: they are not lines. */
+  readonly hasHeader?: boolean;
+}
+
+/**
+ * Text formats of more than a line a record, or with a header, by a name and a first byte that fits: a name alone says
+ * too little (`.fa` is also Persian, `.vcf` a visiting card).
+ */
+const namedFormats: readonly NamedFormat[] = [
+  {
+    name: 'sequences (FASTA)',
+    remedy: "give `records: { by: 'fasta' }`",
+    suffix: /\.(?:fa|fas|fasta|fna|faa|ffn)$/i,
+    firstByte: '>',
+  },
+  { name: 'reads (FASTQ)', remedy: "give `records: { by: 'fastq' }`", suffix: NAME_OF_FASTQ, firstByte: '@' },
+  {
+    name: 'variants behind a header (VCF)',
+    remedy: "give `header.prefix` '#'",
+    suffix: /\.vcf$/i,
+    firstByte: '#',
+    hasHeader: true,
+  },
+  {
+    name: 'alignments behind a header (SAM)',
+    remedy: "give `header.prefix` '@'",
+    suffix: /\.sam$/i,
+    firstByte: '@',
+    hasHeader: true,
+  },
+];
+
+/** @param head of the input, at least its first byte. @param header that the caller names. */
+export function namedFormatOf(
+  path: string,
+  head: Uint8Array,
+  header: HeaderSpec | undefined,
+): ForeignFormat | undefined {
+  const name = withoutCodecSuffix(path);
+  return namedFormats.find(
+    ({ suffix, firstByte, hasHeader = false }) =>
+      head[0] === firstByte.charCodeAt(0) && suffix.test(name) && !(hasHeader && header !== undefined),
+  );
 }

@@ -35,7 +35,6 @@ const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
 /**
  * @param output one file: the endings of shards follow those of the inputs.
  * @param kind of its records; undefined: unknown.
- * @throws UsageError
  */
 export function refuseOtherFormats(output: string, kind: string | undefined): void {
   const codec = codecOfName(output);

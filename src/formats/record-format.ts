@@ -36,7 +36,6 @@ export function headerRuleOf(spec: HeaderSpec): HeaderRule {
   return open(spec.value as never);
 }
 
-/** Plain data. */
 export interface RecordFormat {
   /** Undefined: the header declares it. */
   readonly framing: FramingSpec | undefined;

@@ -55,7 +55,7 @@ const SEPARATORS: Readonly<Record<string, number>> = { c: 0x2c, t: 0x09 };
 const MOST_COLUMN = 2 ** 20;
 const FLAGS = 'ims';
 
-/** @param what the option, in backquotes. @throws UsageError */
+/** @param what the option, in backquotes. */
 export function parseSelector(text: string, what: string): Selector {
   if (text.startsWith('.')) return { text, kind: 'field', path: parseFieldPath(text, what) };
   const [, letter, name] = COLUMN.exec(text) ?? [];
@@ -70,7 +70,7 @@ export function parseSelector(text: string, what: string): Selector {
   );
 }
 
-/** @param what the option, in backquotes. @throws UsageError */
+/** @param what the option, in backquotes. */
 export function parseFieldPath(selector: string, what: string): FieldPath {
   const keys = [...selector.matchAll(KEY)].map(([, bare, quoted = '""']) => bare ?? unquoted(quoted));
   const byteLength = [...selector.matchAll(KEY)].reduce((sum, [text]) => sum + text.length, 0);

@@ -2,7 +2,7 @@
  * Expands what the caller names: a directory or a pattern becomes the files that it stands for. Nothing is opened. A
  * directory stands for its data: hidden names, what was not chosen, and what pileshuf made beside data are left out.
  */
-import { join, relative } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
 import type { RecordList } from '../formats/record-list.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
@@ -17,9 +17,9 @@ import {
 import { globOfShards, isShardOf, MARKER_ENDING } from '../io/own-files.js';
 import type { PathMatcher } from '../io/path-matcher.js';
 import { realPathOf, statPath } from '../io/paths.js';
+import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
-import { adviceOnHubCache } from './hub-cache.js';
 import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
 /**
@@ -52,7 +52,6 @@ export interface FilesOfDirectory {
   placeOf(path: string): string | undefined;
 }
 
-/** @throws InputError, UsageError, AbortError */
 export async function expandNames(
   names: readonly AskedInput[],
   fileChoice: FileChoice,
@@ -115,7 +114,7 @@ async function filesOf(
   return { kind: 'directory', directory, listed, hidden, own, placeOf };
 }
 
-/** Complete shards beside or below other files are most likely made of these. @throws InputError */
+/** Complete shards beside or below other files are most likely made of these. */
 function refuseSets({ path, place }: Folder, entries: readonly Entry[], isTaken: PathMatcher): void {
   const complete = completeSetsIn(path, entries);
   if (complete.length === 0) return;
@@ -133,7 +132,6 @@ function refuseSets({ path, place }: Folder, entries: readonly Entry[], isTaken:
   );
 }
 
-/** @throws InputError */
 function refuseHubCache(path: string, entries: readonly Entry[]): void {
   const advice = adviceOnHubCache(path, entries);
   if (advice === undefined) return;
@@ -155,4 +153,24 @@ async function matchesOf(pattern: string, signal: AbortSignal | undefined): Prom
 function ownDirectory(path: string, kind: string): InputError {
   const advice = kind === 'a pile store' ? 'pileshuf shuffle-store reads it' : 'name another';
   return new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is ${kind} and holds no data files; ${advice}`);
+}
+
+const NAME_OF_CACHE = /^(?:datasets|models|spaces)--/;
+const LONGEST_REVISION_BYTES = 256;
+
+/**
+ * Of the cache of a Hugging Face repository: it holds every version that was loaded, and each file twice, as a blob and as
+ * a link to it in a snapshot.
+ * @returns which of its directories to name; undefined: `folder` is no such cache.
+ */
+function adviceOnHubCache(folder: string, entries: readonly Entry[]): string | undefined {
+  const holds = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());
+  if (!(NAME_OF_CACHE.test(basename(resolve(folder))) && holds('blobs') && holds('snapshots'))) return undefined;
+  const snapshots = join(folder, 'snapshots');
+  const main = join(folder, 'refs', 'main');
+  const hasMain = statPath(main, 'input')?.isFile() === true;
+  const newest = hasMain && join(snapshots, readHead(main, 'input', LONGEST_REVISION_BYTES).toString().trim());
+  return newest !== false && statPath(newest, 'input')?.isDirectory() === true
+    ? `name its newest snapshot, ${newest}`
+    : `name one of those in ${snapshots}`;
 }

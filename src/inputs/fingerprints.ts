@@ -20,7 +20,6 @@ type NotedInputs = JobManifest['inputs'];
 
 /**
  * @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest.
- * @throws InputError, AbortError
  */
 export async function noteInputs(
   inputs: readonly Input[],
@@ -64,7 +63,6 @@ export interface InputChange {
 /**
  * Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs.
  * @returns undefined if all inputs are the same.
- * @throws InputError, AbortError
  */
 export async function findInputChange(
   noted: NotedInputs,

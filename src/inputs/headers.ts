@@ -180,7 +180,6 @@ async function readHeaderIn(
   }
 }
 
-/** The stored bytes of a file. */
 export function sourceOf(file: OpenFile, throwIfAborted: () => void): CompressedSource {
   let position = 0;
   const next = (): Uint8Array => {

@@ -5,11 +5,10 @@
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
-import { holdsNothing } from '../formats/empty-files.js';
+import { holdsNothing, type Pointer, pointerIn } from '../formats/files-without-data.js';
 import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
 import { JSON_HEAD_BYTES } from '../formats/json-lines.js';
-import { type Pointer, pointerIn } from '../formats/pointer-files.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
@@ -74,7 +73,6 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-/** How inputs are listed. */
 export interface ListingRequest {
   readonly decompressProgram?: DecompressProgram;
   readonly signal?: AbortSignal | undefined;
@@ -86,7 +84,6 @@ export interface ListingRequest {
   readonly format?: RecordFormat;
 }
 
-/** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
@@ -189,7 +186,6 @@ export async function listInputs(
   return { inputs, empty, directories, placeOf };
 }
 
-/** @throws InputError */
 function refusePointers([first, ...others]: readonly (Pointer & { readonly path: string })[]): void {
   if (first === undefined) return;
   throw new InputError(
@@ -349,7 +345,7 @@ function openInput(path: string, format: RecordFormat | undefined, decompressPro
   });
 }
 
-/** The gate of each input; streams have none. @throws AbortError */
+/** The gate of each input; streams have none. */
 export async function gatesOf(
   inputs: readonly Input[],
   deviceGates: DeviceGates,

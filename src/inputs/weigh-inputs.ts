@@ -30,7 +30,6 @@ export interface WeighedGroup {
   readonly amount?: Fraction | undefined;
 }
 
-/** The weights of all inputs. */
 export interface Weighing {
   /** Of each input. */
   readonly weights: readonly Weight[];
@@ -96,7 +95,7 @@ export function weighInputs(
   return { weights: ofInputs, groupOf, groups: all.filter(({ inputCount }) => inputCount > 0) };
 }
 
-/** Readers of tar files join neighbouring copies of a sample to one. @throws UsageError */
+/** Readers of tar files join neighbouring copies of a sample to one. */
 export function refuseCopiesOfSamples({ groups }: Weighing, framing: FramingSpec | undefined): void {
   const group = groups.find(({ weight }) => mostCopiesOf(weight) > 1);
   if (framing?.kind !== 'webdataset' || group === undefined) return;

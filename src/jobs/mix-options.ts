@@ -21,7 +21,6 @@ import {
 } from '../plan/weights.js';
 import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
-/** A group with a weight. */
 export interface WeightRule extends InputGroup {
   readonly weight: Weight;
 }
@@ -33,7 +32,6 @@ export interface ShareRequest extends ShareMix {
   readonly field: NumberField | undefined;
 }
 
-/** How inputs are weighed. */
 export interface MixRequest {
   /** Empty: each record comes once, or `shares` say how often. */
   readonly weights: readonly WeightRule[];
@@ -52,7 +50,6 @@ const MOST_NAME_CHARACTERS = 200;
 const MOST_UNIT_CHARACTERS = 2000;
 const ONE_EPOCH = 1;
 
-/** @throws UsageError */
 export function completeMix({ weights, mix }: Pick<ShuffleOptions, 'weights' | 'mix'>): MixRequest {
   if (mix !== undefined) {
     if (weights !== undefined) throw new UsageError('`weights` and `mix` contradict each other; give one of them');

@@ -180,7 +180,6 @@ function findEarlier(
   );
 }
 
-/** @throws UsageError ERR_JOB_DIFFERS; InputError ERR_INPUT_CHANGED */
 async function requireSameMembers(
   manifest: MembersManifest,
   request: TogetherRequest,
@@ -456,7 +455,6 @@ class TogetherJob {
     return shardNames({ extension }, groups);
   }
 
-  /** @throws InputError ERR_COUNTS_DIFFER */
   #requireSameCounts({ paths }: Member, recordCounts: readonly number[]): void {
     const first = this.#notes[0];
     if (first === undefined) return;

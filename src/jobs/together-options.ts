@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { counted, UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Compression, codecOfName, compressionOf, suffixOf } from '../formats/encoder-table.js';
-import { NAME_OF_FASTQ } from '../formats/named-formats.js';
+import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireKnownOptions } from '../known-options.js';
@@ -42,7 +42,6 @@ const BINARY_KINDS: readonly [name: RegExp, records: NonNullable<ShuffleOptions[
 /** More than people type; each member is a shuffle of its own. */
 const MOST_MEMBERS = 1000;
 
-/** @throws UsageError */
 export function completeTogether(options: ShuffleTogetherOptions): TogetherRequest {
   requireKnownOptions('shuffleTogether()', options, SHUFFLE_TOGETHER_OPTIONS);
   const { together, ...rest } = options;
@@ -122,7 +121,6 @@ function nameOf(given: string, compression: Compression | undefined): string {
   return withoutCodecSuffix(given) + (compression === undefined ? '' : suffixOf(compression.codec));
 }
 
-/** @throws UsageError */
 function requireDifferentNames(members: readonly Member[]): void {
   const pathOf = new Map<string, string>();
   for (const { name, paths } of members) {

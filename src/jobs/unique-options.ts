@@ -15,7 +15,6 @@ export interface UniqueRequest {
   readonly uniqueBy: ValueRule | undefined;
 }
 
-/** @throws UsageError */
 export function completeUnique(options: ShuffleOptions, format: RecordFormat): UniqueRequest {
   const { unique = false, uniqueBy, missing } = options;
   if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
@@ -39,7 +38,7 @@ export function completeUnique(options: ShuffleOptions, format: RecordFormat): U
   return { unique: true, uniqueBy: rule };
 }
 
-/** @param source what the order follows from. @throws UsageError */
+/** @param source what the order follows from. */
 function requireUniqueWith(
   { inputIds, keys, weights, mix, records }: ShuffleOptions,
   option: 'unique' | 'uniqueBy',

@@ -23,7 +23,6 @@ export function completeValueRule(
   return { selector: parsed, missing, framing };
 }
 
-/** @throws UsageError */
 function requireFormat(
   selector: Selector,
   option: string,
@@ -47,7 +46,6 @@ function requireFormat(
     );
 }
 
-/** @throws UsageError */
 function requireMissingValue(missing: unknown): asserts missing is string | undefined {
   if (missing === undefined) return;
   if (typeof missing !== 'string' || Buffer.byteLength(missing) > MOST_MISSING_BYTES)

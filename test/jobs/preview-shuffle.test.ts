@@ -32,7 +32,7 @@ const base = (): ShuffleOptions => ({
   inputs: [directory.path('in')],
   output: directory.path('out'),
   seed: '1',
-  memoryBytes: 16 * MIB,
+  memoryBytes: 32 * MIB,
   workers: 2,
   tempDirs: [directory.temp],
 });

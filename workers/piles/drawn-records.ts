@@ -1,24 +1,32 @@
 /** Copies of the records that the places of an output draw, with replacement, from ordered records in memory. */
 import type { Arena } from '../arena.js';
 
-/** Records in their order: the end of each, f64, then their bytes. */
+/** Records in their order: where each begins and the last one ends, u32, then their bytes. */
 export interface OrderedRecords {
   readonly buffer: SharedArrayBuffer;
   readonly records: number;
 }
 
 interface OrderedView {
-  readonly ends: Float64Array;
+  readonly starts: Uint32Array;
   readonly bytes: Uint8Array;
 }
 
-export function viewOrdered({ buffer, records }: OrderedRecords): OrderedView {
-  const ends = new Float64Array(buffer, 0, records);
-  return { ends, bytes: new Uint8Array(buffer, ends.byteLength) };
+/** Memory for records of `byteLength` bytes in all, less than 4 GiB. */
+export function allocateOrdered(records: number, byteLength: number): OrderedRecords {
+  return { buffer: new SharedArrayBuffer((records + 1) * Uint32Array.BYTES_PER_ELEMENT + byteLength), records };
 }
 
-/** Places whose ranks are drawn together. */
+export function viewOrdered({ buffer, records }: OrderedRecords): OrderedView {
+  const starts = new Uint32Array(buffer, 0, records + 1);
+  return { starts, bytes: new Uint8Array(buffer, starts.byteLength) };
+}
+
+/** Places whose records are found together. */
 const PLACES = 1024;
+/** The places before a copy whose records are touched: see `#touchAhead`. */
+const TOUCHED_TOGETHER = 64;
+const CACHE_LINE_BYTES = 64;
 const RANK_BYTES = 8;
 /** Memory that the draws need in an arena. */
 export const DRAW_BYTES = PLACES * RANK_BYTES;
@@ -35,9 +43,12 @@ export class DrawnRecords {
   readonly #key: bigint;
   readonly #pieces: readonly Piece[];
   readonly #records: number;
-  /** The ranks of the places from `#firstPlace` on. */
-  #ranks = new Float64Array(0);
-  #firstPlace = 0;
+  /** Of the places from `#firstPlace` on: the piece of the record, and where it begins and ends there. */
+  readonly #pieceOf = new Uint16Array(PLACES);
+  readonly #from = new Uint32Array(PLACES);
+  readonly #to = new Uint32Array(PLACES);
+  #firstPlace = Number.POSITIVE_INFINITY;
+  #touched = 0;
   /** The bytes that the last `copy` wrote. */
   copiedBytes = 0;
   /** The sum of the hashes of all copies; only its lowest 64 bits count. */
@@ -66,12 +77,13 @@ export class DrawnRecords {
     const { bytes: memory, wasm } = this.#arena.kernel;
     let filled = 0;
     let place = first;
-    for (; place < end; place++) {
-      const rank = this.#rankOf(place);
-      const { ends, bytes, firstRank } = this.#pieceOf(rank);
-      const from = startIn(ends, rank - firstRank);
-      const byteLength = (ends[rank - firstRank] ?? 0) - from;
+    for (let touchedEnd = first; place < end; place++) {
+      const found = this.#find(place);
+      if (place === touchedEnd) touchedEnd += this.#touchAhead(found);
+      const from = this.#from[found] ?? 0;
+      const byteLength = (this.#to[found] ?? 0) - from;
       if (byteLength > capacityBytes - filled) break;
+      const { bytes } = this.#piece(found);
       const target = address + filled;
       if (byteLength > SHORT_BYTES) memory.set(bytes.subarray(from, from + byteLength), target);
       else for (let i = 0; i < byteLength; i++) memory[target + i] = bytes[from + i] ?? 0;
@@ -83,35 +95,60 @@ export class DrawnRecords {
   }
 
   recordAt(place: number): Uint8Array {
-    const rank = this.#rankOf(place);
-    const { ends, bytes, firstRank } = this.#pieceOf(rank);
-    return bytes.subarray(startIn(ends, rank - firstRank), ends[rank - firstRank]);
+    const found = this.#find(place);
+    return this.#piece(found).bytes.subarray(this.#from[found], this.#to[found]);
   }
 
-  #rankOf(place: number): number {
-    const known = this.#ranks[place - this.#firstPlace];
-    if (known !== undefined) return known;
+  /** @returns where the record of the place is noted. */
+  #find(place: number): number {
+    const known = place - this.#firstPlace;
+    if (known >= 0 && known < PLACES) return known;
     const { wasm, bytes } = this.#arena.kernel;
     wasm.drawRanks(this.#key, BigInt(place), PLACES, BigInt(this.#records), this.#ranksAt);
-    this.#ranks = new Float64Array(bytes.buffer, this.#ranksAt, PLACES).slice();
     this.#firstPlace = place;
-    return this.#ranks[0] ?? 0;
+    const ranks = new Float64Array(bytes.buffer, this.#ranksAt, PLACES);
+    for (let i = 0; i < PLACES; i++) this.#pieceOf[i] = this.#pieceWith(ranks[i] ?? 0);
+    // In a loop of its own, so that the misses of its loads overlap.
+    for (let i = 0; i < PLACES; i++) {
+      const { starts, firstRank } = this.#piece(i);
+      const index = (ranks[i] ?? 0) - firstRank;
+      this.#from[i] = starts[index] ?? 0;
+      this.#to[i] = starts[index + 1] ?? 0;
+    }
+    return 0;
+  }
+
+  /**
+   * Records lie at random in the memory, so the first load of each is a miss. Plain loads of several records at once let
+   * their misses overlap.
+   * @returns the number of places whose records were touched.
+   */
+  #touchAhead(found: number): number {
+    const end = Math.min(found + TOUCHED_TOGETHER, PLACES);
+    let seen = 0;
+    for (let i = found; i < end; i++) {
+      const { bytes } = this.#piece(i);
+      const from = this.#from[i] ?? 0;
+      seen += (bytes[from] ?? 0) + (bytes[from + CACHE_LINE_BYTES] ?? 0);
+    }
+    this.#touched ^= seen;
+    return end - found;
+  }
+
+  #piece(found: number): Piece {
+    const piece = this.#pieces[this.#pieceOf[found] ?? 0];
+    if (piece === undefined) throw new RangeError('there is no record to draw');
+    return piece;
   }
 
   /** The last piece that begins at the rank or before it. */
-  #pieceOf(rank: number): Piece {
+  #pieceWith(rank: number): number {
     let [low, high] = [0, this.#pieces.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
       if ((this.#pieces[middle]?.firstRank ?? 0) <= rank) low = middle;
       else high = middle;
     }
-    const piece = this.#pieces[low];
-    if (piece === undefined) throw new RangeError('there is no record to draw');
-    return piece;
+    return low;
   }
-}
-
-function startIn(ends: Float64Array, index: number): number {
-  return index === 0 ? 0 : (ends[index - 1] ?? 0);
 }

@@ -3,7 +3,7 @@
 import { inPhase } from '../../src/phase-clock.js';
 import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
-import { type OrderedRecords, viewOrdered } from '../piles/drawn-records.js';
+import { allocateOrdered, type OrderedRecords, viewOrdered } from '../piles/drawn-records.js';
 import type { PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -20,11 +20,8 @@ export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> 
   const { range, expected } = task;
   const { order, control } = await openOrder(task, async () => {});
   const all = sumTotals(expected);
-  const ordered = {
-    buffer: new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT * all.records + all.bytes),
-    records: all.records,
-  };
-  const { ends, bytes } = viewOrdered(ordered);
+  const ordered = allocateOrdered(all.records, all.bytes);
+  const { starts, bytes } = viewOrdered(ordered);
   let record = 0;
   let filled = 0;
   for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
@@ -40,7 +37,7 @@ export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> 
       let end = filled;
       for (let index = 0; index < count; index++) {
         end += order.byteLengthOf(index);
-        ends[record + index] = end;
+        starts[record + index + 1] = end;
       }
       inPhase('gather', () => copyOrdered(order, count, bytes.subarray(filled, end)));
       found = { records, recordBytes, checksum: BigInt.asUintN(64, found.checksum + order.checksum) };

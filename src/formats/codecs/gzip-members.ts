@@ -29,7 +29,6 @@ export function isBgzfHeader(head: Uint8Array): boolean {
   return bgzfMemberBytes(bufferOf(head)) !== undefined;
 }
 
-/** Like `Codec.findMember`. */
 export function findBgzfMember(bytes: Uint8Array): number {
   const within = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = within.indexOf(MAGIC); at >= 0; at = within.indexOf(MAGIC, at + 1)) {
@@ -38,7 +37,6 @@ export function findBgzfMember(bytes: Uint8Array): number {
   return -1;
 }
 
-/** Like `Codec.listMembers`. */
 export function* listGzipMembers(bytes: StoredBytes): Generator<Member, number | undefined, void> {
   let decodedStart = 0;
   for (let storedStart = 0; storedStart < bytes.byteLength; ) {

@@ -130,7 +130,6 @@ function asInputError(error: unknown, path: string, { storedOffset, bytes }: Fra
 const MOST_FIELD_BYTES = 1 + 4 + 8;
 const MOST_FRAME_HEADER_BYTES = 4 + 1 + MOST_FIELD_BYTES;
 
-/** The next bytes of a frame. */
 interface FramePiece {
   readonly frame: ZstdFrameHeader;
   /** Position of the bytes in the compressed input. */

@@ -38,7 +38,6 @@ export interface ZstdExpander {
   expand(bytes: Uint8Array, target: Uint8Array): void;
 }
 
-/** A library that writes zstd. */
 export interface ZstdWriter extends ZstdExpander {
   /** Compresses bytes to one frame, in a buffer that nobody else uses and that may be larger. */
   openEncoder(level: number): (bytes: Uint8Array) => Uint8Array;
@@ -54,7 +53,6 @@ export function openZstdEncoder(level: number): MemberEncoder {
   return { encode: (bytes) => inOwnBuffer(compress(bytes)), store: storeZstdFrame };
 }
 
-/** @throws UsageError likewise. */
 export function openZstdPacker(level: number): ZstdPacker {
   requireZstdLevel(level);
   return chooseWriter().openPacker(level);

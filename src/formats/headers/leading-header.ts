@@ -11,7 +11,6 @@ import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, head
 
 const NEWLINE = Buffer.from('\n');
 
-/** Plain data. */
 export interface LinesHeader {
   readonly count: number;
   /** What ends a line, in hex. */
@@ -90,7 +89,6 @@ function missingEnd(head: Buffer, end: Buffer): Uint8Array {
   return end.equals(NEWLINE) ? missingLineEnd(head) : end;
 }
 
-/** Ends of lines. */
 function* lines(head: Buffer, end: Buffer): Generator<number, void> {
   for (let at = head.indexOf(end); at >= 0; at = head.indexOf(end, at + end.byteLength)) yield at + end.byteLength;
 }
