@@ -186,6 +186,13 @@ describe('what is malformed', () => {
       /^begins a truncated record: the input ends after 7 of its bytes$/,
     ],
     [
+      'a length that is cut off',
+      { kind: 'length-prefixed', value: 'varint' },
+      Buffer.from('0161ac', 'hex'),
+      2,
+      /^begins a truncated record: the input ends after 1 of its bytes$/,
+    ],
+    [
       'a tar file without its end',
       TAR,
       tarOf([{ name: '0.a' }], 0),
