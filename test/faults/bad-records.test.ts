@@ -189,6 +189,11 @@ describe.each(sampled(KINDS, 8))('$name', (kind) => {
     expect(performance.now() - began).toBeLessThan(SOON_MILLISECONDS);
     if (failure !== undefined) expect(failure).toBeInstanceOf(PileshufError);
     expect(failure).not.toMatchObject({ code: 'ERR_WORKER' });
-    expect(job.decodedContent()).toEqual(failure === undefined ? expected : {});
+    expect(shardsOf(job.decodedContent())).toEqual(failure === undefined ? shardsOf(expected) : {});
   }
 });
+
+/** Without the marker: the checksum that it tells is that of the notes, where the piles are deleted. */
+function shardsOf(content: Content): Content {
+  return Object.fromEntries(Object.entries(content).filter(([name]) => !name.endsWith('.complete.json')));
+}

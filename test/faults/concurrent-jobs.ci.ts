@@ -170,5 +170,3 @@ describe('an output that appears during the job', () => {
     expect(all.join('').split('the last input\n')).toHaveLength(2);
   });
 });
-
-describe('two jobs in one directory under two prefixes', () => {});

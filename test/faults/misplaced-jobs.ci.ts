@@ -180,8 +180,6 @@ describe('an output in an input directory', () => {
   });
 });
 
-describe('a temp directory', () => {});
-
 describe('the output directory', () => {
   it.runIf(fromCi)('that disappears while shards move into it is asked for', async () => {
     await makeShards(output, 1);

@@ -229,7 +229,7 @@ describe('a name that leads out of the directory', () => {
     ]) {
       // The first one in all of them.
       for (const phase of index === 0 ? ['move-aside', 'move-in', 'moved'] : ['move-in']) {
-        writeFileSync(join(paths.job, 'commit'), seal('commit', 1, { ...moves, ...lists, phase }));
+        writeFileSync(join(paths.job, 'commit'), seal('commit', 3, { ...moves, ...lists, phase }));
         const { exitCode, failure } = await run(['--resume']);
         expect({ exitCode, message: failure?.message }).toEqual({
           exitCode: 4,

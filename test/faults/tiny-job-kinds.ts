@@ -107,12 +107,13 @@ const FITTED_SHARDS: TinyJobKind = {
   makeInputs: () => [...makeTexts(FEW_LINES).slice(0, 2), Buffer.from(`${'long '.repeat(400)}\n`)],
   resumable: true,
 };
-/** The end of its head is noted, in the midst of a pile; and what stays of its piles. */
-const UNIQUE_HEAD: TinyJobKind = {
-  name: 'the first lines of the order, each once, in shards',
+/** The end of its head is noted, in the midst of a pile. */
+const HEAD: TinyJobKind = { name: 'the first lines of the order', tuning: ON_DISK, headCount: 170, resumable: true };
+/** What stays of its piles is noted. */
+const UNIQUE_SHARDS: TinyJobKind = {
+  name: 'each line once, in shards',
   tuning: ON_DISK,
   shards: true,
-  headCount: 170,
   unique: true,
   makeInputs: () => makeTexts(FEW_LINES).map((text) => Buffer.concat([text, text.subarray(0, 300), text])),
   resumable: true,
@@ -124,7 +125,8 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   REPLACED_SHARDS,
   COMPRESSED_SHARDS,
   FITTED_SHARDS,
-  UNIQUE_HEAD,
+  HEAD,
+  UNIQUE_SHARDS,
 ];
 
 /** Discards an earlier attempt whose outputs were getting their names. */
@@ -144,7 +146,7 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
     before: { resumable: true, at: 'in pass 2' },
   },
   { ...FILE, name: 'a file, resumed in pass 1', before: { resumable: true, at: 'in pass 1' } },
-  { ...UNIQUE_HEAD, name: `${UNIQUE_HEAD.name}, resumed in pass 2`, before: { resumable: true, at: 'in pass 2' } },
+  { ...UNIQUE_SHARDS, name: 'each line once, resumed in pass 2', before: { resumable: true, at: 'in pass 2' } },
   {
     ...REPLACED_SHARDS,
     name: 'shards that replace others, resumed while they move',
