@@ -48,7 +48,10 @@ function readTallies(path: string, name: string, pileCount: number): PileTotals 
 }
 
 function requireDataFile(path: string, diskBytes: number): void {
-  const byteLength = Number(statPath(path, 'store')?.size ?? 0);
+  const found = statPath(path, 'store');
+  // Without bytes there is no file.
+  if (found === undefined && diskBytes > 0) throw damaged(`${path} does not exist any more`);
+  const byteLength = Number(found?.size ?? 0);
   if (byteLength !== diskBytes) throw damaged(`${path} has ${counted(byteLength, 'byte')}, expected ${diskBytes}`);
 }
 
