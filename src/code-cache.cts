@@ -1,7 +1,7 @@
 /**
  * Loads the CommonJS files of the bundle with the code that an earlier process compiled: without it, a small job compiles
  * for a quarter of its time. The cache lies beside the files and belongs to their owner. V8 refuses what it wrote in another
- * version or with other flags; then the source is compiled.
+ * version or with other flags; then the source is compiled. V8 does not look for damage, so each file ends with its digest.
  *
  * What is kept has the functions that were called, too: the next process compiles none of them.
  */
@@ -23,6 +23,8 @@ interface CompiledFile {
   readonly script: InstanceType<typeof Script>;
 }
 
+const DIGEST_BYTES = 20;
+
 const loaded = new Map<string, { exports: unknown }>();
 const notCached: CompiledFile[] = [];
 
@@ -33,8 +35,8 @@ function loadCompiled(path: string): unknown {
   loaded.set(path, module);
   const source = readFileSync(path, 'utf8');
   // V8 compares no more than the length of the source.
-  const cachePath = join(cacheDirectory(path), createHash('sha1').update(source).digest('hex'));
-  const cachedData = readIfThere(cachePath);
+  const cachePath = join(cacheDirectory(path), digestOf(source).toString('hex'));
+  const cachedData = readIfWhole(cachePath);
   const script = new Script(`(function (exports, require, module, __filename, importOther) {${source}\n})`, {
     filename: path,
     ...(cachedData === undefined ? {} : { cachedData }),
@@ -51,9 +53,15 @@ function cacheDirectory(path: string): string {
   return join(dirname(path), 'cache', `${process.version}-${process.arch}`);
 }
 
-function readIfThere(path: string): Buffer | undefined {
+function digestOf(data: string | Buffer): Buffer {
+  return createHash('sha1').update(data).digest();
+}
+
+function readIfWhole(path: string): Buffer | undefined {
   try {
-    return readFileSync(path);
+    const bytes = readFileSync(path);
+    const data = bytes.subarray(0, -DIGEST_BYTES);
+    return digestOf(data).equals(bytes.subarray(-DIGEST_BYTES)) ? data : undefined;
   } catch {
     return undefined;
   }
@@ -65,8 +73,8 @@ function keepCompiled(): void {
       // Another user's files here would be in the way of the owner, who may want to remove the program.
       if (statSync(dirname(dirname(dirname(path)))).uid !== process.geteuid?.()) return;
       mkdirSync(dirname(path), { recursive: true });
-      // V8 checks no more than the first bytes: all of them must be on the disk before they have their name.
-      writeFileSync(`${path}.${process.pid}`, script.createCachedData(), { flush: true });
+      const data = script.createCachedData();
+      writeFileSync(`${path}.${process.pid}`, Buffer.concat([data, digestOf(data)]));
       renameSync(`${path}.${process.pid}`, path);
     }
   } catch {

@@ -3,7 +3,17 @@
  * loaded on demand is loaded once, and a plain job loads none of them.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -101,7 +111,16 @@ describe('the bundled command', () => {
     const { status, stdout } = shuffled();
     expect(status).toBe(0);
     expect(kept().length).toBeGreaterThan(1);
-    for (const path of kept()) writeFileSync(path, 'damaged');
+    const contents = () => kept().map((path) => readFileSync(path).toString('base64'));
+    for (const path of kept()) {
+      const bytes = readFileSync(path);
+      bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 8);
+      writeFileSync(path, bytes);
+    }
+    const damaged = contents();
+    expect(shuffled()).toMatchObject({ status, stdout });
+    expect(contents().filter((each, i) => each === damaged[i])).toEqual([]);
+    for (const path of kept()) truncateSync(path, 100);
     expect(shuffled()).toMatchObject({ status, stdout });
     for (const path of kept()) expect(statSync(path).size).toBeGreaterThan(100);
     const times = () => kept().map((path) => statSync(path).mtimeMs);
