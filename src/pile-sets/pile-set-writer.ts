@@ -67,7 +67,7 @@ export interface PileSetParts {
 /** For a job whose piles must stay in memory: its layout has no disks. */
 export function tooLargeToDraw(): UsageError {
   return new UsageError(
-    '`repeat` draws from records in memory, and these do not fit half of it; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice',
+    '`repeat` draws from records in memory, which it holds twice, and these do not fit; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice',
     'ERR_MEMORY_BUDGET',
   );
 }

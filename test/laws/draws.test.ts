@@ -150,7 +150,7 @@ describe('an output without end', () => {
 
 describe('inputs that do not fit in memory', () => {
   const tooLarge =
-    '`repeat` draws from records in memory, and these do not fit half of it; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice';
+    '`repeat` draws from records in memory, which it holds twice, and these do not fit; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice';
   const text = Array.from({ length: 200_000 }, (_, i) => `${i} ${'x'.repeat(i % 200)}\n`).join('');
 
   it.each([
