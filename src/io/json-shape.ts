@@ -76,6 +76,12 @@ export const checksumText = plain(
   (value): value is string => typeof value === 'string' && /^[0-9a-f]{16}$/.test(value),
 );
 
+/** A whole number of any size. */
+export const digits = plain(
+  'a whole number in digits',
+  (value): value is string => typeof value === 'string' && /^-?\d+$/.test(value),
+);
+
 /** The name of a file in a directory; it cannot lead out of it. */
 export const fileName = plain(
   'the name of a file',

@@ -9,6 +9,7 @@ import { VerificationError } from '../errors.js';
 import { removeFile } from '../io/files.js';
 import {
   checksumText,
+  digits,
   flag,
   list,
   nullable,
@@ -49,13 +50,20 @@ const shape = object({
   headCount: optional(wholeNumber()),
   /** The weights of inputs as `GLOB=FACTOR`, or the digest of the mix. Absent: each record comes once. */
   weights: optional(list(text)),
-  /** Of groups that have shares: the weights that were found by counting. */
-  shareWeights: optional(list(object({ copies: wholeNumber(), chance: checksumText }))),
+  /** What counting found for each group that has a share: its weight, and how much it has in the unit of the shares. */
+  shareWeights: optional(
+    list(
+      object({
+        copies: wholeNumber(),
+        chance: checksumText,
+        amount: optional(object({ numerator: digits, denominator: digits })),
+      }),
+    ),
+  ),
   /** Whether of equal records one is kept. Absent: no. */
   unique: optional(flag),
   /** The field whose values tell which records are equal, and the value where it is missing. Absent: all bytes do. */
   uniqueBy: optional(object({ field: text, missing: optional(text) })),
-  /** The path of the file that gets the dropped records. Absent: none does. */
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

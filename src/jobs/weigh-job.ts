@@ -85,9 +85,9 @@ export function weighByShares(
     unit === 'records' ? wholeFraction(records) : unit === 'bytes' ? wholeFraction(bytes) : fractionOfParts(sum),
   );
   const weights = weightsOfShares(shares, amounts);
-  const weighing = weighAs(shared, weights);
+  const weighing = weighAs(shared, weights, amounts);
   refuseCopiesOfSamples(weighing, framing);
-  return { ...weighing, groups: weighing.groups.map((group, i) => ({ ...group, amount: amounts[i] })) };
+  return weighing;
 }
 
 function wholeFraction(number: number): Fraction {
@@ -99,14 +99,26 @@ export function weighAsNoted(shared: SharedGroups, noted: NonNullable<JobManifes
   return weighAs(
     shared,
     noted.map(({ copies, chance }) => ({ copies, chance: BigInt(`0x${chance}`) })),
+    noted.map(
+      ({ amount }) => amount && { numerator: BigInt(amount.numerator), denominator: BigInt(amount.denominator) },
+    ),
   );
 }
 
-function weighAs({ shares, grouping }: SharedGroups, weights: readonly Weight[]): Weighing {
-  return weighInputs(shares.groups, grouping, weights);
+function weighAs(
+  { shares, grouping }: SharedGroups,
+  weights: readonly Weight[],
+  amounts: readonly (Fraction | undefined)[],
+): Weighing {
+  const weighing = weighInputs(shares.groups, grouping, weights);
+  return { ...weighing, groups: weighing.groups.map((group, i) => ({ ...group, amount: amounts[i] })) };
 }
 
 /** For a later attempt, which need not count again. */
 export function noteShareWeights({ groups }: Weighing): NonNullable<JobManifest['shareWeights']> {
-  return groups.map(({ weight: { copies, chance } }) => ({ copies, chance: chance.toString(16).padStart(16, '0') }));
+  return groups.map(({ weight: { copies, chance }, amount }) => ({
+    copies,
+    chance: chance.toString(16).padStart(16, '0'),
+    amount: amount && { numerator: `${amount.numerator}`, denominator: `${amount.denominator}` },
+  }));
 }

@@ -231,15 +231,19 @@ describe('a mix', () => {
     expect(groups).toMatchObject([{ factor: 1.5 }, { factor: 3, weighed: { records: 6 } }]);
   });
 
-  it('is not counted again by a resumed job', async () => {
-    const mix = both({ share: 1 }, { share: 1 }) as Mix;
+  it('is not counted again by a resumed job, which reports the same', async () => {
+    for (const name of ['a', 'b'])
+      writeFileSync(directory.path(name), [1.5, 2, 3, 4].map((size) => `{"of":"${name}","size":${size}}\n`).join(''));
+    const mix = both({ share: 1 }, { share: 2 }, { unit: '.size' }) as Mix;
+    let groups: unknown;
     const phasesOf = async (options: Partial<ShuffleOptions>, tuning: object) => {
       const phases = new Set<string>();
       const onProgress = ({ phase }: { readonly phase: string }) => {
         phases.add(phase);
         if (options.signal !== undefined && phase === 'shuffle') abort.abort();
       };
-      await run({ mix, resume: true, ...options, onProgress }, tuning).catch(() => {});
+      const report = await run({ mix, resume: true, ...options, onProgress }, tuning).catch(() => undefined);
+      groups = report?.groups;
       return [...phases];
     };
     const abort = new AbortController();
@@ -247,6 +251,8 @@ describe('a mix', () => {
     const onDisk = { keepInRam: false, sliceBytes: 4 };
     expect(await phasesOf({ signal: abort.signal }, onDisk)).toEqual(['count', 'scatter', 'shuffle']);
     expect(await phasesOf({}, onDisk)).toEqual(['scatter', 'shuffle', 'commit']);
+    expect(groups).toMatchObject([{ unit: { name: '.size', read: 10.5 } }, { unit: { name: '.size', read: 10.5 } }]);
+    expect(groups).toEqual((await run({ mix, output: directory.path('undisturbed') })).groups);
   });
 
   it('of shares is refused before it reads if a job of no record asks for it', async () => {
