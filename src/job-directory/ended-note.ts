@@ -23,7 +23,7 @@ const format = new SealedFormat({
   shape: object({ records: list(object({ name: fileName, text })) }),
 });
 
-/** What stood in a file of the job directory. */
+/** A file of the job directory, as it was. */
 interface LastRecord {
   readonly name: string;
   readonly text: string;
@@ -42,7 +42,7 @@ export async function writeEndedNote(paths: JobPaths): Promise<void> {
   await syncDirectory(dirname(stagingDirectory), 'output');
 }
 
-/** @returns undefined when there is no note. A damaged one is of no use. */
+/** Undefined when there is no note, or a damaged one, which is of no use. */
 export function readEndedNote(paths: JobPaths): readonly LastRecord[] | undefined {
   try {
     return format.read(endedNoteOf(paths))?.records;

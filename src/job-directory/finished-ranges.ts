@@ -17,9 +17,9 @@ const writtenRegion = object({
   shard: wholeNumber(),
   start: wholeNumber(),
   end: wholeNumber(),
-  /** What it decodes to. */
+  /** The bytes of the records in it, decompressed. */
   recordBytes: wholeNumber(),
-  /** Of the written bytes. */
+  /** The checksum of the bytes as they are stored. */
   checksum: checksumText,
 });
 
@@ -33,11 +33,10 @@ export const finishedRange = object({
   /** Piles [first, end). */
   first: wholeNumber(),
   end: wholeNumber(),
-  /** Where their records were written, in order. */
   regions: list(writtenRegion),
-  /** Of a framing whose samples have keys; null if the range has no sample. */
+  /** Only if the samples of the framing have keys; null if the range has no sample. */
   ends: optional(nullable(rangeEnds)),
-  /** Of each of its piles, what stays, if only the output can tell. */
+  /** What stays of each of its piles, if only the output can tell. */
   distinct: optional(list(distinctTally)),
 });
 
@@ -53,7 +52,6 @@ function recordName(number: number): string {
   return `done-${String(number).padStart(6, '0')}`;
 }
 
-/** @param number one more than that of the last record. */
 export async function writeFinishedRanges(
   jobDirectory: string,
   number: number,
@@ -62,7 +60,6 @@ export async function writeFinishedRanges(
   await createDurably(jobDirectory, recordName(number), format.seal({ ranges }));
 }
 
-/** The limits of the numbers in a record. */
 export interface RangeLimits {
   readonly pileCount: number;
   readonly mostShards: number;
@@ -73,7 +70,6 @@ export interface FinishedRanges {
   readonly recordCount: number;
 }
 
-/** Reads all records of a job. @throws VerificationError when one is damaged or missing, or two contradict each other. */
 export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): FinishedRanges {
   const recordCount = finishedRangeNames(jobDirectory).length;
   const ranges: FinishedRange[] = [];
@@ -123,7 +119,7 @@ function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string)
   }
 }
 
-/** The names of all records, in order. */
+/** The names of all records, in the order of their numbers. */
 export function finishedRangeNames(jobDirectory: string): string[] {
   return listNames(jobDirectory, 'temp')
     .filter((name) => NAME.test(name))

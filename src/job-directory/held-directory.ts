@@ -1,8 +1,9 @@
 /**
  * Private directories that one job at a time may use, held by a lock (job-lock.ts): directories of a known name, which
- * outlive a job that can be resumed, and temp directories of a unique name, which do not. A temp directory whose lock is
- * left over belonged to a killed job; the next job there removes it. The scratch directory of a task goes also if nobody can
- * know whether the task lives, as that of another host or container, once nothing in it has changed for a day.
+ * outlive a job that can be resumed, and temp directories of a unique name, which do not. A temp directory whose lock
+ * is left over belonged to a killed job; the next job there removes it. A task may run on another host or in another
+ * container, where nobody can know whether it lives: its scratch directory also goes once nothing in it has changed for
+ * a day.
  */
 import { join } from 'node:path';
 import { afterFailure, type Release, thenAlways } from '../cleanup.js';
@@ -19,7 +20,7 @@ import {
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld } from './job-lock.js';
 
-/** Of a directory that is only looked at. */
+/** For a directory that is only looked at. */
 const NO_LOCK: JobLock = { takenOver: [], release() {} };
 
 export class HeldDirectory {
@@ -37,18 +38,13 @@ export class HeldDirectory {
     return this.#lock !== undefined;
   }
 
-  /**
-   * Takes hold of the directory if it exists.
-   * @throws UsageError ERR_JOB_LOCKED when another job holds it; SystemError ERR_TEMP_DIR when another user could have
-   *   put something into it.
-   */
   holdIfThere(): void {
     if (!nameExists(this.path, 'temp')) return;
     requirePrivate(this.path, this.#readers);
     this.#lock = acquireJobLock(this.path);
   }
 
-  /** The same for a look that changes nothing: nobody else is kept from the directory, and it never goes. */
+  /** Looks at the directory and changes nothing: nobody else is kept from it, and it is never removed. */
   lookIfThere(): void {
     if (!nameExists(this.path, 'temp')) return;
     requirePrivate(this.path, this.#readers);
@@ -56,7 +52,7 @@ export class HeldDirectory {
     this.#lock = NO_LOCK;
   }
 
-  /** Makes the directory and takes hold of it, unless it is held. @returns whether it was made. @throws UsageError ERR_JOB_LOCKED */
+  /** Makes the directory and takes hold of it, unless it is held. @returns whether it was made. */
   makeIfMissing(purpose: DirectoryPurpose): boolean {
     if (this.isHeld) return false;
     if (!makeOwnDirectory(this.path, purpose)) {
@@ -74,7 +70,7 @@ export class HeldDirectory {
     return true;
   }
 
-  /** Gives the directory up, and removes it when it is empty. A second call does nothing. */
+  /** Also removes the directory if it is empty. A second call does nothing. */
   release(staysWhenEmpty = false): void {
     const lock = this.#lock;
     if (lock === undefined) return;
@@ -90,12 +86,12 @@ const TEMP_NAME = /^\.pileshuf-(?<task>task-)?[A-Za-z0-9]{6}$/;
 const HOUR_MILLISECONDS = 3_600_000;
 const SCRATCH_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
-/** Makes a temp directory of a unique name in `parent`. @param releases gets its removal. */
+/** @param releases gets the removal of the directory. */
 export function makePrivateTempDirectory(parent: string, releases: Release[]): string {
   return makeTempDirectory(parent, TEMP_NAME_START, releases);
 }
 
-/** The same for a task of several machines, which may be killed where nobody can see that. */
+/** For a task of several machines, which may be killed where nobody can see that. */
 export function makeScratchDirectory(parent: string, releases: Release[]): string {
   return makeTempDirectory(parent, SCRATCH_NAME_START, releases);
 }
@@ -132,7 +128,9 @@ export function removeLeftOverTempDirectories(parent: string): void {
   });
 }
 
-/** The lock goes after all else: what a kill leaves is told from the directory of a job. */
+/**
+ * The lock is removed last: without it, what a kill leaves would look like the directory of a job that has just begun.
+ */
 function removeIfLeftOver(directory: string, isOfTask: boolean): void {
   requirePrivate(directory);
   const isLocked = listNames(directory, 'temp').some(looksLikeLock);
@@ -143,7 +141,7 @@ function removeIfLeftOver(directory: string, isOfTask: boolean): void {
     removeDirectory(directory);
   }
   if (isOld || isLocked) return;
-  // One without a lock may have been made a moment ago.
+  // A directory without a lock may have been made a moment ago.
   const madeAt = Number(lstatPath(directory, 'temp')?.mtimeMs ?? Number.POSITIVE_INFINITY);
   if (madeAt < Date.now() - HOUR_MILLISECONDS) removeIfEmpty(directory);
 }

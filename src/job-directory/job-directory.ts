@@ -1,6 +1,6 @@
 /**
- * The directories of a job whose outputs are on disk, held by this process: it makes them, finds them again, clears them
- * and removes them. `job-paths.ts` says which file is where; `end` decides what becomes of all of it.
+ * The directories of a job whose outputs are on disk, held by this process. `job-paths.ts` says which file is where;
+ * `end` decides what becomes of all of it.
  */
 
 import { dirname, join } from 'node:path';
@@ -51,19 +51,18 @@ export class JobDirectory {
   /** Whether an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
   readonly #isLook: boolean;
-  /** Whether the directories may survive a power failure; nothing is known of existing ones. */
+  /**
+   * Whether the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
+   */
   #isDurable = true;
-  /** Whether an empty job directory goes too, at the end. */
   #removesJobDirectory: boolean;
   /** A data directory that other users could change while it is removed. */
   #refused: string | undefined;
 
   /**
-   * Takes hold of the existing directories of a job: its job directory and its staging directory. All jobs of one output
-   * share the second, wherever their job directories are.
+   * Takes hold of the job directory and the staging directory, if they exist. All jobs of one output share the staging
+   * directory, wherever their job directories are.
    * @param isLook changes nothing, and keeps nobody else out; the caller must not make directories.
-   * @throws UsageError ERR_JOB_LOCKED when another job holds one of them; SystemError ERR_TEMP_DIR when one of them is not
-   *   private to this job.
    */
   constructor(paths: JobPaths, isLook = false) {
     this.paths = paths;
@@ -84,7 +83,7 @@ export class JobDirectory {
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
   }
 
-  /** Undoes what an attempt removed that was killed when its outputs had their names. */
+  /** If an attempt was killed when its outputs had their names, puts back the records that it had removed. */
   #putBackRecords(): void {
     const records = readEndedNote(this.paths);
     if (records === undefined) return;
@@ -93,7 +92,6 @@ export class JobDirectory {
     putBack(records, jobDirectory);
   }
 
-  /** Whether a job directory exists. */
   get hasJobDirectory(): boolean {
     return this.#job.isHeld;
   }
@@ -103,7 +101,6 @@ export class JobDirectory {
     return this.#staging.isHeld ? readStagingOwner(this.paths.stagingDirectory) : undefined;
   }
 
-  /** Whether outputs are staged. */
   get hasStagedOutputs(): boolean {
     if (!this.#staging.isHeld) return false;
     const { stagingDirectory } = this.paths;
@@ -115,15 +112,11 @@ export class JobDirectory {
     return this.#removesJobDirectory;
   }
 
-  /** Takes over what the manifest of an earlier attempt says of the job directory. */
   inherit({ removesJobDirectory }: Pick<JobManifest, 'removesJobDirectory'>): void {
     this.#removesJobDirectory = removesJobDirectory;
   }
 
-  /**
-   * Makes the directories that are missing, and refuses existing ones that are not private to this job.
-   * @param isDurable whether the directories, and their removal, survive a power failure.
-   */
+  /** @param isDurable whether the directories, and their removal, survive a power failure. */
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
@@ -145,7 +138,6 @@ export class JobDirectory {
     }
   }
 
-  /** @throws SystemError ERR_TEMP_DIR when a data directory is gone, for instance because its disk is not mounted. */
   requireDataDirectories(): void {
     const missing = this.paths.dataDirectories.find((directory) => !nameExists(directory, 'temp'));
     if (missing === undefined) return;
@@ -168,8 +160,8 @@ export class JobDirectory {
   }
 
   /**
-   * Ends the job's use of its directories, in the one way that `fate` says, and gives them up. The job calls it once, after
-   * everything else that it has open is closed. Another call does nothing.
+   * Ends the job's use of its directories as `fate` says, and gives them up. The job calls this after everything else
+   * that it has open is closed. Another call does nothing.
    */
   async end(fate: JobFate): Promise<void> {
     const isKept = fate === 'kept';
@@ -197,7 +189,7 @@ export class JobDirectory {
     await thenAlwaysAsync(() => thenAlwaysAsync(remove, release), removeNote);
   }
 
-  /** Waits until directories that were removed stay removed. */
+  /** Waits until a power failure would not bring removed directories back. */
   async #syncParents(hasNote: boolean): Promise<void> {
     if (!hasNote || !this.#isDurable) return;
     const { jobDirectory, stagingDirectory } = this.paths;
@@ -206,9 +198,8 @@ export class JobDirectory {
   }
 
   /**
-   * Removes what an earlier attempt left, so that the job can start anew in the same directories, which stay held. A look
-   * removes nothing.
-   * @throws as `end` of a discarded job.
+   * Removes what an earlier attempt left, so that the job can start anew in the same directories, which stay held. A
+   * look removes nothing.
    */
   async clear(): Promise<void> {
     await this.#removeAll(false);
@@ -218,9 +209,7 @@ export class JobDirectory {
   /**
    * Removes all but the locks, as much as can be removed, and nothing in a directory that another job holds. The last
    * records go last, and those of a resumable job only when all else is gone: if the process is killed here, or a step
-   * fails, the next job knows what to remove.
-   * @throws SystemError for the first thing that cannot be removed, with the others attached; or when a killed attempt left
-   *   former shards there, which no job may remove.
+   * fails, the next job knows what to remove. Throws if a killed attempt left former shards, which no job may remove.
    */
   async #removeAll(isComplete: boolean): Promise<void> {
     if (this.#staging.isHeld && !isComplete) requireNoFormerFiles(this.paths);
@@ -328,17 +317,14 @@ export class Removal {
   readonly #isDurable: boolean;
   readonly #failures: unknown[] = [];
 
-  /** @param isDurable whether `sync` does anything. */
   constructor(isDurable: boolean) {
     this.#isDurable = isDurable;
   }
 
-  /** Whether a removal failed, or could not be made durable. */
   get hasFailed(): boolean {
     return this.#failures.length > 0;
   }
 
-  /** @returns what `step` returns; undefined when it failed. */
   attempt<T>(step: () => T): T | undefined {
     try {
       return step();

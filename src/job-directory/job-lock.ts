@@ -29,13 +29,12 @@ export interface JobLock {
   release(): void;
 }
 
-/** The maker of a lock. */
 export interface LockHolder {
   readonly host: string;
   readonly pid: number;
   /** When it made the lock, as in `2026-01-31T12:00:00.000Z`. */
   readonly since: string;
-  /** Of the lock file. */
+  /** The path of the lock file. */
   readonly path: string;
 }
 
@@ -49,10 +48,6 @@ export function looksLikeLock(name: string): boolean {
   return name.startsWith(LOCK_KIND);
 }
 
-/**
- * Makes this job the one that holds the directory.
- * @throws UsageError ERR_JOB_LOCKED when another job may hold it.
- */
 export function acquireJobLock(directory: string): JobLock {
   const own = identifyOwner();
   const ownName = formatOwnerName(LOCK_KIND, own);
@@ -76,7 +71,7 @@ export function findJobHolder(directory: string): (LockHolder & { readonly state
   return found && { ...found.holder, state: found.state };
 }
 
-/** Changes nothing. @throws UsageError as `acquireJobLock` when another job may hold the directory. */
+/** Refuses as `acquireJobLock` does, and changes nothing. */
 export function refuseHeld(directory: string): void {
   refuseOthers(judgeLocks(directory, lockNamesIn(directory)), directory);
 }
@@ -104,7 +99,6 @@ function releaseIfPossible(release: () => void): void {
   }
 }
 
-/** Removes the locks that are left over. @throws UsageError when another lock is not. */
 function takeOver(directory: string, ownName: string): readonly LockHolder[] {
   const names = lockNamesIn(directory);
   if (!names.includes(ownName)) throw vanished(directory);
@@ -147,12 +141,11 @@ function judgeLocks(directory: string, names: readonly string[]): readonly Judge
   return locks.flatMap(({ name, owner: { host, pid }, state }) => {
     const path = join(directory, name);
     const since = readTime(path);
-    // It was removed since the names were listed: its job has ended, or given up.
+    // The lock was removed since the names were listed: its job has ended, or given up.
     return since === undefined ? [] : [{ holder: { host, pid, since, path }, state }];
   });
 }
 
-/** When a file was last written; undefined when there is none. */
 function readTime(path: string): string | undefined {
   let stat: BigIntStats;
   try {

@@ -26,7 +26,6 @@ import { createDurably, createWhole, replaceDurably } from '../io/small-file.js'
 import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
 
 export const MANIFEST_NAME = 'manifest';
-/** Of the fingerprint of each input. */
 export const FINGERPRINT_BYTES = 32;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
@@ -42,7 +41,6 @@ const shape = object({
   inputIds: nullable(text),
   /** Where the keys come from. Absent: from positions. */
   keys: optional(oneOf('ordinal')),
-  /** What a record is. */
   framing: text,
   /** The program that decompresses all inputs; null: none, or the first bytes of each input tell its codec. */
   decompressProgram: nullable(list(text)),
@@ -81,7 +79,7 @@ const shape = object({
     count: wholeNumber(),
     /** SHA-256 over path, size and time of all inputs. */
     digest: text,
-    /** Of each input, in base64; empty in a job that is not resumable. */
+    /** The fingerprints of all inputs, in base64; empty in a job that is not resumable. */
     fingerprints: text,
   }),
   /** Null when the piles between the passes are not on disk. */
@@ -108,7 +106,7 @@ const format = new SealedFormat({
   shape,
 });
 
-/** Writes a manifest where there is none; that of a resumable job survives a power failure. */
+/** The manifest of a resumable job survives a power failure. */
 export async function writeJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
   const bytes = format.seal(manifest);
   if (manifest.isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
@@ -120,10 +118,7 @@ export async function replaceJobManifest(jobDirectory: string, manifest: JobMani
   await replaceDurably(jobDirectory, MANIFEST_NAME, format.seal(manifest));
 }
 
-/**
- * @returns undefined when there is none.
- * @throws VerificationError when it is damaged, UsageError ERR_JOB_VERSION when another version wrote it.
- */
+/** @throws VerificationError when it is damaged, UsageError ERR_JOB_VERSION when another version wrote it. */
 export function readJobManifest(jobDirectory: string): JobManifest | undefined {
   const path = join(jobDirectory, MANIFEST_NAME);
   const manifest = format.read(path);
@@ -163,7 +158,6 @@ const ownerFormat = new SealedFormat({
   shape: ownerShape,
 });
 
-/** Writes the note, unless it says the same already. */
 export function noteStagingOwner(stagingDirectory: string, owner: StagingOwner): void {
   const noted = readStagingOwner(stagingDirectory);
   if (noted?.jobDirectory === owner.jobDirectory && noted.isResumable === owner.isResumable) return;

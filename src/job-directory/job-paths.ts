@@ -24,15 +24,14 @@ export const ASIDE_NAME = 'replaced';
 export const ENDED_NAME = 'ended';
 
 export interface JobPaths {
-  /** Part of all derived names. */
   readonly id: string;
   readonly jobDirectory: string;
   /** Whether the user named the job directory; else its name is derived. */
   readonly isNamed: boolean;
-  /** One a temp disk. */
+  /** One for each temp disk. */
   readonly dataDirectories: readonly string[];
   readonly stagingDirectory: string;
-  /** Of the file, or of the directory of shards. */
+  /** The file, or the directory of shards. */
   readonly outputPath: string;
 }
 
@@ -43,7 +42,6 @@ export interface JobPlacement {
   /** Existing directory in which the output appears. */
   readonly outputDirectory: string;
   readonly tempDirs: readonly string[];
-  /** Absolute; undefined: derived. */
   readonly jobDir: string | undefined;
   /** Whether temp data lies in the job directory, too. */
   readonly keepsDataInJobDir: boolean;
@@ -71,7 +69,6 @@ export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, d
   return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
 }
 
-/** Where every job of an output stages it. */
 export function stagingDirectoryIn(outputDirectory: string, outputIdentity: string): string {
   return join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
@@ -122,10 +119,10 @@ export function isNameOfDataDirectory(name: string): boolean {
 }
 
 /**
+ * Refuses a directory where tasks of several machines work, or have worked, and one that holds something that perhaps
+ * no job has put there.
  * @param isNamed whether the user named the directory. It may have another use then, and a file in it that is called
  *   `manifest`: names alone prove nothing.
- * @throws SystemError ERR_TEMP_DIR when the directory holds something that perhaps no job has put there; UsageError when
- *   tasks of several machines work there, or have worked.
  */
 export function requireNothingForeign(jobDirectory: string, isNamed: boolean): void {
   requireNoTasks(jobDirectory);
@@ -141,7 +138,6 @@ export function requireNothingForeign(jobDirectory: string, isNamed: boolean): v
 export const PLAN_OF_TASKS = { name: 'plan', kind: 'cluster-plan' } as const;
 export const MARK_OF_TASKS = { name: 'committed', kind: 'cluster-committed' } as const;
 
-/** @throws UsageError */
 export function requireNoTasks(jobDirectory: string): void {
   const isThere = ({ name, kind }: typeof PLAN_OF_TASKS | typeof MARK_OF_TASKS) => {
     const path = join(jobDirectory, name);
@@ -170,11 +166,10 @@ function findForeignName(jobDirectory: string, isNamed: boolean): string | undef
       files.push(...inside.map((file) => join(name, file)));
     } else if (!looksLikeLock(name) && !isNameOfAttempt(name)) files.push(name);
   }
-  // Before a job writes one of these, it puts only locks, attempts at files and empty directories there.
+  // Before a job writes one of these files, it puts only locks, attempts at files and empty directories there.
   return !isNamed || names.some((name) => isFromAJob(join(jobDirectory, name))) ? undefined : files[0];
 }
 
-/** Empty when the path is no directory. */
 function listDirectory(path: string): string[] {
   return lstatPath(path, 'temp')?.isDirectory() === true ? listNames(path, 'temp') : [];
 }

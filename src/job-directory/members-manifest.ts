@@ -25,9 +25,7 @@ const manifestShape = object({
   isResumable: flag,
   seed: text,
   output: text,
-  /** The names of the outputs. */
   names: list(text),
-  /** What a record of each member is. */
   framings: list(text),
   compressions: list(nullable(text)),
   decompressProgram: nullable(list(text)),
@@ -52,11 +50,9 @@ const manifestFormat = new SealedFormat({
 const noteShape = object({
   /** The outputs, in order: where they lie in the staging directory, and the names that they get. */
   files: list(object({ staged: text, name: fileName, byteLength: wholeNumber() })),
-  /** The number of records of each of its files. */
   recordCounts: list(wholeNumber()),
   /** The sum of the names in each of its files. Absent: its records have no names. */
   nameSums: optional(list(checksumText)),
-  /** Of the output. */
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
@@ -74,7 +70,6 @@ const noteShape = object({
   ),
 });
 
-/** What is known of a member whose shuffle is done. */
 export type MemberNote = ValueOf<typeof noteShape>;
 
 const noteFormat = new SealedFormat({ kind: 'member', version: 1, mostBytes: 2 ** 28, role: 'temp', shape: noteShape });
@@ -85,7 +80,6 @@ export async function writeMembersManifest(jobDirectory: string, manifest: Membe
   else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
 }
 
-/** @returns undefined when there is none. @throws VerificationError when it is damaged. */
 export function readMembersManifest(jobDirectory: string): MembersManifest | undefined {
   return manifestFormat.read(join(jobDirectory, MANIFEST_NAME));
 }
@@ -94,12 +88,11 @@ export async function writeMemberNote(jobDirectory: string, member: number, note
   await createDurably(jobDirectory, memberName(member), noteFormat.seal(note));
 }
 
-/** @returns undefined when its shuffle is not done. @throws VerificationError when it is damaged. */
 export function readMemberNote(jobDirectory: string, member: number): MemberNote | undefined {
   return noteFormat.read(join(jobDirectory, memberName(member)));
 }
 
-/** Of its note in the job directory, and of the directory in which its output is staged. */
+/** The name of the member's note in the job directory, and of the directory in which its output is staged. */
 export function memberName(member: number): string {
   return `member-${member}`;
 }

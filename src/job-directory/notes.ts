@@ -18,7 +18,7 @@ import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 
-/** The totals of the records of one pile that stay. */
+/** The totals of those records of one pile that stay. */
 export const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
 
 /** Where a job asks for its first records alone: how much of the last pile belongs to them. */
@@ -27,12 +27,12 @@ const headNote = object({
   records: wholeNumber(),
   recordBytes: wholeNumber(),
   checksum: checksumText,
-  /** Of the whole head; at most, if the cut into shards does not depend on it. */
+  /** The longest record of the whole head. An upper limit, if the cut into shards does not depend on it. */
   longestRecordBytes: wholeNumber(),
 });
 
 const splitsNote = object({
-  /** Of all splits but the first: what the order has before it. */
+  /** What the order has before each split but the first. */
   before: list(object({ records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText })),
 });
 
@@ -40,7 +40,7 @@ const splitsNote = object({
 const cutsNote = object({
   /** The byte of the output, or of its first split, at which each shard begins; null: the cuts are arithmetic. */
   starts: nullable(list(wholeNumber())),
-  /** The same of the other splits. Absent: there are none. */
+  /** As `starts`, for each of the other splits. Absent: there are none. */
   ofOthers: optional(list(nullable(list(wholeNumber())))),
 });
 
@@ -70,7 +70,6 @@ class NoteFile<T extends object> {
     await createDurably(jobDirectory, this.#name, this.#format.seal(note));
   }
 
-  /** @returns undefined when there is no note. @throws VerificationError when it is damaged. */
   read(jobDirectory: string): T | undefined {
     return this.#format.read(this.pathIn(jobDirectory));
   }
@@ -90,7 +89,6 @@ export const readSplitsNote = (jobDirectory: string) => SPLITS.read(jobDirectory
 export const writeCutsNote = (jobDirectory: string, note: CutsNote) => CUTS.write(jobDirectory, note);
 export const writeDistinctNote = (jobDirectory: string, note: DistinctNote) => DISTINCT.write(jobDirectory, note);
 
-/** @throws VerificationError when the note is damaged. */
 export function readCutsNote(
   jobDirectory: string,
   { mostShards }: { readonly mostShards: number },
@@ -111,7 +109,6 @@ function requireAscending(starts: readonly number[], path: string, mostShards: n
   }
 }
 
-/** @throws VerificationError when the note is damaged. */
 export function readDistinctNote(jobDirectory: string, pileCount: number): DistinctNote | undefined {
   const note = DISTINCT.read(jobDirectory);
   if (note === undefined || note.piles.length === pileCount) return note;

@@ -19,7 +19,6 @@ export function pileSetName(slice: number, attempt: string): string {
   return `set-${digitsOf(slice)}-${attempt}`;
 }
 
-/** The slice whose pile set has this name; undefined for other pile sets. */
 export function sliceOfPileSet(name: string): number | undefined {
   const digits = /^set-(\d{6,})-/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -33,7 +32,6 @@ function digitsOf(slice: number): string {
   return String(slice).padStart(6, '0');
 }
 
-/** The slices whose pile sets are committed. */
 export function listCommittedSlices(jobDirectory: string): number[] {
   return listNames(jobDirectory, 'temp')
     .flatMap((name) => {
@@ -49,7 +47,7 @@ export interface PileSetOfSlice {
   readonly pileSet: PileSet;
 }
 
-/** Commits several pile sets together. The index of each must be a file. */
+/** The index of each pile set must be a file. */
 export async function commitPileSets(
   pileSets: readonly PileSetOfSlice[],
   layout: PileSetLayout,

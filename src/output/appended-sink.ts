@@ -1,10 +1,10 @@
 /**
- * A sink for records whose place is known only when those before them are written. It gathers records in its buffers, used
- * together as one. Each time they are full, it appends their bytes when it is its turn.
+ * A sink for records whose place is known only when those before them are written. It gathers records in its buffers,
+ * used together as one. Each time they are full, it appends their bytes when it is its turn.
  *
- * It may compress: then the bytes of full buffers become one member, so that a file is a sequence of members of a few MiB
- * that others can read in parallel. A task compresses ahead, its members wait in spare memory, and it appends them when it is
- * its turn. A task that finds no spare memory left waits for its turn, and from then on appends at once.
+ * It may compress: then the bytes of full buffers become one member, so that a file is a sequence of members of a few
+ * MiB that others can read in parallel. A task compresses ahead, and its members wait in spare memory for its turn. A
+ * task that finds no spare memory left waits for its turn, and from then on appends at once.
  *
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
@@ -32,7 +32,6 @@ import { writeToStream } from './stream-output.js';
 
 interface AppendedSinkParts {
   readonly target: AppendedTarget | StreamTarget;
-  /** Undefined: records are stored as they are. */
   readonly compression: Compression | undefined;
   readonly start: SinkStart;
   readonly buffer: SinkBuffer;
@@ -46,11 +45,10 @@ interface Region {
   recordBytes: number;
   storedBytes: number;
   checksum: string;
-  /** Where the region begins; undefined until its first bytes are appended. */
+  /** Undefined until its first bytes are appended. */
   start: number | undefined;
 }
 
-/** A member that is not appended yet. */
 interface WaitingMember {
   readonly region: Region;
   readonly bytes: Uint8Array;
@@ -109,7 +107,6 @@ export class AppendedSink implements OutputSink {
     return true;
   }
 
-  /** Whether the shard gets its records from this task; else another one writes them. */
   #isOwn(shard: number): boolean {
     const { target } = this.#parts;
     if (target.kind === 'stream' || target.own === undefined) return true;
@@ -163,7 +160,7 @@ export class AppendedSink implements OutputSink {
     if (target.kind === 'stream' && this.#end > 0) return false;
     for (const { spareBytes } of this.#waiting.splice(0)) control.giveSpare(spareBytes);
     if (target.kind === 'stream') return true;
-    // The turn was not passed on: nobody has appended anything behind these regions.
+    // The turn was not passed on: nobody has appended anything after these regions.
     for (const { shard, start } of this.#regions) {
       if (start === undefined) continue;
       const byteLength = target.headerBytes + start;

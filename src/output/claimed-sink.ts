@@ -1,5 +1,5 @@
 /**
- * A sink into one staged file for records whose place follows from those before them, like that of an `AppendedSink`. But a
+ * A sink into one staged file for records whose place follows from those before them, as in an `AppendedSink`. But a
  * task that knows how many bytes will follow claims their place when it is its turn, and passes the turn on before it
  * writes: so tasks write at the same time. A task that does not know it keeps its turn until all is written.
  */
@@ -69,7 +69,7 @@ export class ClaimedSink implements OutputSink {
     return regions;
   }
 
-  /** The next task may be writing behind the claimed bytes. */
+  /** The next task may be writing after the claimed bytes. */
   async takeBack(): Promise<boolean> {
     return !this.#hasPassedTurn;
   }
@@ -82,7 +82,6 @@ export class ClaimedSink implements OutputSink {
     return this.#sink ?? this.#open(undefined);
   }
 
-  /** @param byteLength undefined: nobody knows. */
   #open(byteLength: number | undefined): FilesSink {
     const { turn, shard } = this.#start;
     this.#control.waitForTurn(turn);

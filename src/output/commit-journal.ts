@@ -1,7 +1,6 @@
 /**
- * The plan for giving outputs their final names, written durably before the first move, so that a later attempt can finish
- * or take back the moves of a killed one: which shards there are, and which former files they replace. It is a file in the
- * job directory.
+ * The plan for giving outputs their final names: which shards there are, and which former files they replace. It is
+ * written durably before the first move, so that a later attempt can finish or take back the moves of a killed one.
  */
 import { join } from 'node:path';
 import { syncDirectory } from '../io/durable.js';
@@ -35,16 +34,14 @@ const shape = object({
   phase: oneOf('move-aside', 'move-in', 'moved'),
   /** Whether shards get their names in a directory that existed before the job. */
   intoExisting: flag,
-  /** Of the shards, in order; empty for one output. */
+  /** In the order of the shards; empty for one output. */
   names: list(fileName),
   byteLengths: list(wholeNumber()),
-  /** Names of the former files that the shards replace. */
   replaced: list(fileName),
   records: wholeNumber(),
-  /** Of all records. */
   bytes: wholeNumber(),
   checksum: checksumText,
-  /** Of the splits of the output, in order. Absent: it is not split. */
+  /** In order. Absent: the output is not split. */
   splits: optional(
     list(
       object({
@@ -80,7 +77,7 @@ export async function removeJournal(jobDirectory: string): Promise<void> {
   await syncDirectory(jobDirectory, 'temp');
 }
 
-/** @returns undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
+/** Undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
 export function readJournal(jobDirectory: string): CommitJournal | undefined {
   const path = join(jobDirectory, JOURNAL_NAME);
   const journal = format.read(path);

@@ -48,14 +48,13 @@ export class FilesSink implements OutputSink {
   #file: OpenFile | undefined;
   /** The same file, opened for direct writes. */
   #directFile: OpenFile | undefined;
-  /** Whether this shard is written directly. */
   #direct = false;
   /** The last direct write from each buffer; it may not have ended. */
   readonly #writes: Promise<void>[];
   #regionStart = 0;
   /** Byte of the file that is at #pendingAddress. */
   #position = 0;
-  /** Address of the buffer that is being filled, and which one it is. */
+  /** The buffer that is being filled: its address, and which one it is. */
   #address: number;
   #turn = 0;
   /** Filled and not yet written: [#pendingAddress, fillAddress). */

@@ -1,4 +1,3 @@
-/** Opens the sink that fits a target. */
 import type { JobControl } from '../job-control.js';
 import { AppendedSink } from './appended-sink.js';
 import { ClaimedSink } from './claimed-sink.js';

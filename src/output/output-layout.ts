@@ -10,13 +10,11 @@ import type { ShardCuts } from '../plan/shard-cuts.js';
 export interface OutputLayout {
   readonly cuts: ShardCuts;
   readonly ends: StoredEnds;
-  /** Of all records. */
   readonly recordBytes: number;
-  /** Undefined: records are stored as they are. */
   readonly compression: Compression | undefined;
-  /** Whether nobody knows the place of a record before those before it are written. That of a compressed one never is. */
+  /** Whether nobody knows the place of a record before those before it are written, as in any compressed output. */
   readonly isAppended?: boolean;
-  /** The same, where a task knows how much it will write before it writes: each claims its place in turn. */
+  /** Whether a task of such an output knows how much it will write: then each task claims its place in turn. */
   readonly isClaimed?: boolean;
 }
 
@@ -31,23 +29,19 @@ export interface ShardEnds {
 
 const NOTHING = new Uint8Array();
 
-/** The ends of outputs that consist of records only. */
 export const NO_ENDS: ShardEnds = { headerBytes: 0, headerOf: () => NOTHING, trailer: NOTHING };
 
-/** The bytes of each shard besides its records. */
 export function bytesAround({ headerBytes, trailer }: ShardEnds): number {
   return headerBytes + trailer.byteLength;
 }
 
-/** The same bytes as the file stores them: as they are, or compressed. */
+/** The ends as the file stores them: as they are, or compressed. */
 export interface StoredEnds {
   readonly headerBytes: number;
-  /** @param recordBytes of all records of the shard. */
   headerOf(recordBytes: number): Uint8Array;
   trailerOf(recordBytes: number): Uint8Array;
 }
 
-/** @param encoder undefined: the output is not compressed. */
 export function storedEnds(ends: ShardEnds, encoder: MemberEncoder | undefined): StoredEnds {
   const { headerBytes, trailer } = ends;
   const headerOf = (recordBytes: number) => {

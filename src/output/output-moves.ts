@@ -32,13 +32,12 @@ import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-pl
 import { stagedPath } from './output-target.js';
 import { completionMarkerName, formerMarkerName, type ShardGroup } from './shard-names.js';
 
-/** The directories that hold the staged outputs and the journal while outputs get their names. */
 export interface MoveDirectories {
   readonly stagingDirectory: string;
   readonly jobDirectory: string;
 }
 
-/** Makes all moves that are not made yet; a second call makes none. */
+/** Makes all moves that are not made yet. */
 export async function moveOutputs(
   place: FilesPlace,
   directories: MoveDirectories,
@@ -135,7 +134,6 @@ function findFormerMarkers(place: ShardsPlace, journal: CommitJournal) {
   });
 }
 
-/** The shards of one prefix, and what they hold. */
 interface FilledGroup extends ShardGroup, Pick<CommitJournal, 'records' | 'bytes' | 'checksum'> {}
 
 /** The shards that get a marker of their own: those of each split, or all. */
@@ -212,7 +210,6 @@ export async function takeBack(
   await removeJournal(jobDirectory);
 }
 
-/** @throws VerificationError when the journal is of another output; SystemError when the output directory is gone. */
 function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: CommitJournal): void {
   if (outputIdentity !== outputIdentityOf(place)) {
     throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
@@ -224,7 +221,6 @@ function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: C
   );
 }
 
-/** Holds the former files while the outputs replace them. */
 export function asideDirectory(stagingDirectory: string): string {
   return join(stagingDirectory, ASIDE_NAME);
 }
@@ -242,7 +238,6 @@ export function isNamed(staged: string, final: string): boolean {
   return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
-/** Whether a staged file is still to get its final name. */
 export function isWithoutName(staged: string, final: string): boolean {
   return nameExists(staged, 'output') && !isSameEntry(staged, final, 'output');
 }

@@ -27,7 +27,6 @@ export interface FilePlace {
   readonly mayReplace: boolean;
 }
 
-/** A directory of shards. */
 export interface ShardsPlace {
   readonly kind: 'shards';
   readonly path: string;
@@ -36,7 +35,6 @@ export interface ShardsPlace {
   readonly mayReplace: boolean;
 }
 
-/** Differs from that of any other output. */
 export function outputIdentityOf(place: FilesPlace): string {
   return formatOutputIdentity(place.kind, place.path, place.kind === 'shards' ? place.naming.prefixes : []);
 }
@@ -46,10 +44,9 @@ export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, pre
   return JSON.stringify([kind, path, ...(prefixes.length === 0 ? [''] : prefixes)]);
 }
 
-/** A file, by its device and inode. */
 export interface FileIdentity {
   readonly path: string;
-  /** As in the version of a file. */
+  /** Device and inode, as in the version of a file. */
   readonly identity: string;
 }
 
@@ -57,7 +54,7 @@ export const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout',
 
 /**
  * Finds out what `output` names now. `requireReplaceable` checks whether the job may replace what exists there.
- * @param naming how shards are named; undefined for one output.
+ * @param naming undefined for one output.
  */
 export function resolveOutput(
   output: string | undefined,
@@ -123,7 +120,6 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
  * @param output as the user named it, for messages.
  * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
  * @param resume whether the user asked to resume a job of which nothing is left.
- * @throws UsageError when the job would replace something that it may not replace.
  */
 export function requireReplaceable(
   place: FilesPlace,
@@ -172,10 +168,7 @@ export function requireReplaceable(
   );
 }
 
-/**
- * @param nameOf as the user named it.
- * @throws UsageError when no file can take the place of one of them.
- */
+/** @param nameOf the name that the user gave a path. */
 export function requireNoObstacle(paths: readonly string[], nameOf: (path: string) => string): void {
   const obstacleOf = renameObstacles();
   for (const path of paths) {
@@ -185,7 +178,7 @@ export function requireNoObstacle(paths: readonly string[], nameOf: (path: strin
   }
 }
 
-/** Of an output that exists, where a job should be resumed. */
+/** Said of an output that exists, where a job should be resumed. */
 export const PERHAPS_DONE = ', and nothing is left to resume, so the job may be done';
 
 function patternsOf({ prefixes }: ShardNaming): string {
@@ -197,11 +190,7 @@ function optionOfPrefixes({ prefixes }: ShardNaming): 'shardPrefix' | 'output' {
   return prefixes.length === 1 ? 'shardPrefix' : 'output';
 }
 
-/**
- * @param output a pipe, a device or standard output.
- * @param read the files that the job reads.
- * @throws UsageError when the job would read what it writes.
- */
+/** @param output a pipe, a device or standard output. */
 export function requireNotRead(output: string, read: Iterable<FileIdentity>): void {
   const stat = statOutput(output);
   // A terminal is often both, and gives nothing back.
@@ -229,7 +218,6 @@ function identityIn({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** @throws SystemError when the output cannot be made in a directory. */
 export function requireWritable(directory: string): void {
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle === undefined) return;
@@ -246,7 +234,6 @@ function requireReadable(directory: string): void {
   );
 }
 
-/** The path that a new file will have, without symbolic links. */
 function realPathOfNew(path: string): string {
   const absolute = resolve(path);
   return join(realPathOf(dirname(absolute), 'output'), basename(absolute));
@@ -291,9 +278,8 @@ export function stagingParentOf(place: FilesPlace): string {
 }
 
 /**
- * @param what how messages call it: `the output out`.
- * @param placeOf as what the next job of the same inputs would read a file.
- * @throws UsageError when that job would read this output.
+ * @param what how messages call the output: `the output out`.
+ * @param placeOf where the next job of the same inputs would read a file; undefined: it would not.
  */
 export function requireUnread(
   what: string,
@@ -317,7 +303,6 @@ export function requireUnread(
   );
 }
 
-/** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {
   const real = realpathOfNearest(path);
   for (const directory of inputDirectories) {

@@ -1,8 +1,8 @@
 /**
- * Where a task of pass 2 puts its part of the global order. The target is plain data: staged files that are cut by
- * arithmetic and written in parallel at known places; staged files to which the tasks append in turns, because they are
- * compressed or nobody knows the places; or a stream, written in turns too. A sink writes to a target, from one place on without a gap; the task gathers records
- * straight into the sink's buffers in linear memory.
+ * Where a task of pass 2 puts its part of the global order. A target is plain data, of one of three kinds: staged files
+ * that are cut by arithmetic and written in parallel at known places; staged files to which the tasks append in turns,
+ * because they are compressed or nobody knows the places; or a stream, written in turns too. A sink writes to a target,
+ * from one place on without a gap. The task gathers records straight into the sink's buffers in linear memory.
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
@@ -30,10 +30,9 @@ export interface PlacedTarget extends StagedTarget {
   readonly isClaimed?: boolean;
 }
 
-/** Files in which a record lies behind those before it, wherever these end. */
+/** Files in which a record follows those before it, wherever these end. */
 export interface AppendedTarget extends StagedTarget {
   readonly kind: 'appended';
-  /** Undefined: not compressed. */
   readonly compression: Compression | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
@@ -50,11 +49,9 @@ export interface StreamTarget {
   readonly kind: 'stream';
   readonly fd: number;
   readonly path: string;
-  /** Undefined: not compressed. */
   readonly compression: Compression | undefined;
 }
 
-/** Path that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
 export const STANDARD_OUTPUT_FD = 1;
 
@@ -70,11 +67,10 @@ export interface WrittenRegion {
   readonly end: number;
   /** Bytes of the records in it, decompressed. */
   readonly recordBytes: number;
-  /** Of the stored bytes, as `checksumTextOf` returns it; empty when no later attempt reads them back. */
+  /** The checksum of the stored bytes, as `checksumTextOf` returns it; empty when no later attempt reads them back. */
   readonly checksum: string;
 }
 
-/** Bytes of all records in several regions. */
 export function recordBytesOf(regions: readonly WrittenRegion[]): number {
   return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
 }
@@ -91,7 +87,6 @@ export interface OutputSink {
   filled(byteLength: number): void;
   /** Begins to write all that can be written now. @returns whether there is more room than before. */
   flush(): Promise<boolean>;
-  /** Waits for the writes that were begun. */
   settle(): Promise<void>;
   /** Ends the shard; the next bytes begin the next shard. */
   cut(): Promise<void>;
@@ -107,11 +102,11 @@ export interface OutputSink {
   abandon(): Promise<void>;
 }
 
-/** Linear memory for a sink: several buffers, with slack behind each. */
+/** Linear memory for a sink: several buffers, with slack after each. */
 export interface SinkBuffer {
   /** Multiples of the alignment of direct writes. */
   readonly addresses: readonly [number, ...number[]];
-  /** Of each. */
+  /** The size of each buffer. */
   readonly capacityBytes: number;
   /** The memory as it is now: it is replaced when it grows. */
   readonly memory: () => Uint8Array;
@@ -123,7 +118,6 @@ export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
 /** Where the part of a task ends, and that of another one begins: a byte of a shard, as in `SinkStart`. */
 export type SinkEnd = Pick<SinkStart, 'shard' | 'shardByte'>;
 
-/** Where a task begins. */
 export interface SinkStart {
   readonly shard: number;
   /** Byte of that shard, counted from the end of its header, when each record has a known place. */

@@ -1,6 +1,4 @@
-/**
- * Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise.
- */
+/** Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise. */
 import { basename, join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
@@ -10,7 +8,7 @@ import { readHead } from '../io/small-file.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 
 export interface ShardNaming {
-  /** Of the shards; several if the output is split. */
+  /** Several if the output is split. */
   readonly prefixes: readonly string[];
   /** With its leading dot; empty for none. */
   readonly extension: string;
@@ -30,7 +28,6 @@ export function shardName(
   return `${prefix}${numberPart(shard, shardCount)}${extension}`;
 }
 
-/** The names of all shards, group by group. */
 export function shardNames({ extension }: Pick<ShardNaming, 'extension'>, groups: readonly ShardGroup[]): string[] {
   return groups.flatMap(({ prefix, shardCount }) =>
     Array.from({ length: shardCount }, (_, shard) => shardName({ prefix, extension }, shard, shardCount)),
@@ -55,10 +52,7 @@ export function isMadeWayFor(name: string): boolean {
 /** The longest file name that file systems allow, in bytes. */
 const LONGEST_NAME_BYTES = 255;
 
-/**
- * @param advice what makes them shorter.
- * @throws UsageError when the names of shards may be longer than file systems allow.
- */
+/** @param advice what makes the names shorter. */
 export function requireShortNames(
   { prefixes, extension }: ShardNaming,
   advice = 'a shorter `shardPrefix`, or shorter names of `splits`',
@@ -90,19 +84,18 @@ export function findFormerFiles({ path, naming }: { readonly path: string; reado
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
 
-/** Of a former file: whether it is a shard, and not a marker. */
+/** Whether a former file is a shard, and not a marker. */
 export function isShard(name: string): boolean {
   return !name.endsWith(MARKER_ENDING);
 }
 
-/** Whether new shards of these prefixes replace the file of this name in the directory `path`. */
 export function isReplaced(
   { path, naming }: { readonly path: string; readonly naming: Pick<ShardNaming, 'prefixes'> },
   name: string,
 ): boolean {
   return naming.prefixes.some((prefix) => {
     if (name === completionMarkerName(prefix)) return true;
-    // A file of the user's may be called like a former marker.
+    // The user may have a file with the name of a former marker.
     if (name === formerMarkerName(prefix)) return isMarker(join(path, name));
     return isShardOf(prefix, name);
   });

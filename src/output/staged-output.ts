@@ -34,19 +34,16 @@ import { findFormerFiles, isShard, shardNames } from './shard-names.js';
  */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
-/** The totals of a complete output. */
 export interface OutputSummary {
   readonly shardCount: number;
   readonly records: number;
-  /** Of all records; shards may have headers besides. */
+  /** The bytes of all records; shards may have headers besides. */
   readonly bytes: number;
   /** Multiset checksum, 16 hex digits. */
   readonly checksum: string;
-  /** Undefined: the output is not split. */
   readonly splits?: readonly SplitSummary[] | undefined;
 }
 
-/** The moves of a commit, before the first one. */
 export interface PlannedMoves {
   readonly journal: CommitJournal;
   /** Whether one move makes the whole output appear. If there are more, a later attempt must finish them or take them back. */
@@ -70,11 +67,7 @@ export class StagedOutput {
     return this.#directories.stagingDirectory;
   }
 
-  /**
-   * Prepares for the records that are not written yet.
-   * @param finished the durable regions that an earlier attempt wrote.
-   * @returns what the tasks of pass 2 write to.
-   */
+  /** @param finished the durable regions that an earlier attempt wrote. */
   begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
     const { cuts, ends, recordBytes, compression, isAppended = false, isClaimed = false } = layout;
     const { headerBytes } = ends;
@@ -87,7 +80,9 @@ export class StagedOutput {
     return { kind: 'appended', ...staged, compression };
   }
 
-  /** Cuts off the bytes behind the finished regions of an earlier attempt: it is not known how many of them are whole. */
+  /**
+   * Cuts off the bytes after the finished regions of an earlier attempt: it is not known how many of them are whole.
+   */
   #shortenTo(finished: readonly WrittenRegion[], { cuts, ends }: OutputLayout): void {
     const endOf = endsOfShards(finished);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
@@ -99,10 +94,7 @@ export class StagedOutput {
     }
   }
 
-  /**
-   * Checks the staged files before the length of headers is known. If less than a header is missing, reading back finds it.
-   * @throws StagedOutputError when bytes that an earlier attempt wrote are missing.
-   */
+  /** The length of headers is not known yet. If less than a header is missing, reading back finds it. */
   requireStaged(regions: readonly WrittenRegion[]): void {
     for (const [shard, end] of endsOfShards(regions)) {
       const path = stagedPath(this.#stagingDirectory, shard);
@@ -143,9 +135,8 @@ export class StagedOutput {
   }
 
   /**
-   * Checks that the regions tile the records of each shard and together hold all records, that fitted cuts and splits lie
-   * between records, and that the sizes of the files agree.
-   * @throws VerificationError
+   * Checks that the regions tile the records of each shard and together hold all records, that fitted cuts and splits
+   * lie between records, and that the sizes of the files agree.
    */
   verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
     const regionsOf = regionsOfShards(regions);
@@ -184,9 +175,8 @@ export class StagedOutput {
   }
 
   /**
-   * The first step of a commit: waits until the bytes of all shards are durable, and plans their moves.
-   * @throws AbortError when the job is stopped until then; from here on it can no longer be stopped. UsageError
-   *   ERR_OUTPUT_EXISTS when shards appeared that the job may not replace.
+   * The first step of a commit: waits until the bytes of all shards are durable, and plans their moves. The job can be
+   * stopped until this ends, and no longer.
    */
   async prepareCommit(summary: OutputSummary, control: JobControl): Promise<PlannedMoves> {
     const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
@@ -220,10 +210,7 @@ export class StagedOutput {
     return this.#afterMoves(journal);
   }
 
-  /**
-   * Finishes the moves that a killed attempt had begun. @returns as `commitMoves`.
-   * @throws VerificationError when an output that had its final name is gone.
-   */
+  /** Finishes the moves that a killed attempt had begun. */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
     this.#requireOwn(journal);
     await moveOutputs(this.#place, this.#directories, journal);
@@ -244,7 +231,7 @@ export class StagedOutput {
     return { ...common, intoExisting: place.exists, names, replaced };
   }
 
-  /** @throws VerificationError when the journal, though undamaged, is of other outputs. */
+  /** An undamaged journal may be of other outputs. */
   #requireOwn(journal: CommitJournal): void {
     const place = this.#place;
     const { names } = journal;
@@ -278,7 +265,6 @@ export class StagedOutput {
     }
   }
 
-  /** @returns the final paths. */
   #afterMoves({ names }: CommitJournal): readonly string[] {
     try {
       removeDirectory(asideDirectory(this.#stagingDirectory));
@@ -296,7 +282,6 @@ export class StagedOutput {
   }
 }
 
-/** @throws VerificationError if a split has more or less than the records that it should have. */
 function requireBytesOfSplits(
   { splits, shardCount }: SplitCuts,
   regionsOf: ReadonlyMap<number, WrittenRegion[]>,

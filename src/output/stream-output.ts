@@ -25,7 +25,6 @@ import {
 /** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
 
-/** @throws SystemError when it is closed. */
 export function requireOpenStandardOutput(): void {
   if (!isClosedStream(STANDARD_OUTPUT_FD)) return;
   throw new SystemError(
@@ -41,7 +40,6 @@ export function standardOutput(): OpenFile {
   return { fd, path: STANDARD_OUTPUT_NAME, role: 'output' };
 }
 
-/** Writes all of `bytes`. @throws AbortError when the job is stopped while the reader takes nothing. */
 export async function writeToStream(file: OpenFile, bytes: Uint8Array, control: JobControl): Promise<void> {
   const backoff = new Backoff();
   for (let done = 0; done < bytes.byteLength; ) {
@@ -64,7 +62,7 @@ export class StreamOutput {
     this.#file = file;
   }
 
-  /** Waits for the reader of a pipe. @throws AbortError when the job is stopped meanwhile. */
+  /** Waits for the reader of a pipe. */
   static async open(path: string, control: JobControl): Promise<StreamOutput> {
     if (path === STANDARD_OUTPUT) return new StreamOutput(standardOutput());
     for (;;) {
@@ -75,18 +73,17 @@ export class StreamOutput {
     }
   }
 
-  /** Writes the header. @returns what the tasks of pass 2 write to. */
+  /** Writes the header. */
   async begin({ ends, recordBytes, compression }: OutputLayout, control: JobControl): Promise<StreamTarget> {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
     return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
   }
 
-  /** Writes the trailer, when all tasks are done. */
+  /** Writes the trailer, after all tasks are done. */
   async complete({ ends, recordBytes }: OutputLayout, control: JobControl): Promise<void> {
     await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
   }
 
-  /** @throws VerificationError when the tasks together did not write all records. */
   verify({ recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
     const written = recordBytesOf(regions);
     if (written === recordBytes) return;

@@ -1,10 +1,10 @@
 /**
- * Finds what a reader that starts in the middle of an input must know of the bytes before: how often the byte occurs that its
- * framing counts, and the ordinal of its first record if the keys come from ordinals.
+ * Finds what a reader that starts in the middle of an input must know of the bytes before: how often the byte occurs
+ * that its framing counts, and the ordinal of its first record if the keys come from ordinals.
  *
- * That ordinal follows from the place where records have one size, and from the count of a byte where records end behind
- * every so many of it. Otherwise the records before it are counted, read as pass 1 reads them. The last part of an input is
- * never counted, so an input of one part is not read before pass 1.
+ * That ordinal follows from the place where records have one size, and from the count of a byte where a record ends
+ * after every so many of it. Otherwise the records before it are counted, read as pass 1 reads them. The last part of
+ * an input is never counted, so an input of one part is not read before pass 1.
  */
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
@@ -19,7 +19,6 @@ import type { Slice, SlicePart } from '../plan/slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
-/** The inputs, and how they are cut. */
 export interface CutInputs extends ReadableInputs {
   readonly slices: readonly Slice[];
   readonly settings: ReadSettings;
@@ -31,7 +30,7 @@ export interface CutInputs extends ReadableInputs {
 export type CountBefore = (part: SlicePart) => number;
 
 /**
- * Counts the byte that a framing needs, or behind which records end if the keys come from ordinals, up to the start of the
+ * Counts the byte that a framing needs, or that ends records if the keys come from ordinals, up to the start of the
  * last range that the job still has to read.
  * @param isDone whether an earlier attempt at the job has scattered the slice.
  */
@@ -82,7 +81,6 @@ function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): nu
   return keys === 'ordinal' && cut.kind === 'anywhere' ? recordEnd?.byte : undefined;
 }
 
-/** The positions in each input where ranges start, in order. */
 function startsToCountTo(
   { inputs, slices }: CutInputs,
   isDone: (slice: number) => boolean,
@@ -105,17 +103,15 @@ export function headerBytesOf(input: Input | undefined): number {
   return input?.kind === 'file' ? input.header.byteLength : 0;
 }
 
-/** What the reader of a part must know of the bytes before it. */
 export interface Before {
   /** See `Cut`. */
   readonly count: number;
-  /** The records that begin there; undefined: nobody asks. */
+  /** How many records begin before it; undefined: nobody asks. */
   readonly records: number | undefined;
 }
 
 export type BeforePart = (part: SlicePart) => Before;
 
-/** @param isDone whether an earlier attempt at the job has scattered the slice. */
 export async function lookBeforeRanges(
   work: CutInputs,
   threads: Threads,
@@ -134,7 +130,7 @@ export async function lookBeforeRanges(
   return (part) => ({ count: countBefore(part), records: derived(part) ?? counted(part) });
 }
 
-/** @returns how many records begin before a part that is not the first of its input; undefined: they must be counted. */
+/** How many records begin before a part that is not the first of its input; undefined: they must be counted. */
 function recordsBefore(
   { cut, recordEnd }: Framing,
   part: SlicePart,
@@ -143,7 +139,7 @@ function recordsBefore(
 ): number | undefined {
   if (cut.kind === 'every') return (part.start - headerBytes) / cut.byteLength;
   if (recordEnd === undefined || part.members !== undefined) return undefined;
-  // The byte right before the part is not counted: behind it begins a record of this part.
+  // The byte right before the part is not counted: a record of this part begins after it.
   return Math.floor(countBefore(part) / recordEnd.every) + 1;
 }
 

@@ -19,16 +19,12 @@ import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
 
-/** One output is one shard of everything. */
 export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 
-/** How the output is cut and compressed. */
 export interface OutputForm {
   /** Undefined: one output. */
   readonly shards: ShardRule | undefined;
-  /** Undefined: the order is not split. */
   readonly splits: readonly { readonly shards: ShardRule }[] | undefined;
-  /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
 }
 
@@ -50,16 +46,10 @@ export interface OutputPlan extends Omit<OutputLayout, 'cuts'> {
   readonly isSplit: boolean;
 }
 
-/** A part of the order that is cut into shards alone. */
 export interface PartPlan extends Pick<FoundSplit, 'firstRank' | 'firstByte' | 'bytes'> {
   readonly cuts: PlainCuts | CutsToFit;
 }
 
-/**
- * @param ends of each output.
- * @param found the splits that the form asks for.
- * @throws UsageError or InputError if the output cannot be cut as requested.
- */
 export function planOutput(
   { shards, splits, compression }: OutputForm,
   piles: ScatteredPiles,
@@ -79,7 +69,6 @@ export function planOutput(
   return { parts, isSplit: splits !== undefined, ends: storedEnds(ends, encoder), recordBytes, compression };
 }
 
-/** The memory of a job at the end of pass 1. */
 interface MemoryOfPass1 {
   readonly memory: MemoryPlan;
   readonly memoryNeed: MemoryNeed;
@@ -87,16 +76,14 @@ interface MemoryOfPass1 {
   readonly control: JobControl;
 }
 
-/** The memory of pass 2, and whether it needs new threads. */
 interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes'> {
   readonly needsNewThreads: boolean;
 }
 
 /**
- * Fits the memory of pass 2 to the longest record. If pass 2 has room for fewer threads than planned, or arenas have grown
- * in pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the spare
- * memory of the job.
- * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
+ * Fits the memory of pass 2 to the longest record. If pass 2 has room for fewer threads than planned, or arenas have
+ * grown in pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the
+ * spare memory of the job.
  */
 export function fitPass2(
   { memory, memoryNeed, ramPool, control }: MemoryOfPass1,
@@ -117,11 +104,7 @@ export function fitPass2(
   return { workers, arenaBytes, needsNewThreads: !canStay };
 }
 
-/**
- * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so.
- * @param releases ends the threads when the job ends.
- * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
- */
+/** The threads of pass 1, or new ones if `fitPass2` says so. */
 export async function threadsOfPass2(
   threads: Threads,
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },

@@ -77,9 +77,8 @@ export interface CommittedSlicesQuery extends KeptPileSets {
 
 /**
  * Reads the slices one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
- * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this throws
- * the error and revokes none.
- * @throws SystemError; AbortError if the job was asked to stop.
+ * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this
+ * throws the error and revokes none.
  */
 export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
   const { layout, onDamage, control } = query;
@@ -110,7 +109,6 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
   else if (damage.length > 1) onDamage(`${damage.length} parts are made again: ${nameSome(damage)}`);
 }
 
-/** @throws VerificationError if the pile set is damaged, or not all there. */
 export function readCommitted(
   { layout, size, isStripeDone }: Pick<CommittedSlicesQuery, 'layout' | 'size' | 'isStripeDone'>,
   slice: number,
@@ -127,7 +125,6 @@ export function readCommitted(
 }
 
 /**
- * @param path of the index.
  * @param isStripeDone whether the data of a stripe may be deleted. Absent: none may.
  * @throws VerificationError if the pile set is damaged, or not all there.
  */

@@ -14,18 +14,16 @@ import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
-/** A set of records: inputs, and how they are read. */
 export interface RecordSet extends CutInputs {
   readonly settings: ComparisonSettings;
 }
 
 export interface TalliedSet {
   readonly tally: Tally;
-  /** Of the first input, if there are headers. */
+  /** The header of the first input, if there are headers. */
   readonly header: FoundHeader | undefined;
 }
 
-/** @throws VerificationError if the tasks did not read every byte of every input once; InputError */
 export async function tallySets(sets: readonly RecordSet[], threads: Threads): Promise<readonly TalliedSet[]> {
   const tallied = sets.map((set) => ({
     tally: new Tally(),
@@ -56,7 +54,7 @@ export interface ComparedRecord extends Pick<FoundRecords, 'byteLength' | 'excer
   readonly inSets: readonly { readonly count: number; readonly places: readonly FoundPlace[] }[];
 }
 
-/** @returns those of the wanted slots that do not come equally often in all sets. */
+/** Returns those records of the wanted slots that do not come equally often in all sets. */
 export async function findDifferences(
   sets: readonly RecordSet[],
   wanted: Uint8Array,
@@ -83,12 +81,10 @@ export async function findDifferences(
   );
 }
 
-/** In the order in which the records are read. */
 export function byPlace(a: FoundPlace, b: FoundPlace): number {
   return a.inputOrdinal - b.inputOrdinal || a.position - b.position;
 }
 
-/** What one task reads. */
 interface PartsOfSet {
   readonly set: number;
   readonly settings: ComparisonSettings;

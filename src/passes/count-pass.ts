@@ -17,22 +17,17 @@ import type { Threads } from './threads.js';
 
 export interface CountWork extends CutInputs {
   readonly settings: ReadSettings;
-  /** In which each record comes once. */
+  /** The weighing in which each record comes once. */
   readonly weighing: Weighing;
-  /** To add up; undefined: records and bytes are enough. */
+  /** The field to add up; undefined: records and bytes are enough. */
   readonly field: NumberField | undefined;
 }
 
-/** What a group has. */
 export interface CountedGroup extends Amount {
-  /** Of the field, in parts of 10^-15; 0 without one. */
+  /** The sum of the field, in parts of 10^-15; 0 without one. */
   readonly sum: bigint;
 }
 
-/**
- * @returns what each group has.
- * @throws VerificationError if the tasks did not read every byte of every input once; InputError ERR_FIELD_MISSING
- */
 export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
   const { inputs, slices, settings, weighing, field } = work;
   const countBefore = await countBeforeRanges(work, threads, () => false);

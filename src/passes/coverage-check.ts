@@ -9,14 +9,13 @@ import { type Input, type InputHeader, NO_HEADER } from '../inputs/list-inputs.j
 import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../plan/weights.js';
 
-/** Of each input, where the keys come from ordinals; else 0. */
+/** The counts of each input, where the keys come from ordinals; else 0. */
 export interface InputCounts {
   readonly records: Float64Array;
   /** Modulo 2^64; 0 where records have no names. */
   readonly nameSums: BigUint64Array;
 }
 
-/** Collects the reports of the tasks, and checks them. */
 export class CoverageCheck {
   readonly #inputs: readonly Input[];
   /** Only for inputs that were read in several parts: a hundred thousand small files have no entry. */
@@ -36,14 +35,11 @@ export class CoverageCheck {
     this.counts = { records: new Float64Array(inputs.length), nameSums: new BigUint64Array(inputs.length) };
   }
 
-  /** Sets the header of a stream. Call it before `add` with a part of that stream. */
+  /** Call it before `add` with a part of that stream. */
   setHeader(inputOrdinal: number, header: InputHeader): void {
     this.#headersOfStreams.set(inputOrdinal, header);
   }
 
-  /**
-   * @throws VerificationError if a whole input is read again; InputError if the size of an input contradicts its header.
-   */
   add(part: Coverage): void {
     const { inputOrdinal, start, end, markBytes = 0 } = part;
     this.#recordBytes += bytesWithCopies(part, this.#weights?.[inputOrdinal]);
@@ -83,11 +79,7 @@ export class CoverageCheck {
     return this.#headersOfStreams.get(inputOrdinal) ?? NO_HEADER;
   }
 
-  /**
-   * @param takenBytes bytes of all records that the piles or the index got, or that were left out.
-   * @throws VerificationError if no task or two tasks read a byte of an input, or if `takenBytes` differs from the bytes
-   *   that the tasks read, with all copies.
-   */
+  /** @param takenBytes bytes of all records that the piles or the index got, or that were left out. */
   verify(takenBytes: number): void {
     for (const [ordinal, input] of this.#inputs.entries()) {
       if (this.#isCovered[ordinal] === 1) continue;
@@ -100,7 +92,6 @@ export class CoverageCheck {
   }
 }
 
-/** The error for piles, or an index, that did not get the bytes that were read. */
 export function bytesMissing(takenBytes: number, readBytes: number): VerificationError {
   return new VerificationError(
     `pass 1 put ${counted(takenBytes, 'byte')} on the piles, expected the ${readBytes} that it read; check the memory of this machine`,

@@ -13,18 +13,13 @@ import type { Threads } from './threads.js';
 
 /** For a job that can be resumed: its cuts are noted before its piles are deleted. */
 export interface KeptCuts {
-  /** The note of an earlier attempt; undefined: it noted nothing. */
   readonly found: CutsNote | undefined;
   /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
   readonly write: (note: CutsNote) => Promise<void>;
 }
 
-/**
- * @param kept undefined: if the job fails, its output is lost.
- * @throws UsageError for too many shards; StagedOutputError if the note of an earlier attempt is missing or does not fit
- *   the records.
- */
+/** @param kept undefined: if the job fails, its output is lost. */
 export async function cutOutput(
   { parts, isSplit }: OutputPlan,
   work: PilesWork,

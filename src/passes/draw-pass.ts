@@ -14,11 +14,10 @@ import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** Tasks a thread: the last ones to end keep the others waiting. */
+/** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
 const TASKS_A_THREAD = 4;
 const MOST_PIECE_BYTES = 2 ** 30;
 
-/** @throws WrongTwiceError if a pile is not as it was. */
 export async function orderInMemory(work: PilesWork, threads: Threads): Promise<readonly OrderedRecords[]> {
   const { totals, bytes } = work.piles;
   const rangeBytes = Math.min(bytes / (TASKS_A_THREAD * threads.pool.threadCount), MOST_PIECE_BYTES);
@@ -48,14 +47,14 @@ export interface DrawsWork {
   readonly job: DrawsTask['job'];
   readonly ordered: readonly OrderedRecords[];
   readonly key: bigint;
-  /** How many places the output has. Infinity: it has no end. */
+  /** Infinity: the output has no end. */
   readonly places: number;
   readonly placesOfTask: number;
   readonly target: OutputTarget;
   readonly signal: AbortSignal | undefined;
 }
 
-/** @returns what was written. An output without end ends when its reader leaves, with a ClosedPipeError. */
+/** An output without end ends when its reader leaves, with a ClosedPipeError. */
 export async function writeAllDraws(
   { places, placesOfTask, signal, ...work }: DrawsWork,
   threads: Threads,

@@ -13,34 +13,25 @@ import type { Threads } from './threads.js';
 
 /** For a job that can be resumed: its splits are noted before its piles are deleted. */
 export interface KeptSplits {
-  /** The note of an earlier attempt; undefined: it noted nothing. */
   readonly found: SplitsNote | undefined;
   /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
   readonly write: (note: SplitsNote) => Promise<void>;
 }
 
-/** What the output has of a split, and where. */
 export interface FoundSplit extends TotalsSum {
   readonly name: string;
   readonly firstRank: number;
   readonly firstByte: number;
 }
 
-/** The splits that a job asks for. */
 export interface AskedSplits {
-  /** Undefined: the order is not split. */
   readonly splits: readonly { readonly rule: SplitRule }[] | undefined;
   /** Undefined: all records. */
   readonly headCount: number | undefined;
 }
 
-/**
- * @returns undefined if the order is not split.
- * @param kept undefined: if the job fails, its output is lost.
- * @throws InputError ERR_TOO_FEW_RECORDS; WrongTwiceError if a pile is not as it was; StagedOutputError if the note of an
- *   earlier attempt is missing or does not fit the piles.
- */
+/** @param kept undefined: if the job fails, its output is lost. */
 export async function findSplits(
   { splits, headCount }: AskedSplits,
   work: PilesWork,
@@ -131,7 +122,6 @@ function placeRanks(ranks: readonly number[], totals: PileTotals): PlacedBound[]
   });
 }
 
-/** What the order has before each bound. */
 function sumsBefore(
   placed: readonly PlacedBound[],
   totals: PileTotals,

@@ -11,15 +11,11 @@ import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** The work of a pass, and what its output has of each pile. */
 interface FinishedWork extends Omit<ShuffleWork, 'piles'> {
   readonly totals: PileTotals;
 }
 
-/**
- * Reads the finished output back and compares its checksums with the records of finished ranges.
- * @throws StagedOutputError if the output has changed, or does not match the piles of these ranges.
- */
+/** Reads the finished output back and compares its checksums with the records of finished ranges. */
 export async function verifyFinishedRanges(
   { totals, target, settings, samples, onWarning }: FinishedWork,
   ranges: readonly FinishedRange[],
@@ -34,10 +30,6 @@ export async function verifyFinishedRanges(
   await verifyRegions(place, ranges, threads, onWarning);
 }
 
-/**
- * Reads staged regions back.
- * @throws StagedOutputError if they have changed.
- */
 export async function verifyRegions(
   place: Omit<ReadBackTask, 'regions'>,
   groups: readonly { readonly regions: readonly WrittenRegion[] }[],
@@ -62,7 +54,7 @@ export async function verifyRegions(
   );
 }
 
-/** Reads staged regions back. @returns the first that is not as it was written; undefined: all are. */
+/** Reads staged regions back, and returns the first that is not as it was written. */
 export async function findChanged(
   task: ReadBackTask,
   { pool }: Pick<Threads, 'pool'>,

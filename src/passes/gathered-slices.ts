@@ -11,12 +11,10 @@ import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 
-/** The inputs of a pass 1, and how they are read. */
 interface GatherableWork extends ReadableInputs {
   readonly settings: Pick<ReadSettings, 'header'>;
 }
 
-/** The results of the tasks, added up. */
 export class GatheredSlices {
   readonly decoders: Record<string, number> = {};
   readonly #pileSets: ScatteredPileSet[] = [];
@@ -26,7 +24,6 @@ export class GatheredSlices {
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
   readonly beginnings = new Beginnings();
-  /** The blank records that were read and left out. */
   readonly blank = { records: 0, bytes: 0 };
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
@@ -34,10 +31,9 @@ export class GatheredSlices {
   /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
-  /** Read and put on no pile. */
+  /** What was read and put on no pile. */
   readonly #leftOut = { records: 0, bytes: 0 };
 
-  /** @param pileCount of the totals of all results. */
   constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
     this.#inputs = inputs;
     this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
@@ -49,12 +45,11 @@ export class GatheredSlices {
     this.recordEnds = new Float64Array(inputs.length);
   }
 
-  /** What was read and put on no pile. */
   get leftOut(): LeftOut {
     return { ...this.#leftOut };
   }
 
-  /** Of each group of inputs; undefined: they have no weights. */
+  /** Undefined: the inputs have no weights. */
   get groups(): readonly GroupAmount[] | undefined {
     return this.#groups?.amounts;
   }
@@ -71,7 +66,6 @@ export class GatheredSlices {
     return this.#pileSets[slice] !== undefined;
   }
 
-  /** @throws InputError if the header of a stream differs from the others. */
   add(slice: number, result: ScatterResult): void {
     const { name, index, diskBytes } = result.pileSet;
     const { coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders, doubts } = result;
@@ -107,13 +101,12 @@ export class GatheredSlices {
     this.#coverage.setHeader(inputOrdinal, header);
   }
 
-  /** Notes the new path of the index of a pile set. */
   indexMoved(slice: number, path: string): void {
     const pileSet = this.#pileSets[slice];
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
-  /** @throws VerificationError if the piles do not hold all of the inputs. */
+  /** Verifies that the piles hold all of the inputs. */
   piles(): ScatteredPiles {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes + this.#leftOut.bytes);

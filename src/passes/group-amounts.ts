@@ -8,7 +8,6 @@ export interface Amount {
   readonly bytes: number;
 }
 
-/** Of one group. */
 export interface GroupAmount {
   readonly read: Amount;
   /** What the weight makes of it on average. */
@@ -45,7 +44,6 @@ export class GroupAmounts {
     this.#undrawnSums[group] = (this.#undrawnSums[group] ?? 0n) + BigInt(part.weighed?.undrawnSum ?? 0);
   }
 
-  /** Of each group. */
   get amounts(): readonly GroupAmount[] {
     return this.#weighing.groups.map(({ weight }, group) => {
       const read = { records: 0, bytes: 0, ...this.#read[group] };

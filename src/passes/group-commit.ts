@@ -1,9 +1,5 @@
-/**
- * Commits the results of tasks in the background, while other tasks work.
- */
 import { AbortError, addCleanupErrors, PileshufError } from '../errors.js';
 
-/** A commit that failed. */
 interface CommitFailure {
   readonly error: unknown;
   /** Whether it was the first failure of the work. */
@@ -39,7 +35,7 @@ export class GroupCommit<Item> {
     return this.#failure;
   }
 
-  /** Waits until all items are durable. @throws the error of a commit that failed. */
+  /** Waits until all items are durable. */
   async finish(): Promise<void> {
     await this.#underWay;
     if (this.#failure !== undefined) throw this.#failure.error;

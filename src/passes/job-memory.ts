@@ -21,9 +21,9 @@ import type { JobStop } from './threads.js';
 const SLAB_BYTES = 2 ** 30;
 
 /**
+ * Opens a pool of at least `wantedBytes`, or of as much as the system has. If the thread that keeps it ends before the
+ * job, it stops the job.
  * @param releases frees the memory, after the threads that use it have ended.
- * @returns a pool of at least `wantedBytes`, or of as much as the system has; undefined if `wantedBytes` is 0.
- * @throws SystemError ERR_WORKER if the thread cannot start. If it ends later, before the job, it stops the job.
  */
 export async function openRamPool(
   wantedBytes: number,
@@ -35,7 +35,6 @@ export async function openRamPool(
   return isOnCallingThread ? ownRamPool(wantedBytes) : keepRamPool(wantedBytes, stop, releases);
 }
 
-/** A pool in the memory of a separate thread. */
 export async function keepRamPool(
   wantedBytes: number,
   stop: Pick<JobStop, 'fail'>,

@@ -81,7 +81,6 @@ export interface PileCut {
   readonly ends: PartEnds;
 }
 
-/** @returns the parts of each pile. @throws WrongTwiceError if a pile is not as it was. */
 export async function measurePiles(
   cuts: readonly PileCut[],
   work: PilesWork,

@@ -1,6 +1,4 @@
-/**
- * Hands tasks to the pool, a few at a time because the list may be long, until all are done or one fails.
- */
+/** Hands tasks to the pool, a few at a time because the list may be long, until all are done or one fails. */
 import { AbortError, StagedOutputError, VerificationError, WrongStreamError, WrongTwiceError } from '../errors.js';
 import { type JobStop, promiseWithResolver, type Threads } from './threads.js';
 
@@ -73,9 +71,8 @@ export async function runTasks<Task, Result>(
 }
 
 /**
- * Puts results in the order of their turns.
- * @param turnOf 0, 1, 2, ..., each once.
- * @returns a function that gets results in any order and passes them to `take` in the order of their turns.
+ * Returns a function that gets results in any order and passes them to `take` in the order of their turns: 0, 1, 2,
+ * ..., each once.
  */
 export function inTurn<Result, Task>(
   take: (result: Result, task: Task) => void,

@@ -17,7 +17,6 @@ const POSITIONS_TOGETHER = 2 ** 20;
 
 const ONCE_IN_ALL = 'expected each key once in all inputs: pack each tar file with a directory of its own';
 
-/** Two neighbours of one key. */
 export type Neighbours = readonly [KeyedSample, KeyedSample];
 
 interface SamplePlace {
@@ -27,7 +26,6 @@ interface SamplePlace {
   readonly position: number | undefined;
 }
 
-/** The inputs that the samples of a job come from. */
 export interface SampleSource {
   readonly inputs: readonly { readonly path: string }[];
   /** Where the records of each input end, in decoded bytes. */
@@ -42,7 +40,6 @@ export interface SampleSource {
   readonly signal: AbortSignal | undefined;
 }
 
-/** @returns undefined where records have no keys. */
 export function sampleSourceOf(
   framing: FramingSpec | undefined,
   source: Omit<SampleSource, 'sampleKeys'>,
@@ -62,7 +59,7 @@ export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours 
   return undefined;
 }
 
-/** The error for neighbours of one key, with the places of both. @throws AbortError */
+/** The error for neighbours of one key, with the places of both. */
 export async function neighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
   const shown = JSON.stringify(Buffer.from(one.sampleKey, 'latin1').toString());
   const asError = (who: string, remedy = ONCE_IN_ALL) =>
@@ -86,7 +83,6 @@ function nameOf({ path, position }: SamplePlace): string {
   return position === undefined ? inputName(path) : `${inputName(path)} (byte ${position})`;
 }
 
-/** @throws VerificationError if no input has such a sample. */
 async function placeOf({ key }: KeyedSample, source: SampleSource): Promise<SamplePlace> {
   const { inputs, recordEnds, keyOf, keys, sampleKeys, signal } = source;
   const { wasm } = new Kernel();

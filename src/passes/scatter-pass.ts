@@ -42,7 +42,6 @@ import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { Threads } from './threads.js';
 
-/** The work of a scatter pass. */
 export interface ScatterWork extends ReadableInputs {
   readonly slices: readonly Slice[];
   /** The generator key of an input. */
@@ -55,30 +54,22 @@ export interface ScatterWork extends ReadableInputs {
   readonly onWarning: (line: string) => void;
 }
 
-/** The result of a scatter pass. */
 export interface ScatterOutcome extends ScatteredPiles {
-  /** The header of all inputs; undefined when they have none. */
   readonly header: Header | undefined;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
   readonly counts: InputCounts;
   readonly leftOut: LeftOut;
-  /** The blank records that were left out. */
   readonly blank: LeftOut;
   readonly beginnings: Beginnings;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
   /** What decoded the parts of inputs that this attempt read, and how many parts each. */
   readonly decoders: Readonly<Record<string, number>>;
-  /** Of each group of inputs; undefined: they have no weights. */
   readonly groups: readonly GroupAmount[] | undefined;
 }
 
-/**
- * @param kept undefined: the caller commits all pile sets together, or removes them when the job ends.
- * @throws VerificationError if the slices do not tile every input, or the piles did not get every byte; InputError
- *   ERR_SAMPLE_KEY_REPEATED if a key was seen twice.
- */
+/** @param kept undefined: the caller commits all pile sets together, or removes them when the job ends. */
 export async function scatterInputs(
   work: ScatterWork,
   threads: Threads,
@@ -102,11 +93,10 @@ export async function scatterInputs(
 }
 
 /**
- * Scatters slices. A record, or the window of a decoder, may find no room beside what other threads hold, although it fits
- * the budget. Such a slice is set aside and scattered again when the threads have ended, which frees their memory: by half
- * as many threads, and in the end by one.
+ * Scatters slices. A record, or the window of a decoder, may find no room beside what other threads hold, although it
+ * fits the budget. Such a slice is set aside and scattered again when the threads have ended, which frees their memory:
+ * by half as many threads, and in the end by one. Throws what does not fit even then.
  * @param take gets the result of each slice once.
- * @throws InputError, UsageError for what does not fit even if a thread is alone.
  */
 export async function scatterSlices(
   work: ScatterWork,
@@ -181,7 +171,6 @@ function unfilled(buffer: SharedArrayBuffer | undefined): SharedArrayBuffer | un
   return HeadLimit.create(headCount, largestKey);
 }
 
-/** The task that scatters one slice. */
 export function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
   const { settings, attempt, keyOf } = work;
   const parts = (work.slices[slice] ?? []).map((part) => {
@@ -191,10 +180,7 @@ export function scatterTask(work: ScatterWork, slice: number, before: BeforePart
   return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
 }
 
-/**
- * Runs a task that reads a slice and puts its records on piles; once more if the result is wrong.
- * @throws VerificationError
- */
+/** Runs a task that reads a slice and puts its records on piles; once more if the result is wrong. */
 async function takeVerified(
   task: ScatterTask,
   run: () => Promise<ScatterResult>,
@@ -206,7 +192,7 @@ async function takeVerified(
   return onceMore(() => orRemoveFiles(verified, task), onWarning);
 }
 
-/** @throws VerificationError if the piles do not hold as many bytes as were read, and as many records where these are known. */
+/** The piles must hold as many bytes as were read, and as many records where these are known. */
 function requireScattered(result: ScatterResult, { parts }: ScatterTask): ScatterResult {
   const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
   const totals = sumTotals(result.totals);
@@ -277,9 +263,8 @@ function storedBytesOf(slice: Slice): number {
 }
 
 /**
- * The scatter pass of a job that asks for the head of the order: leaves out what cannot be among it. If the plan expected far
- * more records than there are, it may leave out too much. Then the inputs are read again.
- * @throws as `scatterInputs`.
+ * The scatter pass of a job that asks for the head of the order: leaves out what cannot be among it. If the plan
+ * expected far more records than there are, it may leave out too much. Then the inputs are read again.
  */
 export async function scatterHead(
   work: ScatterWork,

@@ -11,7 +11,7 @@ export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
 export interface ScatteredPiles extends TotalsSum {
   readonly pileSets: readonly ScatteredPileSet[];
   readonly totals: PileTotals;
-  /** That of the scatter. Absent: 1. */
+  /** The key scale of the scatter. Absent: 1. */
   readonly keyScale?: bigint | undefined;
   /** The last pile that the output has records of, if it lacks some of this pile: `totals` has only those of the output. */
   readonly cutPile?: number;
@@ -28,7 +28,6 @@ export function scatteredPiles(
   return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
 }
 
-/** The bytes of the pile sets on disk. */
 export function diskBytesOf({ pileSets }: ScatteredPiles): number {
   return pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
 }

@@ -1,6 +1,4 @@
-/**
- * Finds where each range of piles starts in the output.
- */
+/** Finds where each range of piles starts in the output. */
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import type { SinkEnd, SinkStart } from '../output/output-target.js';

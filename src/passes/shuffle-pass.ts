@@ -42,13 +42,11 @@ const FILE_RANGES_PER_THREAD = 8;
 /** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
 export interface KeptRanges {
   readonly finished: FinishedRanges;
-  /** The output that the ranges are part of. */
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
 
-/** The output when all piles are in it. */
 export interface WrittenPiles {
-  /** All written regions, with those of an earlier attempt. */
+  /** Includes the regions of an earlier attempt. */
   readonly regions: WrittenRegion[];
   /** What the output has of each pile. */
   readonly totals: PileTotals;
@@ -64,11 +62,7 @@ class OneKeyFound extends Error {
   }
 }
 
-/**
- * @param kept undefined: if the job fails, its output is lost.
- * @throws WrongTwiceError if a pile does not come out as it went in, twice; WrongStreamError; StagedOutputError if the
- *   staged output of an earlier attempt has changed; InputError ERR_SAMPLE_KEY_REPEATED if readers would join two samples.
- */
+/** @param kept undefined: if the job fails, its output is lost. */
 export async function shufflePiles(
   work: ShuffleWork,
   threads: Threads,
@@ -78,10 +72,7 @@ export async function shufflePiles(
   return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
 }
 
-/**
- * The same, for who puts the ranges of several passes together.
- * @returns the ranges that were written, with those of an earlier attempt.
- */
+/** For who puts the ranges of several passes together. Returns all ranges, with those of an earlier attempt. */
 export async function shuffleRanges(
   work: ShuffleWork,
   threads: Threads,
@@ -98,7 +89,6 @@ export async function shuffleRanges(
   }
 }
 
-/** @returns all ranges, with those of an earlier attempt. */
 async function writeRanges(
   work: ShuffleWork,
   threads: Threads,
@@ -148,7 +138,7 @@ async function writeRanges(
   return written;
 }
 
-/** The task that writes a range. @param start where the range starts in the output. @param end where it must end. */
+/** The task that writes a range, from `start` on and up to `end` in the output. */
 export function writeTask(
   work: ShuffleWork,
   range: PileRange,
@@ -205,7 +195,7 @@ function planRanges(
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
 }
 
-/** The piles behind the part of a placed output: others write them, and nothing may be written over them. */
+/** The piles after the part of a placed output: others write them, and nothing may be written over them. */
 function rangeBehind({ part, piles, target }: ShuffleWork): PileRange[] {
   const { records, recordBytes } = piles.totals;
   if (part === undefined || target.kind !== 'placed') return [];
@@ -234,11 +224,7 @@ function commitsOf(
   );
 }
 
-/**
- * Checks that each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1. The task has done so,
- * too; its result may come from elsewhere.
- * @throws VerificationError
- */
+/** The task has verified its piles, too; but its result may come from elsewhere. */
 export function verifyRange(
   totals: PileTotals,
   { first, end }: Pick<PileRange, 'first' | 'end'>,
@@ -251,10 +237,7 @@ export function verifyRange(
   }
 }
 
-/**
- * What the output has of each pile: all of it, or what the ranges tell of their piles.
- * @throws StagedOutputError if an earlier attempt noted more.
- */
+/** What the output has of each pile: all of it, or what the ranges tell of their piles. */
 function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readonly FinishedRange[]): PileTotals {
   if (hasDuplicates !== true) return totals;
   const written = copyOfTotals(totals);

@@ -6,7 +6,6 @@ import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { SampleSource } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 
-/** What is needed to order piles. */
 export interface PilesWork {
   readonly piles: ScatteredPiles;
   readonly settings: ShuffleSettings;
@@ -21,12 +20,10 @@ export interface PilePart {
   readonly end: number;
 }
 
-/** @param part absent: all piles. */
 export function isInPart(part: PilePart | undefined, pile: number): boolean {
   return part === undefined || (pile >= part.first && pile < part.end);
 }
 
-/** The bytes of the records of its piles. */
 export function bytesOfPart({ recordBytes }: PileTotals, part: PilePart | undefined): number {
   return recordBytes.subarray(part?.first, part?.end).reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -1,7 +1,8 @@
 /**
- * Finds what stays of each pile where of equal records one is kept, so that the shuffle pass can plan with it. The piles
- * are put in order once more for that, or a resumed job takes the note of the earlier attempt. An output whose records lie
- * one behind the other, wherever they end, needs no such plan: the shuffle pass then finds the same as it writes.
+ * Finds what stays of each pile where of equal records one is kept, so that the shuffle pass can plan with it. The
+ * piles are put in order once more for that, or a resumed job takes the note of the earlier attempt. An output in which
+ * each record follows the one before, wherever that ends, needs no such plan: the shuffle pass then finds the same as
+ * it writes.
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-distinct.js';
 import { StagedOutputError } from '../errors.js';
@@ -22,12 +23,11 @@ import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** Tasks a thread: the last ones to end keep the others waiting. */
+/** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
 const TASKS_A_THREAD = 4;
 
 /** For a job that can be resumed: what stays is noted before piles are deleted. */
 export interface KeptDistinct {
-  /** The note of an earlier attempt; undefined: it noted nothing. */
   readonly found: DistinctNote | undefined;
   /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
@@ -35,10 +35,8 @@ export interface KeptDistinct {
 }
 
 /**
+ * Returns the same piles, with the totals of what stays.
  * @param kept undefined: if the job fails, its output is lost.
- * @returns the same piles, with the totals of what stays.
- * @throws WrongTwiceError if a pile is not as it was; StagedOutputError if the note of an earlier attempt is missing or does
- *   not fit the piles.
  */
 export async function takeDistinct(
   work: PilesWork,
@@ -63,7 +61,6 @@ async function keptTotals(
   return distinct;
 }
 
-/** @returns undefined: an earlier attempt noted nothing, and deleted no piles. @throws StagedOutputError */
 function notedTotals({ found, hasFinishedRanges }: KeptDistinct, all: PileTotals): PileTotals | undefined {
   if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
   if (!hasFinishedRanges) return undefined;
@@ -72,7 +69,7 @@ function notedTotals({ found, hasFinishedRanges }: KeptDistinct, all: PileTotals
   );
 }
 
-/** @throws StagedOutputError if a pile has fewer records or bytes than are noted to stay. */
+/** No more of a pile can stay than it has. */
 export function requireDistinct(distinct: PileTotals, all: PileTotals): PileTotals {
   const pile = distinct.records.findIndex(
     (records, i) => records > (all.records[i] ?? 0) || (distinct.recordBytes[i] ?? 0) > (all.recordBytes[i] ?? 0),
@@ -84,9 +81,7 @@ export function requireDistinct(distinct: PileTotals, all: PileTotals): PileTota
 }
 
 /**
- * @param part absent: all piles.
- * @param onMeasured called with the bytes of piles that are done.
- * @returns what stays of the piles of a part; of the others, nothing.
+ * Returns what stays of the piles of `part`; nothing of the others. `onMeasured` gets the bytes of piles that are done.
  */
 export async function measureDistinct(
   work: PilesWork,
@@ -120,7 +115,6 @@ export async function measureDistinct(
   return distinct;
 }
 
-/** The totals of all piles, as a note has them. */
 export function textsOf(totals: PileTotals): DistinctTally[] {
   return Array.from(totals.records, (_, pile) => {
     const { records, recordBytes, checksum } = tallyOf(totals, pile);

@@ -15,16 +15,13 @@ import type { Threads } from './threads.js';
 
 /** For a job that can be resumed: its head is noted before its piles are deleted. */
 export interface KeptHead {
-  /** The note of an earlier attempt; undefined: it noted nothing. */
   readonly found: HeadNote | undefined;
   /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
   readonly write: (note: HeadNote) => Promise<void>;
 }
 
-/** The head that a job asks for. */
 export interface AskedHead {
-  /** Undefined: all records. */
   readonly headCount: number | undefined;
   readonly shards: ShardRule | undefined;
 }
@@ -35,11 +32,7 @@ interface HeadEnd {
   readonly records: number;
 }
 
-/**
- * @param kept undefined: if the job fails, its output is lost.
- * @throws WrongTwiceError if a pile is not as it was; StagedOutputError if the note of an earlier attempt is missing or does
- *   not fit the piles.
- */
+/** @param kept undefined: if the job fails, its output is lost. */
 export async function takeHead(
   { headCount, shards }: AskedHead,
   work: PilesWork,

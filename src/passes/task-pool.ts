@@ -8,7 +8,7 @@ import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { decodeError, SystemError } from '../errors.js';
 import { IF_BUNDLED } from '../io/shipped-file.js';
 
-/** Objects of threads are few and live shortly; without a limit, V8 lets this heap grow to three times the size. */
+/** Objects of threads are few and short-lived; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 12;
 
 export interface TaskPool {
@@ -20,7 +20,6 @@ export interface TaskPool {
   restart(threadCount: number): Promise<void>;
 }
 
-/** Receives the profile of a task, if the job is profiled. */
 export type OnProfile = (profile: TaskProfile) => void;
 
 export interface PoolSize {
@@ -30,7 +29,6 @@ export interface PoolSize {
   readonly startCount: number;
 }
 
-/** @param jobName of the job that the pool is for. */
 export async function openTaskPool(size: PoolSize, jobName: string, onProfile: OnProfile): Promise<TaskPool> {
   if (size.threadCount === 0) return callingThreadPool(jobName, onProfile);
   // First, because a bundle cannot load piscina either.
@@ -99,8 +97,8 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
 }
 
 /**
- * @returns waits until all threads have loaded their tasks, or one has failed: Node never closes the files that a thread
- *   has open if the thread is terminated while it loads.
+ * Returns a function that waits until all threads have loaded their tasks, or one has failed: Node never closes the
+ * files that a thread has open if the thread is terminated while it loads.
  */
 function watchLoading(piscina: Piscina): () => Promise<void> {
   let loadedCount = 0;

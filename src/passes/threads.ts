@@ -7,7 +7,6 @@ import type { Release } from '../cleanup.js';
 import type { JobControl } from '../job-control.js';
 import { type OnProfile, openTaskPool, type PoolSize, type TaskPool } from './task-pool.js';
 
-/** The threads of a pass, and how to stop them. */
 export interface Threads {
   readonly pool: TaskPool;
   readonly control: JobControl;
@@ -16,7 +15,6 @@ export interface Threads {
   readonly jobName: string;
 }
 
-/** Stops a job before its end. */
 export class JobStop {
   readonly #control: JobControl;
   readonly #signal: AbortSignal | undefined;

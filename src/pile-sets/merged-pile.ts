@@ -1,6 +1,6 @@
 /**
- * The merged pile j: its segments over all pile sets, in slice order. Merging moves no bytes: reading the segments one
- * behind the other gives the stored records of the pile, and records of equal key come in the order of the inputs.
+ * The merged pile j: its segments over all pile sets, in slice order. Merging moves no bytes: reading one segment after
+ * the other gives the stored records of the pile, and records of equal key come in the order of the inputs.
  */
 
 import { thenAlwaysAsync } from '../cleanup.js';
@@ -16,7 +16,7 @@ import type { RamPool } from './ram-pool.js';
 import { readPileEntries } from './read-pile-set-index.js';
 import type { Segment, SegmentExpander, SegmentHasher } from './segments.js';
 
-/** One merged pile: one part for each pile set that holds records of it. */
+/** One part for each pile set that holds records of the pile. */
 export interface MergedPile {
   readonly pile: number;
   readonly parts: readonly { readonly pileSetName: string; readonly segments: readonly Segment[] }[];
@@ -25,7 +25,6 @@ export interface MergedPile {
   readonly storedBytes: number;
 }
 
-/** Reads the indexes and merges piles [first, end). */
 export function mergePiles(pileSets: readonly StoredPileSet[], first: number, end: number): MergedPile[] {
   const entriesOfSet = pileSets.map(({ name, index }) => readPileEntries(index, first, end, name));
   return Array.from({ length: end - first }, (_, i) =>
@@ -40,8 +39,9 @@ export function mergePiles(pileSets: readonly StoredPileSet[], first: number, en
 const SEGMENTS_TOGETHER = 2 ** 15;
 
 /**
- * The same one by one, reading a few at a time: with many terabytes, the segments of all piles of a task do not fit in
- * memory. The first read takes one pile; the segments found so far decide how many the next read takes.
+ * As `mergePiles`, one pile after the other, reading a few at a time: with many terabytes, the segments of all piles of
+ * a task do not fit in memory. The first read takes one pile; the segments found so far decide how many the next read
+ * takes.
  */
 export function* eachMergedPile(
   pileSets: readonly StoredPileSet[],
@@ -76,7 +76,6 @@ export function mergeEntries(
   return { pile, parts, records, storedBytes };
 }
 
-/** Where the next bytes of a pile go. */
 export interface ReadTarget {
   /** The hasher's memory. */
   readonly target: Uint8Array;
@@ -97,12 +96,10 @@ export interface PileReceiver {
 interface SegmentStore {
   /** Names the source in errors. */
   readonly name: string;
-  /** Reads `byteLength` bytes at `place` to `target` at `offset`. */
   load(place: number, room: ReadTarget): Promise<void> | void;
   damaged(what: string): VerificationError;
 }
 
-/** Reads the bytes of merged piles, and verifies each segment. */
 export class MergedPileReader {
   readonly #ramPool: RamPool | undefined;
   readonly #hasher: SegmentHasher;
@@ -121,7 +118,6 @@ export class MergedPileReader {
   }
 
   /**
-   * Reads the pile from its first to its last byte.
    * @throws VerificationError when a segment differs from the bytes written, even if the receiver accepted its pieces.
    */
   async read({ pile, parts }: MergedPile, layout: PileSetLayout, receiver: PileReceiver): Promise<void> {
@@ -181,10 +177,7 @@ export class MergedPileReader {
     }
   }
 
-  /**
-   * Reads a compressed segment.
-   * @returns a function that loads parts of the expanded segment, as `SegmentStore.load` does.
-   */
+  /** Returns a function that loads parts of the expanded segment, as `SegmentStore.load` does. */
   async #expand(
     { place, diskBytes, byteLength }: Segment,
     store: SegmentStore,

@@ -22,11 +22,9 @@ export interface TempDisk {
 export interface PileSetLayout {
   readonly pileCount: number;
   readonly stripeCount: number;
-  /** One entry for each temp disk. */
   readonly disks: readonly TempDisk[];
-  /** Where the indexes go; absolute or relative to the current directory. */
   readonly indexDirectory: string;
-  /** The role of its files; absent: temp files. */
+  /** Absent: temp files. */
   readonly role?: OwnRole;
 }
 
@@ -56,12 +54,10 @@ export function diskOfPile(layout: PileSetLayout, pile: number): number {
   return pile % layout.disks.length;
 }
 
-/** Path of the data file of one stripe of a pile set on one disk. */
 export function dataFilePath(layout: PileSetLayout, pileSetName: string, stripe: number, disk: number): string {
   return join(diskAt(layout, disk).directory, `${pileSetName}.${stripe}.pile`);
 }
 
-/** Paths of all files that a pile set may have. */
 export function pileSetFiles(layout: PileSetLayout, pileSetName: string): string[] {
   const paths = [indexFilePath(layout, pileSetName)];
   for (let stripe = 0; stripe < layout.stripeCount; stripe++) {
@@ -72,7 +68,6 @@ export function pileSetFiles(layout: PileSetLayout, pileSetName: string): string
   return paths;
 }
 
-/** Path of a pile set's index. */
 export function indexFilePath(layout: PileSetLayout, pileSetName: string): string {
   return join(layout.indexDirectory, `${pileSetName}.index`);
 }

@@ -1,6 +1,6 @@
 /**
- * Opens, reads and syncs the files of a complete pile set, and makes the errors for a damaged file and for a file that
- * its disk cannot read. In both cases the pile set must be made again.
+ * Opens, reads and syncs the files of a complete pile set. If one is damaged, or its disk cannot read it, the pile set
+ * must be made again.
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
@@ -13,7 +13,7 @@ import { severalAtOnce } from '../several-at-once.js';
 import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
 import type { PileSet } from './pile-set-writer.js';
 
-/** What helps, where the files lie. */
+/** Advice to the user, by where the files lie. */
 export const PILE_SET_ADVICE: Record<OwnRole, string> = {
   temp: 'check the disk; if the job can be resumed, give `resume`',
   store: 'check the disk, and restore the store from a copy, or replace what was written there',
@@ -33,7 +33,6 @@ const UNREADABLE = new Set([
   'Unknown system error -117',
 ]);
 
-/** @param pileSetName undefined where the caller does not know it yet. */
 export function damagedPileSet(
   what: string,
   pileSetName: string | undefined,
@@ -47,9 +46,7 @@ export function damageOf({ message }: Error): string {
   return Object.values(PILE_SET_ADVICE).reduce((text, advice) => text.replace(`; ${advice}`, ''), message);
 }
 
-/**
- * Whether the disk reports an unreadable part although the disk as a whole is present: its directories still answer.
- */
+/** Whether the disk reports an unreadable part, and is present as a whole: its directories still answer. */
 export function isUnreadable(error: unknown, directories: readonly string[]): error is SystemError {
   return (
     error instanceof SystemError && UNREADABLE.has(errnoOf(error.cause)) && directories.every((path) => answers(path))
@@ -65,10 +62,7 @@ function answers(directory: string): boolean {
   }
 }
 
-/**
- * Reads from a file of a pile set. If making the pile set again would help, the error names the pile set.
- * @throws SystemError
- */
+/** If making the pile set again would help, the error names the pile set. */
 export function readingPileSet<T>(path: string, pileSetName: string | undefined, role: OwnRole, read: () => T): T {
   try {
     return read();
@@ -79,8 +73,8 @@ export function readingPileSet<T>(path: string, pileSetName: string | undefined,
 }
 
 /**
- * @throws VerificationError when the file no longer exists or is a symbolic link.
- * @throws SystemError when the file cannot be opened, also because its directory is gone, as with an unmounted disk.
+ * A file that no longer exists, or is a symbolic link, is damage. But if its directory is gone, as with an unmounted
+ * disk, the file may be whole: that is a SystemError.
  */
 export function openPileSetFile(path: string, pileSetName: string | undefined, role: OwnRole = 'temp'): OpenFile {
   try {

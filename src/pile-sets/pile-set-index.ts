@@ -37,7 +37,6 @@ export const MOST_COMPRESSED_BYTES = 4 * 2 ** 20;
 /** Valid names of pile sets, which become names of files. */
 export const PILE_SET_NAME = /^[a-z0-9-]+$/;
 
-/** One pile of one pile set. */
 export interface PileEntry extends PileTally {
   readonly segments: readonly Segment[];
 }
@@ -49,7 +48,6 @@ export interface DataFileSize {
   readonly byteLength: number;
 }
 
-/** The description of a whole pile set in its index. */
 export interface PileSetDescription {
   /** The beginning of the names of its data files. */
   readonly name: string;
@@ -106,10 +104,7 @@ export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, descript
   return bytes;
 }
 
-/**
- * Writes the segment table, pile by pile.
- * @returns the number of the first segment of each pile, then the number of all segments.
- */
+/** Returns the number of the first segment of each pile, then the number of all segments. */
 function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log: SegmentLog): Float64Array {
   const firstSegments = new Float64Array(pileCount + 1);
   for (let number = 0; number < log.count; number++) {

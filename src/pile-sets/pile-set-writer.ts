@@ -36,18 +36,14 @@ interface DataFile {
 /** About the bytes of one sync on a rotating disk: writing them takes much longer than moving the head. */
 const SYNC_BYTES = 8 * 2 ** 20;
 
-/** A complete pile set, which the coordinator keeps and pass 2 reads. */
 export interface PileSet {
   /** Name of its files, unique among all attempts of the job. */
   readonly name: string;
   readonly index: IndexSource;
-  /** Bytes written to disk. */
   readonly diskBytes: number;
-  /** The files that hold these bytes. */
   readonly dataFiles: readonly DataFileSize[];
 }
 
-/** The part of a pile set that pass 2 needs. */
 export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
 
 export interface PileSetParts {
@@ -59,7 +55,6 @@ export interface PileSetParts {
   /** Whether the index is a file even when the pile set has no data file. */
   readonly indexInFile: boolean;
   readonly hasher: SegmentHasher;
-  /** Compresses segments that go to disk; undefined: they are not compressed. */
   readonly compressor: SegmentCompressor | undefined;
   readonly control: JobControl;
 }

@@ -6,7 +6,6 @@
 
 import { counted, VerificationError } from '../errors.js';
 
-/** The totals of one pile. */
 export interface PileTally {
   readonly records: number;
   /** Bytes of the records in the output, terminators included. */
@@ -15,24 +14,20 @@ export interface PileTally {
   readonly checksum: bigint;
 }
 
-/** Of no records. */
 export const NOTHING: PileTally = { records: 0, recordBytes: 0, checksum: 0n };
 
-/** The totals of each pile. */
 export interface PileTotals {
   readonly records: Float64Array;
   readonly recordBytes: Float64Array;
   readonly checksums: BigUint64Array;
 }
 
-/** The totals of all piles together. */
 export interface TotalsSum {
   readonly records: number;
   readonly bytes: number;
   readonly checksum: bigint;
 }
 
-/** Totals of empty piles. */
 export function emptyTotals(pileCount: number): PileTotals {
   return {
     records: new Float64Array(pileCount),
@@ -41,7 +36,6 @@ export function emptyTotals(pileCount: number): PileTotals {
   };
 }
 
-/** @param tallies one entry for each pile. */
 export function totalsOf(tallies: readonly PileTally[]): PileTotals {
   return {
     records: Float64Array.from(tallies, ({ records }) => records),
@@ -88,7 +82,6 @@ export function sumOf(a: PileTally, b: PileTally): PileTally {
   };
 }
 
-/** What `all` has besides `part`. */
 export function differenceOf(all: PileTally, part: PileTally): PileTally {
   return {
     records: all.records - part.records,
@@ -101,10 +94,6 @@ export function isSameTally(a: PileTally, b: PileTally): boolean {
   return a.records === b.records && a.recordBytes === b.recordBytes && a.checksum === b.checksum;
 }
 
-/**
- * Checks that a pile came out of pass 2 with the records, bytes and checksum that it got in pass 1.
- * @throws VerificationError
- */
 export function requireSameTally(pile: number, found: PileTally, expected: PileTally): void {
   if (isSameTally(found, expected)) return;
   throw new VerificationError(
@@ -113,7 +102,6 @@ export function requireSameTally(pile: number, found: PileTally, expected: PileT
   );
 }
 
-/** The totals of piles [first, end). */
 export function totalsOfRange({ records, recordBytes, checksums }: PileTotals, first: number, end: number): PileTotals {
   return {
     records: records.slice(first, end),

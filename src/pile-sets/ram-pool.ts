@@ -23,7 +23,6 @@ type PoolMemoryHandle =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
-/** The pool in the form that travels to other threads. */
 export interface RamPoolHandle {
   readonly memory: PoolMemoryHandle;
   /** One u64: bytes taken so far. */
@@ -32,7 +31,6 @@ export interface RamPoolHandle {
   readonly capacityBytes: number;
 }
 
-/** @param capacityBytes whole chunks, for which the memory has room. */
 export function ramPoolIn(memory: PoolMemoryHandle, capacityBytes: number): RamPoolHandle {
   return { memory, taken: new SharedArrayBuffer(8), capacityBytes };
 }
@@ -42,17 +40,14 @@ export function ownRamPool(wantedBytes: number): RamPoolHandle {
   return ramPoolIn({ kind: 'own', slabs: [], slabBytes: CHUNK_BYTES }, wholeChunks(wantedBytes));
 }
 
-/** The byte length, rounded up to whole chunks. */
 export function wholeChunks(byteLength: number): number {
   return Math.ceil(byteLength / CHUNK_BYTES) * CHUNK_BYTES;
 }
 
-/** Bytes of the pool that threads have taken. */
 export function takenBytes(handle: RamPoolHandle): number {
   return Number(Atomics.load(new BigInt64Array(handle.taken), 0));
 }
 
-/** One thread's view of the pool. */
 export class RamPool {
   readonly #handle: RamPoolHandle;
   readonly #slabs: Uint8Array[];
@@ -68,7 +63,6 @@ export class RamPool {
     this.#control = control;
   }
 
-  /** @throws AbortError if the job is stopped while the thread that keeps the slabs does not answer. */
   static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
     const { memory } = handle;
     const slabs =
@@ -84,11 +78,7 @@ export class RamPool {
     return this.#chunkEnd - this.#next;
   }
 
-  /**
-   * Copies bytes into the pool.
-   * @param byteLength at most `roomBytes()`.
-   * @returns their place.
-   */
+  /** Copies at most `roomBytes()` bytes into the pool, and returns their place. */
   store(bytes: Uint8Array, offset: number, byteLength: number): number {
     if (byteLength > this.#chunkEnd - this.#next) throw new RangeError('the chunk has no room for a segment');
     const place = this.#next;
@@ -98,7 +88,6 @@ export class RamPool {
     return place;
   }
 
-  /** Copies `byteLength` bytes from `place` to `target` at `offset`. */
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void {
     const start = place % this.#handle.memory.slabBytes;
     copySharedBytes(this.#slabOf(place).subarray(start, start + byteLength), target, offset);
@@ -127,7 +116,6 @@ export class RamPool {
   }
 }
 
-/** The task of the thread that keeps memory. */
 export interface KeeperTask {
   readonly channelName: string;
   /** The question on that channel that it answers. */
@@ -143,7 +131,6 @@ export const ASK_FOR_SLABS = 'slabs?';
 /** How often a thread that waits for the answer looks whether the job was stopped. */
 const POLL_MILLISECONDS = 50;
 
-/** @throws AbortError if the job is stopped while the keeper does not answer. */
 export async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
   const channel = new BroadcastChannel(channelName);
   let timer: NodeJS.Timeout | undefined;

@@ -27,21 +27,16 @@ import type { Segment } from './segments.js';
 /** Piles that are read together when all piles are read. */
 const PILES_TOGETHER = 4096;
 
-/**
- * Reads the entries of piles [first, end), and no other part of the index than they need.
- * @param pileSetName for errors.
- * @throws VerificationError
- */
+/** Reads no other part of the index than the entries of piles [first, end) need. Errors name `pileSetName`. */
 export function readPileEntries(source: IndexSource, first: number, end: number, pileSetName?: string): PileEntry[] {
   return withIndex(source, pileSetName, (index) => index.entries(first, end));
 }
 
-/** @throws VerificationError */
 export function readPileSetDescription(source: IndexSource): PileSetDescription {
   return withIndex(source, undefined, (index) => index.description());
 }
 
-/** Verifies every byte of the index. @throws VerificationError */
+/** Verifies every byte of the index. */
 export function readPileTotals(source: IndexSource): PileTotals {
   return withIndex(source, undefined, (index) => {
     index.description();

@@ -1,9 +1,8 @@
 /**
- * Segments: contiguous bytes of one pile in one data file, or in the memory pool. The log of a pile set's segments, and
- * the contracts of the hasher and the compressor of segments.
+ * Segments: contiguous bytes of one pile, at least one, in one data file or in the memory pool. The log of a pile set's
+ * segments, and the contracts of the hasher and the compressor of segments.
  */
 
-/** Contiguous bytes of one pile, at least one. */
 export interface Segment {
   /** A byte offset in the data file or in the memory pool. */
   readonly place: number;
@@ -34,7 +33,6 @@ export class SegmentLog {
     this.#count += 1;
   }
 
-  /** The number of segments. */
   get count(): number {
     return this.#count;
   }
@@ -78,7 +76,6 @@ export interface SegmentHasher {
   checksum(): bigint;
 }
 
-/** Makes segments smaller on their way to disk. */
 export interface SegmentCompressor {
   /**
    * @param bytes at most `MOST_COMPRESSED_BYTES`.
@@ -87,7 +84,6 @@ export interface SegmentCompressor {
   compress(bytes: Uint8Array): Uint8Array | undefined;
 }
 
-/** Restores compressed segments. */
 export interface SegmentExpander {
   /**
    * Fills all of `target` with the expanded `bytes`.

@@ -1,16 +1,13 @@
-/**
- * The parts of a worker's arena in either pass, and the arena size that a number of piles and their buffer sizes need.
- * Pure.
- */
+/** The parts of a worker's arena in either pass, and the arena size that they need. Pure. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Bytes that a stored record has besides the record itself: key and length. */
+/** A stored record has a key and a length before its bytes. */
 export const STORED_HEADER_BYTES = 12;
 /** Bytes that pass 2 needs for each record: two u64 entries and, in the worst case, a u32 count. */
 export const ENTRY_BYTES = 2 * 8 + 4;
-/** Slack behind a pile buffer or an output buffer: short copies write up to 16 bytes too far. */
+/** Slack after a pile buffer or an output buffer: short copies write up to 16 bytes too far. */
 export const SLACK_BYTES = 64;
 /** Output buffers of a thread: while the device takes some, another is filled and the next pile is loaded. */
 export const OUTPUT_BUFFER_COUNT = 4;
@@ -51,12 +48,11 @@ export function storedByteCost(meanRecordBytes: number): number {
   return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
 }
 
-/** Buffers with slack and tally, the window, the boundary table, and room for alignment. */
+/** The last 64 KiB are room for alignment. */
 export function pass1Arena({ pileCount, bufferBytes, readBytes }: Pass1Sizes): number {
   return pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB;
 }
 
-/** Output buffers, and a pile with its sort entries. */
 export function pass2Arena({ pileCount, outputBytes }: Pass2Sizes, storedBytes: number, perStoredByte: number): number {
   return (storedBytes / pileCount) * perStoredByte + OUTPUT_BUFFER_COUNT * outputBytes + 128 * KIB;
 }

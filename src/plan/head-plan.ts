@@ -9,18 +9,16 @@
 
 /** The samples may be wrong by this factor before inputs are read again. */
 const SAFETY_FACTOR = 4;
-/** Counts of random keys vary: with so many standard deviations, never by more. */
+/** Counts of random keys vary by so many standard deviations, and never by more. */
 const DEVIATIONS = 8;
-/** Where the head is a larger part of the records, nothing is left out. */
+/** If the head is a larger part of the records, nothing is left out. */
 const LARGEST_PART = 1 / 2;
 
 export interface HeadNeed {
   readonly headCount: number;
-  /** Expected number of all records. */
   readonly records: number;
   /** Whether `records` comes from the inputs, at least from samples of them. */
   readonly isKnown: boolean;
-  /** Whether inputs may be read again. */
   readonly mayReadAgain: boolean;
 }
 
@@ -28,7 +26,6 @@ export interface HeadPlan {
   readonly headCount: number;
   /** Keys with fewer zero bits at the top are left out from the beginning. */
   readonly zeroBits: number;
-  /** The expected number of records on piles. */
   readonly keptRecords: number;
 }
 
@@ -42,7 +39,6 @@ export function planHead({ headCount, records, isKnown, mayReadAgain }: HeadNeed
   return { headCount, zeroBits, keptRecords: Math.min(candidates, growth) };
 }
 
-/** The largest key with so many zero bits at the top. */
 export function largestKeyWith(zeroBits: number): bigint {
   return 2n ** BigInt(64 - zeroBits) - 1n;
 }

@@ -1,7 +1,6 @@
 /**
- * Divides the memory budget of an index job and chooses the size of its slices. Pure.
- *
- * A thread holds a read window, the boundary table, the ends of one block of records and a piece of the index.
+ * Divides the memory budget of an index job. A thread holds a read window, the boundary table, the ends of one block of
+ * records and a piece of the index. Pure.
  */
 import { pass1Arena } from './arena-sizes.js';
 import type { MemoryNeed, Tuning } from './memory-plan.js';
@@ -15,7 +14,7 @@ const BLOCK_MEMORY_BYTES = 1.25 * MIB;
 const WINDOW_SHARE = 1 / 8;
 /** One thread finishes a job of this size before two threads have started. */
 const INLINE_BYTES = 8 * MIB;
-/** Slices for each thread, so that all threads stay busy to the end. */
+/** So many slices for each thread keep all threads busy to the end. */
 const SLICES_PER_WORKER = 8;
 const SMALLEST_SLICE_BYTES = MIB;
 

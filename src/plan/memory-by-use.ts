@@ -1,6 +1,4 @@
-/**
- * What a memory plan uses the budget for, in each pass. The parts of a pass add up to the budget. Pure.
- */
+/** What a memory plan uses the budget for. The parts of a pass add up to the budget. Pure. */
 import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
 import type { MemoryNeed, MemoryPlan } from './memory-plan.js';
 
@@ -25,7 +23,6 @@ export interface MemoryOfPass2 {
   readonly spareBytes: number;
 }
 
-/** The pass that reads the inputs. */
 export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: MemoryNeed): MemoryOfPass1 {
   const threads = Math.min(plan.workers, mostSlices);
   const pileBufferBytes = threads * plan.pileCount * (plan.bufferBytes + SLACK_BYTES);
@@ -40,7 +37,6 @@ export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: Mem
   return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
 }
 
-/** The pass that writes the output. */
 export function memoryOfPass2(plan: MemoryPlan, { budgetBytes }: MemoryNeed): MemoryOfPass2 {
   const { workers, ramPoolBytes: poolBytes } = plan;
   const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * plan.outputBytes;

@@ -7,13 +7,14 @@
  *     pass 1   M * (b + 96) + windows          <= B / W       (M pile buffers with slack and tally)
  *     pass 2   (N / M) * c + output buffers    <= B / W       (c: sort entries and skew on top)
  *
- * so N is at most about (B / W)^2 / (b * c). When the data is larger than that even with the smallest useful
- * buffers, the plan tries fewer workers, down to half of them. Beyond that, piles are too large to load, and pass 2
- * scatters each of them again by the next part of its keys: in two levels, or as many as it takes.
+ * so N is at most about (B / W)^2 / (b * c). When the data is larger than that even with the smallest useful buffers,
+ * the plan tries fewer workers, down to half of them. Beyond that, piles are too large to load, and pass 2 scatters
+ * each of them again by the next part of its keys: in two levels, or as many as it takes.
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
  *
- * Memory outside the arenas is spare: the pool and longer read windows draw from it as they grow. So a record longer than planned sends segments to disk, and the job does not fail.
+ * Memory outside the arenas is spare: the pool and longer read windows draw from it as they grow. So a record longer
+ * than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
@@ -52,13 +53,12 @@ export interface Tuning {
   readonly keepInRam?: boolean;
   /** Whether the calling thread does a small job itself. */
   readonly inline?: boolean;
-  /** Of an output, the most that the commit of a job of tasks reads back itself. */
+  /** The most bytes of an output that the commit of a job of tasks reads back itself. */
   readonly commitReadBytes?: number;
 }
 
 export interface MemoryNeed {
   readonly budgetBytes: number;
-  /** Threads wanted. */
   readonly workers: number;
   /** The most tasks that pass 1 can have: one for each input when no input can be cut. */
   readonly mostSlices: number;
@@ -66,11 +66,9 @@ export interface MemoryNeed {
   readonly recordBytes: number;
   /** Bytes of the inputs at most, where weights make more or fewer records of them. Absent: `recordBytes`. */
   readonly mostReadBytes?: number | undefined;
-  /** Estimated bytes of one record. */
   readonly meanRecordBytes: number;
   /** Whether `recordBytes` is the true size (plain regular files). */
   readonly exact: boolean;
-  /** Whether some input is a stream, of which nobody knows the size. */
   readonly hasStreams: boolean;
   readonly tempDiskCount: number;
   /** Whether a temp disk moves a head between two reads. */
@@ -180,10 +178,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   return finish(sizes, workers, budgetBytes / workers, 0, true, storedBytes, need, tuning);
 }
 
-/**
- * The most workers that the budget and the file limit allow for existing piles.
- * @throws UsageError ERR_MEMORY_BUDGET when the budget is too small for one worker.
- */
+/** The most workers that the budget and the file limit allow for existing piles. */
 function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const { pileCount, stripeCount } = layout;
   const shareBytes = shareForLayout(layout);

@@ -19,7 +19,6 @@ export type NumberWay =
   /** Each place has a draw of its own. */
   | { readonly by: 'drawn' };
 
-/** The rounds of the network. */
 const ROUNDS = 10;
 /** The bound of 64-bit numbers, and of the places of an order. */
 export const MOST_NUMBERS = 2n ** 64n;
@@ -59,7 +58,6 @@ export function bytesOfTables(rows: bigint): number {
 /** Regions of an arena are aligned. */
 const ALIGNMENT_ROOM_BYTES = 64;
 
-/** The arena of a thread. */
 export function numberArenaBytes(way: NumberWay, count: bigint, outputBytes: number): number {
   return outputBytes + SLACK_BYTES + orderBytes(way, count) + ALIGNMENT_ROOM_BYTES;
 }
@@ -89,12 +87,11 @@ export function digitsOf(value: bigint): number {
   return String(value).length;
 }
 
-/** The bytes of all numbers together, with one byte behind each. */
+/** The bytes of all numbers as text, with one more byte after each. */
 export function bytesOfAll({ low, high }: NumberRange): bigint {
   return bytesUpTo(high) - bytesUpTo(low - 1n);
 }
 
-/** The same from 0 up to `high`. */
 function bytesUpTo(high: bigint): bigint {
   let bytes = 0n;
   for (let digits = 1n, least = 0n; least <= high; digits += 1n) {
@@ -106,7 +103,6 @@ function bytesUpTo(high: bigint): bigint {
   return bytes;
 }
 
-/** The sum of all numbers. */
 export function sumOfAll(range: NumberRange): bigint {
   return ((range.low + range.high) * countOf(range)) / 2n;
 }

@@ -22,9 +22,8 @@ export interface Pass2Memory {
 }
 
 /**
- * @param poolBytes that the memory pool holds.
- * @returns the planned figures if the longest record allows them, else figures for fewer threads; undefined when not
- *   even one thread can hold it.
+ * The planned figures if the longest record allows them, else figures for fewer threads; undefined when not even one
+ * thread can hold it. The memory pool holds `poolBytes`.
  */
 export function planPass2(
   plan: MemoryPlan,
@@ -55,18 +54,16 @@ const MIB = 1024 * KIB;
 /** A window grows by at least 1 MiB, and needs 1 MiB more than the record. */
 const WINDOW_GROWTH_BYTES = 2 * MIB;
 
-/** What one thread must hold at one time. */
 export interface LongNeed {
-  /** Of one record. */
+  /** The bytes of one record. */
   readonly recordBytes: number;
-  /** Of the windows of decoders. */
+  /** The bytes of the windows of decoders. */
   readonly decoderBytes: number;
 }
 
 /**
- * About the least budget above the present one, in whole MiB, with which a job is sure to have room for this: what passes
- * the same check as the plan of that budget.
- * @returns a size in the form that `memoryBytes` takes, such as 512M.
+ * About the least budget above the present one, in whole MiB, with which a job is sure to have room for this: it passes
+ * the same check as the plan of that budget. In the form that `memoryBytes` takes, such as 512M.
  */
 export function memoryFor(need: MemoryNeed, long: LongNeed): string {
   const { shareOfMemory = 1, unlessLarge } = need;

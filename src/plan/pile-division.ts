@@ -1,6 +1,4 @@
-/**
- * Chooses the number of piles and the size of their buffers within one worker's share of the budget. Pure.
- */
+/** Chooses the number of piles and the size of their buffers within one worker's share of the budget. Pure. */
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import {
   BOUNDARY_TABLE_BYTES,
@@ -66,7 +64,6 @@ export interface Sizes {
   readonly oneLevel: boolean;
 }
 
-/** Chooses piles and buffers for one worker's share of the budget. */
 export function divide(
   storedBytes: number,
   share: number,
@@ -100,9 +97,8 @@ export function divide(
 }
 
 /**
- * The number of piles when they are scattered again, in as few levels as it takes. Each level divides by about the
- * same number, so that buffers are large on all levels.
- * @param fewestPiles the least number of piles that would fit when they are loaded.
+ * The number of piles when they are scattered again, in as few levels as it takes. Each level divides by about the same
+ * number, so that buffers are large on all levels. `fewestPiles` would fit when they are loaded.
  */
 function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: number): number {
   const largestFanOut = MOST_SUB_PILES * SUB_PILE_FILL;
@@ -121,8 +117,8 @@ export function divideInMemory(storedBytes: number, share: number, perStoredByte
 }
 
 /**
- * Gives each disk the same number of piles where possible, since all disks wait for the one with the most work.
- * @param fewestPiles the least number of piles that fit when they are loaded; fewer piles are scattered again anyway.
+ * Gives each disk the same number of piles where possible, since all disks wait for the one with the most work. Fewer
+ * than `fewestPiles` do not fit when they are loaded, and are scattered again anyway.
  */
 function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number, fewestPiles: number): number {
   const roundedUp = Math.ceil(pileCount / diskCount) * diskCount;

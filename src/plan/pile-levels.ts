@@ -1,13 +1,11 @@
-/**
- * How often a plan expects each record to be put on a pile, and how much memory saves a level. Pure.
- */
+/** How often a plan expects each record to be put on a pile, and how much memory saves a level. Pure. */
 import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SUB_PILE_FILL, storedByteCost } from './arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
 
 const MIB = 2 ** 20;
 /** What a thread keeps beside a loaded pile, as in `divide`. */
 const BESIDE_PILE_BYTES = 64 * 1024;
-/** A budget that is told rises by this part. */
+/** A search raises the budget by this part at each step. */
 const STEP = 1 / 8;
 
 /** 1: each pile fits in memory when it is loaded. */
@@ -33,8 +31,8 @@ export function staysInMemory({ ramPoolBytes, maySpill, storedBytes }: MemoryPla
 }
 
 /**
- * About the least budget above the present one with which a plan is as wished, in whole MiB.
- * @returns undefined if there is none up to `mostBytes`.
+ * About the least budget above the present one with which a plan is as wished, in whole MiB; undefined if there is none
+ * up to `mostBytes`.
  */
 export function leastBudgetWith(
   need: MemoryNeed,

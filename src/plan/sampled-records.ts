@@ -45,8 +45,8 @@ export function recordsOf(
 }
 
 /**
- * How many strata each stratum should become: more where windows differ more, from those of its neighbours, too.
- * @param more of all of them.
+ * How many strata each stratum should become, `more` in all: more where its windows differ more, from one another or
+ * from those of its neighbours.
  */
 export function partsOf(strata: readonly Stratum[], more: number): readonly number[] {
   const means = strata.map(({ densities }) => meanOf(densities));
@@ -63,7 +63,7 @@ function meanOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
 }
 
-/** Of the records of a stratum as its windows tell them. */
+/** The variance of the number of records of a stratum, as its windows tell it. */
 function varianceOf({ bytes, densities }: Stratum): number {
   const count = densities.length;
   if (count < 2) return 0;
@@ -71,7 +71,10 @@ function varianceOf({ bytes, densities }: Stratum): number {
   return (bytes ** 2 * densities.reduce((sum, density) => sum + (density - mean) ** 2, 0)) / (count * (count - 1));
 }
 
-/** Of Student's distribution. A few windows that differ most decide the variance: they are its degrees of freedom. */
+/**
+ * The quantile of Student's distribution that matches `DEVIATIONS`: the first terms of its expansion in 1 / freedom. A
+ * few windows that differ most decide the variance: they are its degrees of freedom.
+ */
 function deviationsOf(freedom: number): number {
   const z = DEVIATIONS;
   return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);

@@ -11,7 +11,6 @@ export type ShardCuts = PlainCuts | SplitCuts;
 /** Cuts of an order without splits, or of one split. */
 export type PlainCuts = RankCuts | EvenCuts | FittedCuts;
 
-/** Arithmetic cuts by the number of records. */
 export interface RankCuts {
   readonly by: 'rank';
   readonly shardCount: number;
@@ -36,12 +35,11 @@ export interface FittedCuts {
   readonly firstShard: number;
 }
 
-/** The cuts of several splits, one behind the other. */
+/** The cuts of several splits, one after the other. */
 export interface SplitCuts {
   readonly by: 'rank' | 'byte';
   readonly shardCount: number;
   readonly splits: readonly {
-    /** The first of its shards. */
     readonly firstShard: number;
     /** The rank or byte of the whole order at which the split begins, as `by` says. */
     readonly start: number;
@@ -81,11 +79,7 @@ export function isLong(recordBytes: number, roomBytes: number): boolean {
   return recordBytes * LONG_SHARE > roomBytes;
 }
 
-/**
- * @returns cuts, or, if there are long records, what `fitCuts` needs.
- * @throws UsageError for more than `MOST_SHARDS`.
- * @throws InputError ERR_RECORD_TOO_LONG when one record is longer than a shard may be.
- */
+/** Returns cuts, or, if there are long records, what `fitCuts` needs. */
 export function planShardCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFit {
   const cuts = chooseCuts(rule, totals);
   if ('roomBytes' in cuts || cuts.shardCount <= MOST_SHARDS) return cuts;
@@ -96,7 +90,6 @@ export function planShardCuts(rule: ShardRule, totals: OutputTotals): PlainCuts 
   throw tooManyShards(cuts.shardCount, `\`shards.maxShardBytes\` of at least ${enoughShardBytes(totals, 1)}B`);
 }
 
-/** @param expected what makes few enough. @throws UsageError */
 export function requireFewShards(shardCount: number, expected: string): void {
   if (shardCount > MOST_SHARDS) throw tooManyShards(shardCount, expected);
 }
@@ -113,7 +106,6 @@ function enoughShardBytes({ bytes, longestRecordBytes, bytesAround }: OutputTota
   return longestRecordBytes + bytesAround + shardsForEach * Math.ceil(bytes / MOST_SHARDS);
 }
 
-/** What pass 1 has found out about the output. */
 export interface OutputTotals {
   readonly records: number;
   readonly bytes: number;
@@ -235,9 +227,8 @@ export type MeasureCrossings = (bytes: readonly number[]) => Promise<readonly Cr
 const SPARE_SHARES = [512, 16] as const;
 
 /**
- * @returns cuts with which no shard is empty or too large, and only next to a long record one may be much smaller than the
- *   others. Even cuts, if they make as few shards.
- * @throws UsageError for more than `MOST_SHARDS`.
+ * No shard is empty or too large, and only next to a long record may one be much smaller than the others. Returns the
+ * even cuts if they make as few shards.
  */
 export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<EvenCuts | FittedCuts> {
   const { totalBytes, roomBytes, even, enoughShardBytes } = limits;

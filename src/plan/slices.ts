@@ -4,11 +4,10 @@
  * are grouped. Pure. The cuts do not affect the output.
  */
 
-/** What planning needs to know about one input. */
 export interface PlannedInput {
-  /** A slice may begin at any multiple of this behind `start`; undefined: only at `start`. */
+  /** A slice may begin at `start` plus any multiple of this; undefined: only at `start`. */
   readonly cutBytes: number | undefined;
-  /** Where the first slice begins, behind any header; a decoded position if there are cut points. */
+  /** Where the first slice begins, after any header; a decoded position if there are cut points. */
   readonly start: number;
   /** Stored bytes; undefined for a stream. */
   readonly byteLength: number | undefined;
@@ -18,9 +17,8 @@ export interface PlannedInput {
   readonly cutPoints?: readonly CutPoint[];
 }
 
-/** A position of a compressed input where a range may begin. */
 export interface CutPoint {
-  /** Decoded position: records that begin here or later belong to the range behind. */
+  /** Decoded position: records that begin here or later belong to the range that begins here. */
   readonly start: number;
   /** Where decoding must begin to reach them: the start of a member, as a stored and as a decoded position. */
   readonly storedStart: number;
@@ -59,8 +57,7 @@ const MOST_PARTS = 4096;
 
 /**
  * Decoded bytes that a slice should hold: small enough to keep all workers busy to the end and to limit the number of
- * segments, large enough for large segments.
- * @param bufferBytes the size of a pile's buffer, and so of all its segments except the last.
+ * segments, large enough for large segments. All segments of a pile but the last have `bufferBytes`.
  */
 export function planSliceBytes(totalBytes: number, workers: number, pileCount: number, bufferBytes: number): number {
   const forBalance = totalBytes / (8 * workers);
@@ -96,7 +93,6 @@ export function* planSlices(inputs: readonly PlannedInput[], sliceBytes: number)
   if (group.length > 0) yield group;
 }
 
-/** Cuts one large input into ranges of about equal size. */
 function* cut(inputOrdinal: number, input: PlannedInput, sliceBytes: number): Generator<Slice, void> {
   const { byteLength, cutBytes, cutPoints } = input;
   if (byteLength !== undefined && cutBytes !== undefined)

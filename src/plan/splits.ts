@@ -45,7 +45,7 @@ function wholeShares(rules: readonly SplitRule[]): { readonly shares: readonly b
   return { shares: rules.map((rule, i) => ('rest' in rule ? rest : (shares[i] ?? 0n))), sum };
 }
 
-/** @throws UsageError if the shares do not add up to 1, or leave nothing for the rest. */
+/** Refuses shares that do not add up to 1, or that leave nothing for the rest. */
 export function requireWholeOrder(rules: readonly SplitRule[]): void {
   if (rules.some((rule) => 'records' in rule)) return;
   const { shares, sum } = wholeShares(rules);
@@ -61,10 +61,8 @@ export function requireWholeOrder(rules: readonly SplitRule[]): void {
 }
 
 /**
- * @param records of the whole order.
  * @param isHead whether these are the first records of a longer order: their keys are all small, so shares are parts of
  *   their number.
- * @throws InputError ERR_TOO_FEW_RECORDS if the splits ask for more records than there are.
  */
 export function splitBounds(rules: readonly SplitRule[], records: number, isHead: boolean): SplitBounds {
   if (isHead || rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: splitRanks(rules, records) };
@@ -72,10 +70,7 @@ export function splitBounds(rules: readonly SplitRule[], records: number, isHead
   return { by: 'key', bounds: before.map((each) => (each << 64n) / sum) };
 }
 
-/**
- * The ranks at which all splits but the first begin, where shares are parts of the number of records.
- * @throws InputError ERR_TOO_FEW_RECORDS if the splits ask for more records than there are.
- */
+/** The ranks at which all splits but the first begin, where shares are parts of the number of records. */
 export function splitRanks(rules: readonly SplitRule[], records: number): readonly number[] {
   if (rules.some((rule) => 'records' in rule)) return boundsByCounts(rules, records);
   const { before, sum } = sharesBefore(rules);
@@ -108,7 +103,6 @@ function boundsByCounts(rules: readonly SplitRule[], records: number): number[] 
   });
 }
 
-/** The place of a split in the order, and its shards. */
 export interface PlannedSplit {
   readonly firstRank: number;
   readonly firstByte: number;
@@ -116,7 +110,6 @@ export interface PlannedSplit {
   readonly cuts: PlainCuts;
 }
 
-/** @throws UsageError for more shards than there may be. */
 export function joinCuts(splits: readonly PlannedSplit[]): ShardCuts {
   const by = splits[0]?.cuts.by ?? 'rank';
   let shardCount = 0;

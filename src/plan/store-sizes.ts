@@ -1,7 +1,4 @@
-/**
- * The number of piles of a new store, which never changes, and the memory of a pile writer: its buffers, its window and
- * room for a long record. Pure.
- */
+/** The number of piles of a new store, which never changes, and the memory of a pile writer. Pure. */
 import { UsageError } from '../errors.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { pass1Arena, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
@@ -55,10 +52,7 @@ export interface WriterMemory {
   readonly arenaBytes: number;
 }
 
-/**
- * @param memoryBytes undefined: enough for good buffers.
- * @throws UsageError ERR_MEMORY_BUDGET
- */
+/** @param memoryBytes undefined: enough for good buffers. */
 export function planWriterMemory(pileCount: number, memoryBytes: number | undefined): WriterMemory {
   const leastBytes = pass1Arena({ pileCount, bufferBytes: SMALLEST_BUFFER_BYTES, readBytes: SMALLEST_WINDOW_BYTES });
   if (memoryBytes !== undefined && memoryBytes < leastBytes) {

@@ -6,9 +6,7 @@ const SLOT_COUNT = 2 ** 16;
 const WORDS_OF_SLOT = 4;
 /** Two u64 a slot: see workers/kernel/assembly/tally.ts. */
 export const SLOTS_BYTES = SLOT_COUNT * WORDS_OF_SLOT * 4;
-/** So many places of one record are kept. */
 export const MOST_PLACES = 10;
-/** A bit for each slot. */
 export const WANTED_BYTES = SLOT_COUNT / 8;
 
 export class Tally {
@@ -17,7 +15,6 @@ export class Tally {
   readonly #words = new Uint32Array(SLOT_COUNT * WORDS_OF_SLOT);
   #checksum = 0n;
 
-  /** Adds the tally of a part of the set. */
   add({ records, bytes, checksum, slots }: TallyOfPart): void {
     this.records += records;
     this.bytes += bytes;
@@ -34,13 +31,11 @@ export class Tally {
     return this.#checksum.toString(16).padStart(16, '0');
   }
 
-  /** The records in a slot. */
   recordsIn(slot: number): number {
     const at = slot * WORDS_OF_SLOT;
     return wordAt(this.#words, at) + wordAt(this.#words, at + 1) * 2 ** 32;
   }
 
-  /** The slots in which the sets differ. */
   slotsThatDiffer(other: Tally): number[] {
     const differing: number[] = [];
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
@@ -67,8 +62,8 @@ function wordAt(words: Uint32Array, index: number): number {
 }
 
 /**
- * Chooses slots whose records are compared one by one: as many as have at most `mostRecords` in both sets, and at least one.
- * @param differing slots, which are a random choice: the hash that chooses them has random keys.
+ * Chooses slots whose records are compared one by one: as many as have at most `mostRecords` in both sets, and at least
+ * one. The differing slots are a random choice already: the hash that chooses them has random keys.
  */
 export function slotsToExamine(differing: readonly number[], sets: readonly Tally[], mostRecords: number): number[] {
   const recordsIn = (slot: number) => sets.reduce((sum, set) => sum + set.recordsIn(slot), 0);
@@ -88,7 +83,6 @@ export function slotsToExamine(differing: readonly number[], sets: readonly Tall
   return chosen.length > 0 || smallest === undefined ? chosen : [smallest];
 }
 
-/** A bit for each of the slots. */
 export function bitsOfSlots(slots: readonly number[]): Uint8Array {
   const bits = new Uint8Array(WANTED_BYTES);
   for (const slot of slots) bits[slot >> 3] = (bits[slot >> 3] ?? 0) | (1 << (slot & 7));

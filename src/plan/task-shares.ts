@@ -12,9 +12,8 @@ export interface Share {
 }
 
 /**
- * Gives each task about the same number of bytes: the largest slice first, each to the task that has least.
- * @param bytes of each slice.
- * @returns the slices of each task, ascending.
+ * Gives each task about the same number of bytes: the largest slice first, each to the task that has least. The slices
+ * of a task ascend.
  */
 export function shareSlices(bytes: readonly number[], taskCount: number): number[][] {
   const tasks = Array.from({ length: taskCount }, () => ({ slices: [] as number[], bytes: 0 }));

@@ -4,9 +4,7 @@
  */
 import { UsageError } from '../errors.js';
 
-/** How often each record of an input comes. */
 export interface Weight {
-  /** Whole copies of each record. */
   readonly copies: number;
   /** Each record has one more copy with a chance of this / 2^64. */
   readonly chance: bigint;
@@ -22,10 +20,8 @@ export interface Fraction {
 export const MOST_COPIES = 1_000_000;
 const DECIMAL = /^(\d{0,30})(?:\.(\d{0,30}))?(?:e([+-]?\d{1,2}))?$/i;
 
-/** Each record once. */
 export const ONCE: Weight = { copies: 1, chance: 0n };
 
-/** @returns undefined: the text is no decimal number. */
 export function fractionOf(text: string): Fraction | undefined {
   const [, whole = '', part = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (whole === '' && part === '') return undefined;
@@ -58,23 +54,21 @@ export function isNothing({ copies, chance }: Weight): boolean {
   return copies === 0 && chance === 0n;
 }
 
-/** The most copies that a record may have. */
 export function mostCopiesOf({ copies, chance }: Weight): number {
   return copies + (chance === 0n ? 0 : 1);
 }
 
 export interface ShareGroup {
   readonly name: string;
-  /** In relation to those of the others; more than 0. */
+  /** In relation to the shares of the others; more than 0. */
   readonly share: Fraction;
-  /** The group may come so often. */
   readonly maxEpochs: Fraction;
 }
 
 export interface ShareMix {
   /** What the shares are shares of: `records`, `bytes`, or the sum of a field, as in `.n_tokens`. */
   readonly unit: string;
-  /** Of the output; undefined: as large as the epochs of the groups allow. */
+  /** Undefined: as large as the epochs of the groups allow. */
   readonly total: bigint | undefined;
   readonly groups: readonly ShareGroup[];
 }
@@ -82,10 +76,7 @@ export interface ShareMix {
 const NONE: Fraction = { numerator: 0n, denominator: 1n };
 const LONG_AMOUNT = 100_000n;
 
-/**
- * @param amounts of each group, in the unit.
- * @throws UsageError for a group that is empty, or too small for its share of the total.
- */
+/** @param amounts of each group, in the unit of the mix. */
 export function weightsOfShares({ unit, total, groups }: ShareMix, amounts: readonly Fraction[]): Weight[] {
   const parts = partsOf(groups);
   const sum = parts.reduce((all, part) => all + part, 0n);
@@ -124,7 +115,7 @@ function partsOf(groups: readonly ShareGroup[]): bigint[] {
   return groups.map(({ share }) => (share.numerator * common) / share.denominator);
 }
 
-/** All digits before the point, or six that count. */
+/** All digits before the point of a large number, else six digits that count. */
 function amountText(amount: Fraction): string {
   const { numerator, denominator } = amount;
   const whole = numerator / denominator;

@@ -36,7 +36,7 @@ const manifest: JobManifest = {
   uniqueBy: undefined,
   headCount: 7,
   weights: ['wiki*=2.5', 'b=0'],
-  shareWeights: [{ copies: 2, chance: '8000000000000000' }],
+  shareWeights: [{ copies: 2, chance: '8000000000000000', amount: { numerator: '21', denominator: '2' } }],
   decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',
