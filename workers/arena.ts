@@ -1,7 +1,6 @@
 /**
- * The linear memory of one thread for one job, within the job's budget. It may grow to its allowance, and beyond it only
- * with spare memory, which is promised to no other thread. It never shrinks, so spare memory becomes part of the
- * allowance for good.
+ * The linear memory of one thread for one job. It may grow to its allowance, and beyond it only with spare memory, which is
+ * promised to no other thread. It never shrinks, so spare memory becomes part of the allowance for good.
  */
 import type { JobControl } from '../src/job-control.js';
 import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
@@ -15,25 +14,20 @@ export class Arena {
     this.#control = control;
   }
 
-  /** The allowance of each thread in the job's plan; this thread may have grown beyond it. */
+  /** @param byteLength the allowance in the job's plan; this thread may have grown beyond it. */
   allow(byteLength: number): void {
     this.#allowanceBytes = Math.max(this.#allowanceBytes, byteLength);
   }
 
-  /** The size that the arena may reach without more spare memory. */
   get allowanceBytes(): number {
     return this.#allowanceBytes;
   }
 
-  /** Whether addresses up to `end` can be used without growing. */
   holds(end: number): boolean {
     return end <= this.kernel.bytes.byteLength;
   }
 
-  /**
-   * Makes addresses [ARENA_START, end) usable and keeps their contents.
-   * @returns false, without a change, when the budget does not allow it.
-   */
+  /** Makes addresses [ARENA_START, end) usable and keeps their contents. False, without a change: the budget forbids it. */
   reserve(end: number): boolean {
     const byteLength = end - ARENA_START;
     if (byteLength > MAX_ARENA_BYTES) return false;
@@ -45,14 +39,13 @@ export class Arena {
     return true;
   }
 
-  /** @returns the address of a buffer for reads, which overlies all else: every arena has room for a read window. */
+  /** The address of a buffer for reads, which overlies all else: every arena has room for a read window. */
   reserveForReads(byteLength: number): number {
     if (this.reserve(ARENA_START + byteLength)) return ARENA_START;
     throw new RangeError(`an arena has no room for the ${byteLength} bytes of a read`);
   }
 }
 
-/** Lays out regions one behind the other. */
 export class ArenaLayout {
   #next: number;
 
@@ -60,14 +53,12 @@ export class ArenaLayout {
     this.#next = startAddress;
   }
 
-  /** @returns the region's first address, a multiple of `alignment`. */
   take(byteLength: number, alignment = 16): number {
     const start = Math.ceil(this.#next / alignment) * alignment;
     this.#next = start + byteLength;
     return start;
   }
 
-  /** First address behind all regions. */
   get end(): number {
     return this.#next;
   }

@@ -1,7 +1,4 @@
-/**
- * Writes the numbers of a range in their order, with the kernel: what the order needs (sorted offsets, or tables) is made
- * once for a thread.
- */
+/** Writes the numbers of a range. Sorted offsets, or tables, are made once for a thread. */
 import type { SinkBuffer } from '../src/output/output-target.js';
 import { SLACK_BYTES } from '../src/plan/arena-sizes.js';
 import { bytesOfTables, type NumberWay, sizesOfSort } from '../src/plan/number-range.js';
@@ -24,23 +21,22 @@ export class NumberWriter {
     this.sinkBuffer = { addresses: [address], capacityBytes: outputBytes, memory: () => arena.kernel.bytes };
   }
 
-  /** Writes the numbers at `count` places from `first` on. @returns their bytes. */
+  /** Returns the bytes that it wrote. */
   write(first: bigint, count: number, address: number): number {
     return (this.#arena.kernel.wasm.writeNumbers(BigInt.asIntN(64, first), count, address) >>> 0) - address;
   }
 
-  /** Of the numbers of the last `write`, modulo 2^64. */
+  /** The sum of the numbers of the last `write`, modulo 2^64. */
   get sum(): bigint {
     return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersSum());
   }
 
-  /** Of the texts of the last `write`. */
   get checksum(): bigint {
     return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersChecksum());
   }
 }
 
-/** Takes the memory that the order needs. @returns what makes the order there. */
+/** Takes the memory that the order needs. Returns a function that makes the order there. */
 function layOut(way: NumberWay, lastOffset: bigint, layout: ArenaLayout): (arena: Arena) => void {
   switch (way.by) {
     case 'sorted': {

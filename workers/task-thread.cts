@@ -11,7 +11,7 @@ const { loadCompiled }: CodeCache = require('../src/code-cache.cjs');
 const { existsSync } = process.getBuiltinModule('node:fs');
 const { join } = process.getBuiltinModule('node:path');
 
-/** Is there in the bundle alone. */
+/** It exists only in the bundle. */
 const bundled = join(__dirname, 'tasks.cjs');
 const loading = existsSync(bundled) ? Promise.resolve(loadCompiled(bundled) as typeof Tasks) : import('./tasks.js');
 

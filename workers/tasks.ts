@@ -1,7 +1,6 @@
 /**
- * All tasks of worker threads, by name. This is the only table of tasks: threads dispatch by it, and the pool takes its
- * types from it. A thread loads this file when it starts. A job small enough for the calling thread imports it there,
- * and forgets its state when it ends.
+ * All tasks of worker threads, by name. Threads dispatch by this table, and the pool takes its types from it. A job small
+ * enough for the calling thread imports it there, and forgets its state when it ends.
  */
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
@@ -53,25 +52,23 @@ export type TaskName = keyof typeof TASKS;
 export type TaskOf<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>[0];
 export type ResultOf<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Name]>>;
 
-/** How one task spent its time. */
 export interface TaskProfile {
   readonly kind: TaskName;
-  /** The number of its thread; 0 is the calling thread. */
+  /** 0 is the calling thread. */
   readonly thread: number;
   /** Milliseconds since 1970. */
   readonly beganMilliseconds: number;
   readonly seconds: PhaseSeconds;
-  /** What a report tells of single records; undefined: the task has noted nothing. */
+  /** For a report that shows single records; undefined: the task has noted nothing. */
   readonly taken: readonly TakenRecord[] | undefined;
   readonly written: readonly WrittenRecord[] | undefined;
 }
 
-/** The result of a task: errors cross threads as plain data. */
+/** Errors cross threads as plain data. */
 export type Outcome<Result> =
   | { readonly result: Result; readonly profile: TaskProfile | undefined }
   | { readonly error: EncodedError };
 
-/** Does the task, and measures it if its job has a profile. */
 export async function runTask<Name extends TaskName>(kind: Name, task: TaskOf<Name>): Promise<Outcome<ResultOf<Name>>> {
   const perform = TASKS[kind] as (task: TaskOf<Name>) => Promise<ResultOf<Name>>;
   try {

@@ -1,7 +1,4 @@
-/**
- * The state that a thread makes from the first task of a job and keeps for the job's other tasks: the control words, the
- * arena, the view of the memory pool and the decoders' memory.
- */
+/** The state that a thread makes from the first task of a job and keeps for the job's other tasks. */
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { JobControl } from '../src/job-control.js';
@@ -22,13 +19,11 @@ export interface ThreadState {
   readonly outputHasher: KernelHasher;
 }
 
-/** The state for tasks that write the numbers of a range. */
 export interface NumberState {
   readonly control: JobControl;
   readonly writer: NumberWriter;
 }
 
-/** The state for tasks that read inputs. */
 export interface ReadState extends ThreadState {
   readonly decoderMemory: ThreadDecoderMemory;
 }
@@ -37,10 +32,8 @@ export interface ThreadDecoderMemory extends DecoderMemory {
   readonly reservedBytes: number;
 }
 
-/** The state for tasks that write or read piles. */
 export interface PileState extends ThreadState {
   readonly ramPool: Promise<RamPool> | undefined;
-  /** Compresses segments that go to disk. */
   readonly compressor: SegmentCompressor | undefined;
 }
 
@@ -86,7 +79,7 @@ export function numberStateOf(job: NumberSettings): NumberState {
   return keptState(numberStatesOfJobs, job, () => ({ control, writer: new NumberWriter(arena, job) }));
 }
 
-/** The state of each job, by its name: a shared buffer arrives as another object with each task. */
+/** By the name of the job: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
   if (known !== undefined) return known;
@@ -95,15 +88,12 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
   return state;
 }
 
-/** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
+/** A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
   for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, numberStatesOfJobs]) states.delete(jobName);
 }
 
-/**
- * The memory that a thread's decoders take from the budget for large windows. Each job counts it anew, since a thread
- * that does several jobs keeps its decoders.
- */
+/** Takes memory for large windows from the budget. Each job counts it anew: a thread keeps its decoders over several jobs. */
 export function decoderMemory(
   control: JobControl,
   memoryNeed: MemoryNeed,

@@ -1,10 +1,6 @@
 /**
  * Which records a rank gets in an epoch, and in which order. Pure.
  *
- *     orderOfEpoch    the order of the piles, and the key that reorders the records in each of them
- *     shareOfRank     the records of that order that belong to the rank
- *     visitsOf        the piles that the rank reads one after the other, and the records it takes from each
- *
  * Epoch 0 is the global shuffle: all piles in the order of their numbers, records by their stored keys. All of this is a
  * contract: a saved position means the same record in every version.
  */
@@ -13,9 +9,8 @@ import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
 import type { LoaderSettings } from './loader-state.js';
 
 export interface EpochOrder {
-  /** The numbers of the piles, in their order. */
   readonly piles: Uint32Array;
-  /** Mixed with the stored keys; undefined: the stored keys alone order the records. */
+  /** Mixed with the stored keys; undefined in epoch 0: the stored keys alone order the records. */
   readonly epochKey: bigint | undefined;
 }
 
@@ -67,13 +62,12 @@ export interface PortionVisit {
 
 export interface EpochPiles {
   readonly piles: EpochOrder['piles'];
-  /** Records of each pile, by its number. */
   readonly records: Float64Array;
   /** The number of key ranges in which a pile is read: more than one if the pile does not fit into memory. */
   readonly rangeCountOf: (pile: number) => number;
 }
 
-/** The visits of a rank, from record `from` of its share. Skips piles from which the rank takes nothing. */
+/** @param from the first record to visit, counted in the share. */
 export function* visitsOf(epoch: EpochPiles, share: RankShare, from: number): Generator<PortionVisit, void> {
   const { piles, records, rangeCountOf } = epoch;
   const starts = startsOf(piles, records);

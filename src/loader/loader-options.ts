@@ -1,12 +1,9 @@
-/**
- * What a caller asks of a loader, checked, with defaults filled in.
- */
 import { requireWhole, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { type LoaderSettings, MOST_RANKS } from './loader-state.js';
 
-/** What reading the store may use. */
+/** How a store is read. */
 export interface OpenStoreOptions {
   /** Memory for piles, in bytes: those being loaded, those ready, and the one you read. Default: half of what is available. */
   readonly memoryBytes?: number | undefined;
@@ -46,7 +43,6 @@ const LOADER_OPTIONS: OptionNames<LoaderOptions> = {
   prefetchPiles: true,
 };
 
-/** The threads and memory that a store is read with. */
 export interface LoaderLimits {
   readonly memoryBytes: number;
   readonly workers: number;

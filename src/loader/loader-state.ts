@@ -1,6 +1,4 @@
-/**
- * The position of a loader as a small JSON object, from which another process resumes with exactly the next record.
- */
+/** The position of a loader as a small JSON object, from which another process resumes with exactly the next record. */
 import { UsageError } from '../errors.js';
 import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
@@ -26,7 +24,6 @@ const shape = object({
 /** A saved position: plain data for JSON, to be given to `OpenedStore.resume`. */
 export type LoaderState = ValueOf<typeof shape>;
 
-/** Which records a loader gives, without its position. */
 export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'equalize'>;
 
 export function stateOf(
@@ -48,7 +45,6 @@ export function stateOf(
   };
 }
 
-/** @throws UsageError if `state` is not a loader state, has another version, or belongs to another store. */
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
   const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
   const read = readGiven(shape, state, refuse);

@@ -1,6 +1,6 @@
 /**
- * The threads that load piles of a store, shared by all its loaders. They start when a loader first reads. A small state
- * of a store is read on the calling thread: starting threads would take longer.
+ * The threads that load piles of a store, shared by all its loaders. They start when a loader first reads. A small store
+ * is read on the calling thread: starting threads would take longer.
  */
 import { randomUUID } from 'node:crypto';
 import type { LoadSettings } from '../../workers/settings.js';
@@ -26,7 +26,6 @@ export function isReadInline({ manifest }: StoreSnapshot): boolean {
 export class LoaderThreads {
   readonly limits: LoaderLimits;
   readonly layout: PileSetLayout;
-  /** Piles that are loaded at the same time. */
   readonly count: number;
   readonly #isInline: boolean;
   readonly #settings: LoadSettings;
@@ -58,13 +57,11 @@ export class LoaderThreads {
     limits.signal?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Starts the threads, once. */
   start(): void {
     // `load` reports the failure.
     this.#open().catch(() => {});
   }
 
-  /** @throws AbortError when the store was closed, or the caller's signal fired. */
   async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
     const loading = this.#open().then((pool) => {
       if (this.#control.isAborted) throw new AbortError(this.limits.signal?.reason, 'incomplete');

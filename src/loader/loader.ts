@@ -1,7 +1,3 @@
-/**
- * Gives the records of one rank, epoch by epoch. A loader remembers its position: every loop over it moves the position,
- * and `state` saves it.
- */
 import { AbortError, counted, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { shareOfRank } from './epoch-order.js';
@@ -19,7 +15,6 @@ export interface BatchOptions {
 
 const BATCH_OPTIONS: OptionNames<BatchOptions> = { dropLast: true };
 
-/** The epoch, and how many of its records the rank was given. */
 interface Position {
   epoch: number;
   record: number;
@@ -45,7 +40,6 @@ export class Loader implements AsyncIterable<Uint8Array> {
     this.#position = positionOf(epoch, record, this.recordsPerEpoch);
   }
 
-  /** The directory of the store. */
   get storeDirectory(): string {
     return this.#view.snapshot.directory;
   }
@@ -115,7 +109,6 @@ export class Loader implements AsyncIterable<Uint8Array> {
     return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }
 
-  /** @param take gives undefined at the end of an epoch. */
   async *#read(
     take: (cursor: RecordCursor) => Promise<RecordBatch | undefined>,
     endEpoch = this.#position.epoch + 1,

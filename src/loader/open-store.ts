@@ -1,6 +1,3 @@
-/**
- * Opens a pile store for reading in random order: the loader's part of the library.
- */
 import { UsageError } from '../errors.js';
 import { requireKnownOptions } from '../known-options.js';
 import { readNewestManifest } from '../store/newest-manifest.js';
@@ -26,7 +23,7 @@ export class OpenedStore {
   readonly records: number;
   readonly #limits: LoaderLimits;
   readonly #view: StoreView;
-  /** One for small states of the store, one for large ones: a resumed state may be large when the present one is small. */
+  /** By `isReadInline`: a resumed state of the store may be large when the present one is small. */
   readonly #threads = new Map<boolean, LoaderThreads>();
   #isClosed = false;
 
@@ -75,8 +72,7 @@ export class OpenedStore {
 
 /**
  * Another state of the store, from its own manifest or, if that was collected, from a later one that has all its commits.
- * @param commitCount number of commits in that state.
- * @throws UsageError ERR_STORE if records of it were expired: they are deleted, or may be at any time.
+ * A state with expired records is refused: they are deleted, or may be at any time.
  */
 function openOther(snapshot: StoreSnapshot, number: number, commitCount: number): StoreSnapshot {
   const { directory } = snapshot;

@@ -1,8 +1,7 @@
 /**
  * Decides in how many key ranges a pile is read, so that a loader stays within its memory. Pure.
  *
- * A thread holds the stored records of a portion and their sort entries; each buffer of the loader holds the records and
- * their ends.
+ * A thread holds the stored records of a portion and their sort entries. Each buffer holds the records and their ends.
  */
 import { UsageError } from '../errors.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
@@ -28,10 +27,7 @@ interface PileSizes {
   readonly recordBytes: Float64Array;
 }
 
-/**
- * @param longestRecordBytes of the store.
- * @throws UsageError ERR_MEMORY_BUDGET if a thread cannot hold the longest record, or a pile needs too many reads.
- */
+/** Throws if a thread cannot hold the longest record, or a pile needs too many reads. */
 export function requireMemory(piles: PileSizes, longestRecordBytes: number, memory: LoaderMemory): void {
   let leastBytes = longestRecordBytes + STORED_HEADER_BYTES + ENTRY_BYTES;
   for (const [pile, records] of piles.records.entries()) {
@@ -56,7 +52,7 @@ export function rangeCountOfPile(records: number, recordBytes: number, memory: L
   return Math.max(2, Math.min(Math.ceil(1 / heldShare), records, MOST_RANGES));
 }
 
-/** Memory to read whole piles of this size, in all threads and buffers. */
+/** Memory to read a whole pile of this size in every thread and buffer. */
 function neededFor(records: number, recordBytes: number, { threadCount, bufferCount }: LoaderMemory): number {
   return threadCount * inThreadFor(records, recordBytes) + bufferCount * (recordBytes + END_BYTES * records);
 }

@@ -20,7 +20,6 @@ export interface LoadedPortion {
   readonly ends: Uint32Array;
 }
 
-/** What a reader reads. */
 export interface EpochsPart extends LoaderSettings {
   readonly epoch: number;
   /** Epochs below this one; Infinity: without end. */
@@ -123,7 +122,6 @@ function memoryOf({ threads }: StoreView, { prefetchPiles }: EpochsPart): Loader
   return { memoryBytes: threads.limits.memoryBytes, threadCount: threads.count, bufferCount: prefetchPiles + 1 };
 }
 
-/** All visits of a rank, epoch after epoch. */
 function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: EpochsPart): Generator<EpochVisit, void> {
   const { seed, pileCount } = view.snapshot.settings;
   const memory = memoryOf(view, part);

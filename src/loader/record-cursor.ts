@@ -1,7 +1,4 @@
-/**
- * Hands out the records of a rank up to the end of an epoch, as they come in loaded portions: as batches, or one by one.
- * Records are views of loaded memory; only a batch that needs more than one portion is copied together.
- */
+/** Records are views of loaded memory; only a batch that needs more than one portion is copied together. */
 import { constants } from 'node:buffer';
 import { SystemError, UsageError } from '../errors.js';
 import { copySharedBytes } from '../io/shared-bytes.js';
@@ -82,7 +79,6 @@ export class RecordCursor {
     this.#mostBatchBytes = mostBatchBytes;
   }
 
-  /** The next record, if it is loaded. */
   takeLoaded(): Uint8Array | undefined {
     const end = this.#portion.ends[this.#given];
     if (end === undefined) return undefined;
@@ -97,7 +93,7 @@ export class RecordCursor {
     return this.takeLoaded() ?? ((await this.#nextPortion()) ? this.takeLoaded() : undefined);
   }
 
-  /** The next `size` records, fewer at the end; undefined after the last one. @throws UsageError, SystemError */
+  /** The next `size` records, fewer at the end; undefined after the last one. */
   async takeBatch(size: number): Promise<RecordBatch | undefined> {
     if (this.#left === 0 && !(await this.#nextPortion())) return undefined;
     if (this.#left >= size) return this.#batchOfPortion(size);
@@ -139,7 +135,7 @@ export class RecordCursor {
     return batch;
   }
 
-  /** Adds records after the first `count`, which end at `byteLength`. @returns where they end now. */
+  /** Appends records to the `count` joined ones, which end at `byteLength`. @returns where all of them end. */
   #join(records: RecordBatch, count: number, byteLength: number, size: number): number {
     const { bytes, ends } = records;
     const neededBytes = byteLength + bytes.byteLength;
@@ -173,11 +169,8 @@ export class RecordCursor {
   }
 }
 
-/** Hears which records a `RecordIterator` gives. */
 export interface RecordListener {
-  /** One more record is given. */
   given(): void;
-  /** The loop ended. @param isComplete whether all records were given. */
   over(isComplete: boolean): void;
 }
 

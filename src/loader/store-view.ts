@@ -1,7 +1,4 @@
-/**
- * One state of a store as loaders read it: its pile sets, and what each pile holds. The contents are read from the
- * indexes of all pile sets, when a loader first needs them, and checked against the manifest.
- */
+/** One state of a store as loaders read it. */
 
 import { counted, VerificationError } from '../errors.js';
 import { hearSignals } from '../pause.js';
@@ -43,19 +40,16 @@ export class StoreView {
 
 export interface StoreContents {
   readonly totals: PileTotals;
-  /** The segments of each pile; undefined: there are too many to keep, and each load of a pile reads the indexes. */
+  /** The segments of each pile; undefined: there are too many to keep, so each load of a pile reads the indexes. */
   readonly merged: readonly MergedPile[] | undefined;
 }
 
-/** Index entries, of piles and of segments, that are kept: about 50 MB. */
+/** Index entries that are kept, about 50 MB. Piles and segments have one each. */
 const MOST_ENTRIES = 2 ** 18;
 /** Piles whose entries are read together. */
 const PILES_TOGETHER = 4096;
 
-/**
- * @param mostEntries the most index entries to keep.
- * @throws VerificationError when an index is damaged, or contradicts the manifest; UsageError; AbortError
- */
+/** Reads the indexes of all pile sets, and checks them against the manifest. */
 export async function readStoreContents(
   snapshot: StoreSnapshot,
   pileSets: readonly StoredPileSet[],
@@ -64,7 +58,7 @@ export async function readStoreContents(
 ): Promise<StoreContents> {
   const { pileCount } = snapshot.settings;
   const totals = emptyTotals(pileCount);
-  /** Of each pile set one entry a pile. */
+  /** Each pile set has one entry for each pile. */
   const kept: { readonly name: string; readonly entries: readonly PileEntry[] }[] = [];
   let keptCount = 0;
   for (const { name, index } of pileSets) {

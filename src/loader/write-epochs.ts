@@ -1,6 +1,3 @@
-/**
- * Writes the records of a loader to standard output, for programs in any language.
- */
 import { AbortError } from '../errors.js';
 import { JobControl } from '../job-control.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
@@ -60,7 +57,6 @@ export async function writeEpochs(loader: Loader, options: WriteOptions): Promis
 
 const LENGTH_BYTES = 4;
 
-/** The records, each after its length. */
 function prefixed(portion: RecordBatch): Uint8Array {
   const { bytes, ends } = portion;
   const written = Buffer.allocUnsafe(bytes.byteLength + LENGTH_BYTES * portion.length);

@@ -7,12 +7,10 @@ import { type OpenFile, writeAt } from '../io/files.js';
 import { BLOCK_ENTRY_BYTES, BLOCK_RECORDS, blockEntry } from './index-layout.js';
 import { type BlockShape, blockBytesOf, encodeBlock } from './record-block.js';
 
-/** Bytes of one write. */
 const PIECE_BYTES = 1024 * 1024;
 /** Offset of `place` in a block entry. */
 const PLACE_OFFSET = 16;
 
-/** Reserves places in an index, for all threads that attach to its buffer. */
 export class SharedPlaces {
   readonly buffer: SharedArrayBuffer;
   readonly #next: BigInt64Array;
@@ -28,7 +26,6 @@ export class SharedPlaces {
     return places;
   }
 
-  /** @returns the place of the first reserved byte. */
   take(byteLength: number): number {
     return Number(Atomics.add(this.#next, 0, BigInt(byteLength)));
   }
@@ -40,7 +37,6 @@ export class SharedPlaces {
 
 export interface WrittenBlocks {
   readonly recordCount: number;
-  /** Bytes of all its records. */
   readonly recordBytes: number;
   /** Entries of the block table, without their checksums. */
   readonly entries: Uint8Array;
@@ -58,7 +54,6 @@ export class BlockWriter {
   #blockCount = 0;
   #recordCount = 0;
   #recordBytes = 0;
-  /** The block being filled. */
   #start = 0;
   #count = 0;
   #leastBytes = Number.POSITIVE_INFINITY;
@@ -71,7 +66,7 @@ export class BlockWriter {
   /**
    * Adds consecutive records. The first one starts where the last record added ended.
    * @param table pairs of addresses (start, end), as framings write them.
-   * @param offset turns an address into a decoded position when added to it.
+   * @param offset decoded position minus address.
    */
   add(table: DataView, tableAt: number, count: number, offset: number): void {
     let start = table.getUint32(tableAt, true) + offset;
@@ -86,7 +81,6 @@ export class BlockWriter {
     }
   }
 
-  /** Writes the rest. */
   finish(): WrittenBlocks {
     if (this.#count > 0) this.#endBlock();
     this.#writePiece();

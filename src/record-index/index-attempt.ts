@@ -1,6 +1,6 @@
 /**
- * An index while it is made: a file beside the final one, whose name says which process makes it, until it is complete
- * and durable. So the next process that makes an index in the directory can remove what killed ones left behind.
+ * An index while it is made: a file beside the final one, whose name says which process makes it. So the next process
+ * that makes an index in the directory can remove what killed ones left there.
  */
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -31,12 +31,10 @@ import {
 } from './index-layout.js';
 import { CELL_BYTES } from './member-cells.js';
 
-/** What follows the blocks. */
 export interface IndexTables {
-  /** Of the parts of the file, in the order of the file. */
+  /** The stretches have the order of the file. */
   readonly stretches: readonly WrittenBlocks[];
   readonly cellCount: number;
-  /** Where the blocks end. */
   readonly blocksEnd: number;
   readonly description: IndexDescription;
 }
@@ -56,10 +54,7 @@ export class IndexAttempt {
     this.file = openStagedOutput(this.path);
   }
 
-  /**
-   * Also removes attempts of ended processes from the directory.
-   * @throws UsageError ERR_OUTPUT_EXISTS when the target exists and is not an index.
-   */
+  /** Also removes attempts of ended processes from the directory. */
   static begin(target: string): IndexAttempt {
     requireReplaceable(target);
     removeLeftOver(INDEX_ATTEMPT_KIND, dirname(target), 'output');
@@ -72,7 +67,7 @@ export class IndexAttempt {
     }
   }
 
-  /** Writes tables and header, and makes the index durable. @returns its size in bytes. */
+  /** Also makes the index durable. @returns its size in bytes. */
   async complete({ stretches, cellCount, blocksEnd, description }: IndexTables): Promise<number> {
     let place = blocksEnd;
     const write = (bytes: Uint8Array) => {
@@ -114,7 +109,7 @@ export class IndexAttempt {
     return place;
   }
 
-  /** Gives the index its name. It replaces an existing index. */
+  /** Replaces an existing index. */
   async commit(): Promise<void> {
     this.#close();
     moveIntoPlace(this.path, this.#target);

@@ -36,9 +36,8 @@ const CRC_BYTES = 4;
 
 /** The whole numbers of an entry: `{ name: byte length }`, little-endian, without gaps. A checksum may follow them. */
 export class FixedFields<Name extends string> {
-  /** Where the fields end. */
+  /** Where the fields end: the bytes before `start` count, too. */
   readonly byteLength: number;
-  /** With the checksum. */
   readonly sealedBytes: number;
   readonly #fields: readonly { readonly name: Name; readonly at: number; readonly isWide: boolean }[];
 
@@ -69,20 +68,19 @@ export class FixedFields<Name extends string> {
     return Object.fromEntries(values) as Record<Name, number>;
   }
 
-  /** Writes the checksum of entry `index` behind its fields: an entry in the place of another one is noticed. */
+  /** Writes the checksum after the fields. It is seeded with `index`: an entry in the place of another one is noticed. */
   seal(target: Buffer, offset: number, index: number): void {
     const end = offset + this.byteLength;
     target.writeUInt32LE(crc32(target.subarray(offset, end), index % 2 ** 32), end);
   }
 
-  /** @returns undefined when the checksum is not that of entry `index`. */
+  /** Undefined when the checksum is not that of entry `index`. */
   readSealed(bytes: Buffer, index: number): Readonly<Record<Name, number>> | undefined {
     const crc = crc32(bytes.subarray(0, this.byteLength), index % 2 ** 32);
     return crc === bytes.readUInt32LE(this.byteLength) ? this.read(bytes) : undefined;
   }
 }
 
-/** The numbers that an entry with these fields holds. */
 export type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
 
 const header = new FixedFields(
@@ -110,7 +108,7 @@ export function encodeHeader(values: IndexHeader): Buffer {
   return bytes;
 }
 
-/** @returns undefined when its checksum is wrong. */
+/** Undefined when its checksum is wrong. */
 export function decodeHeader(bytes: Buffer): IndexHeader | undefined {
   return header.readSealed(bytes, 0);
 }
@@ -160,7 +158,6 @@ export const indexDescription = object({
 
 export type IndexDescription = ValueOf<typeof indexDescription>;
 
-/** @param file the indexed file. */
 export function indexRemedy(file: string): Remedy {
   const again = `make it again with \`pileshuf index ${file}\``;
   return { ifDamaged: again, ifOtherVersion: again, otherVersionCode: 'ERR_INDEX_VERSION' };

@@ -142,7 +142,6 @@ export function markOf(path: string, { byteLength, modifiedNanoseconds }: FileVe
   return { byteLength, modified: String(modifiedNanoseconds), ends };
 }
 
-/** @throws InputError ERR_INPUT_CHANGED when the file differs from the one that was indexed. */
 function requireSameMark(path: string, then: FileMark, version: FileVersion): void {
   const change = changeOf(path, then, version);
   if (change === undefined) return;

@@ -24,7 +24,6 @@ export const MOST_SPAN_BYTES = 64 * 2 ** 20;
 /** Consecutive whole members of a compressed file. */
 export type Span = ValuesOf<typeof cellEntry>;
 
-/** Groups the members of a file into spans. */
 export class SpanBuilder {
   readonly #take: (span: Span) => void;
   readonly #cellBytes: number;
@@ -53,7 +52,7 @@ export class SpanBuilder {
   }
 }
 
-/** Encodes the entries of all cells from the spans, in their order. */
+/** Encodes the entries of all cells from the spans, which come in their order. */
 export class CellEncoder {
   readonly #cellBytes: number;
   #cellCount = 0;
@@ -67,14 +66,13 @@ export class CellEncoder {
     return this.#cellCount;
   }
 
-  /** @returns the entries of the cells that end before this span begins. */
+  /** Returns the entries of the cells that end before this span begins. */
   add(span: Span): Buffer {
     const entries = this.#entriesUpTo(Math.floor(span.decodedStart / this.#cellBytes));
     this.#last = span;
     return entries;
   }
 
-  /** @returns the entries of the remaining cells. */
   end(): Buffer {
     const { decodedStart, decodedBytes } = this.#last ?? { decodedStart: 0, decodedBytes: 0 };
     return this.#entriesUpTo(Math.ceil((decodedStart + decodedBytes) / this.#cellBytes));
@@ -93,7 +91,7 @@ export class CellEncoder {
   }
 }
 
-/** @returns undefined when the checksum is not that of this cell. */
+/** Undefined when the checksum is not that of this cell. */
 export function decodeCell(bytes: Buffer, cell: number): Span | undefined {
   return cellEntry.readSealed(bytes, cell);
 }

@@ -1,7 +1,6 @@
 /**
- * A record index that is open for reading: says where a record lies. It verifies the checksum of everything it reads:
- * damage is a VerificationError that names the index. Opening reads the small tables; blocks are read when they are
- * needed, and those that were used last stay in memory.
+ * A record index that is open for reading. It verifies the checksum of everything it reads. Opening reads the small
+ * tables; blocks are read when they are needed.
  */
 
 import { crc32 } from 'node:zlib';
@@ -32,7 +31,7 @@ import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
 import { RecentlyUsed } from './recently-used.js';
 import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 
-/** Blocks kept in memory. A block usually takes 5 KB. */
+/** A block usually takes 5 KB. */
 const KEPT_BLOCK_BYTES = 16 * 2 ** 20;
 /** Memory of a kept block besides its bytes. */
 const BLOCK_OVERHEAD_BYTES = 256;
@@ -54,7 +53,6 @@ export class OpenIndex {
     ({ block }) => block.byteLength + BLOCK_OVERHEAD_BYTES,
   );
 
-  /** @throws VerificationError when it is damaged; UsageError ERR_INDEX_VERSION when it has another version. */
   static open(path: string, dataPath: string): OpenIndex {
     const file = openForRead(path, 'input');
     try {
@@ -85,10 +83,7 @@ export class OpenIndex {
     this.description = this.#parse(tables.subarray(stretchBytes));
   }
 
-  /**
-   * Where record `index` lies in the decoded file. The last record may end beyond the file, by the bytes that it lacks.
-   * @param index below `recordCount`.
-   */
+  /** Decoded positions of a record. The last record may end beyond the file, by the bytes that it lacks. */
   boundsOf(index: number): RecordBounds {
     const { firstRecord, firstBlock } = this.#stretchOf(index);
     const inStretch = index - firstRecord;
@@ -99,7 +94,7 @@ export class OpenIndex {
     return { start: start + bounds.start, end: start + bounds.end };
   }
 
-  /** The members to decode for the byte at this decoded position. */
+  /** @param position of a decoded byte. */
   spanAt(position: number): Span {
     const { cellCount, cellBytes } = this.#header;
     const cell = Math.floor(position / cellBytes);
@@ -120,7 +115,6 @@ export class OpenIndex {
     closeFile(this.#file);
   }
 
-  /** The stretch that has this record. */
   #stretchOf(index: number): StretchEntry {
     let low = 0;
     let high = this.#stretches.length;
@@ -134,7 +128,6 @@ export class OpenIndex {
     return stretch;
   }
 
-  /** @param inBlock a record that the block must have. */
   #readBlock(number: number, inBlock: number): KeptBlock {
     const { blockCount, blockTableAt } = this.#header;
     if (number >= blockCount) throw this.#damaged(`it has no block ${number}`);

@@ -19,7 +19,7 @@ export class RecentlyUsed<Key, Value> {
     return value;
   }
 
-  /** Drops the values that were not used for the longest time; a value that is too large by itself is not kept. */
+  /** Drops the values that were not used for the longest time. A value that is too large by itself is not kept. */
   keep(key: Key, value: Value): void {
     this.#drop(key);
     this.#kept.set(key, value);

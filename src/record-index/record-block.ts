@@ -13,12 +13,9 @@
  * If all records have the same length, the span is 0 and the block takes no bytes.
  */
 
-/** What the block table says of a block. */
 export interface BlockShape {
   readonly recordCount: number;
-  /** Bytes of all its records. */
   readonly byteLength: number;
-  /** Bytes of the shortest record. */
   readonly leastBytes: number;
 }
 
@@ -39,16 +36,12 @@ function codeOf({ recordCount, byteLength, leastBytes }: BlockShape): Code {
   };
 }
 
-/** Bytes that the block takes in the index. */
 export function blockBytesOf(shape: BlockShape): number {
   const { lowerBytes, upperBytes } = codeOf(shape);
   return lowerBytes + upperBytes;
 }
 
-/**
- * @param ends the ends of `shape.recordCount` records, counted from the start of the block.
- * @param target receives the block; all zero.
- */
+/** @param target must be all zero. */
 export function encodeBlock(ends: Float64Array, shape: BlockShape, target: Uint8Array): void {
   const { recordCount, leastBytes } = shape;
   const { lowerBits, lowerBytes, upperBytes } = codeOf(shape);
@@ -78,7 +71,7 @@ export function encodeBlock(ends: Float64Array, shape: BlockShape, target: Uint8
   if (pendingBits > 0) target[at] = pending;
 }
 
-/** Start and end of a record; in a block, counted from the start of the block. */
+/** The bounds in a block count from the start of the block. */
 export interface RecordBounds {
   readonly start: number;
   readonly end: number;
@@ -87,7 +80,6 @@ export interface RecordBounds {
 /** A reader of a block remembers the set bit of every 64th record, so that finding a record looks at few bytes. */
 const RECORDS_A_SAMPLE = 64;
 
-/** A block that was read, its checksum verified. */
 export class RecordBlock {
   readonly #shape: BlockShape;
   readonly #code: Code;
@@ -96,7 +88,6 @@ export class RecordBlock {
   readonly #sampledBytes: Uint16Array;
   readonly #sampledCounts: Uint16Array;
 
-  /** @param bytes exactly `blockBytesOf(shape)` bytes. */
   constructor(bytes: Uint8Array, shape: BlockShape) {
     this.#bytes = bytes;
     this.#shape = shape;
@@ -116,12 +107,11 @@ export class RecordBlock {
     }
   }
 
-  /** Bytes of memory. */
+  /** Bytes in memory. */
   get byteLength(): number {
     return this.#bytes.byteLength + 2 * this.#sampledBytes.byteLength;
   }
 
-  /** @param j below the records of the block. */
   boundsOf(j: number): RecordBounds {
     const { leastBytes } = this.#shape;
     if (this.#code.upperBytes === 0) return { start: j * leastBytes, end: (j + 1) * leastBytes };

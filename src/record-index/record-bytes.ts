@@ -1,7 +1,3 @@
-/**
- * Reads the decoded bytes of a file at any position: from a plain file as they are, from a compressed file by decoding
- * the members that hold them.
- */
 import { counted, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type OpenFile, readAt, readAtAsync } from '../io/files.js';
@@ -15,7 +11,6 @@ export interface RecordBytes {
 
 /** A read from the page cache takes some microseconds; a device takes longer. */
 const SLOW_MILLISECONDS = 0.1;
-/** Number of reads on other threads after a slow read. */
 const READS_AFTER_SLOW = 16;
 
 /**
@@ -65,7 +60,6 @@ function inTurn<T>(decode: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** Bytes of one read. */
 const PIECE_BYTES = 256 * 1024;
 
 /** A span needs at most 64 MiB, which every decoder may use. */
@@ -75,11 +69,9 @@ export class DecodedBytes implements RecordBytes {
   readonly #file: OpenFile;
   readonly #codec: Codec;
   readonly #spanAt: (position: number) => Span;
-  /** By the start of the span. */
   readonly #underWay = new Map<number, Promise<Uint8Array>>();
   readonly #decoded: RecentlyUsed<number, Uint8Array>;
 
-  /** @param keptBytes the most decoded bytes to keep. */
   constructor(file: OpenFile, codec: Codec, spanAt: (position: number) => Span, keptBytes: number) {
     this.#file = file;
     this.#codec = codec;

@@ -6,9 +6,9 @@
  * whose owner cannot be seen from here may still run: when it commits, it finds in the state that its pile sets are given
  * up or gone (`commitToStore`). If the collector is killed in the middle, the next one does the rest.
  *
- * It judges the owners of attempts before it reads the manifest. An attempt that had ended by then commits no more, so those
- * of its pile sets that the manifest does not name are left over. But where nothing tells of an owner, an attempt has ended
- * with a commit (`seen-attempts.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
+ * It judges the owners of attempts before it reads the manifest. An attempt that had ended by then commits no more: those
+ * of its pile sets that the manifest does not name are left over. An attempt without a mark has ended with a commit
+ * (`seen-attempts.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
  */
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
@@ -51,7 +51,6 @@ export interface CollectedGarbage {
  * @param graceMilliseconds how long removed pile sets are kept, and attempts that cannot be judged.
  * @param giveUpLost whether the store continues from its newest manifest if that of a later state is lost, and pile sets that
  *   belong to no state and to no writer are deleted.
- * @throws AbortError when the signal stops it; VerificationError when the manifest of the present state is lost.
  */
 export async function collectGarbage(
   snapshot: StoreSnapshot,
@@ -111,13 +110,13 @@ function isLeftOver({ files, mark, owner }: SeenAttempt, named: ReadonlySet<stri
   return [...unnamed, ...(mark === undefined ? [] : [mark])].every((path) => changedAt(path) <= before);
 }
 
-/** When a file was last written; 0 when it is gone. */
+/** 0 when the file is gone: then it is older than anything. */
 function changedAt(path: string): number {
   return Number(statPath(path, 'store')?.mtimeMs ?? 0);
 }
 
 /**
- * Writes down that those of these pile sets that the store does not have are given up.
+ * Writes into a manifest that the store gives up those of these pile sets that it does not have.
  * @returns the pile sets to delete: these, and those that were removed long enough ago.
  */
 async function giveUp(
@@ -138,7 +137,7 @@ async function giveUp(
   return [...new Set([...given, ...old])];
 }
 
-/** @returns the bytes that this frees. */
+/** Returns the bytes that this frees. */
 function deletePileSet(snapshot: StoreSnapshot, name: string): number {
   return pileSetFiles(layoutOf(snapshot, UNGATED, false), name).reduce((sum, path) => {
     const byteLength = Number(statPath(path, 'store')?.size ?? 0);
@@ -146,7 +145,7 @@ function deletePileSet(snapshot: StoreSnapshot, name: string): number {
   }, 0);
 }
 
-/** Writes down that these pile sets are deleted, and which manifests nobody needs any more. */
+/** Writes into a manifest that these pile sets are deleted, and which manifests nobody needs any more. */
 async function strikeOut(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, before: number): Promise<void> {
   await commitManifest(snapshot, (state) => {
     const removed = state.removed
@@ -165,7 +164,6 @@ function oldestNeeded(storeDirectory: string, oldest: number, before: number): n
   return listManifests(storeDirectory).findLast((number) => number > oldest && isOldEnough(number)) ?? oldest;
 }
 
-/** @returns how many it deleted. */
 async function deleteManifests(storeDirectory: string, signal: AbortSignal | undefined): Promise<number> {
   const { oldest } = readNewestManifest(storeDirectory);
   const old = listManifests(storeDirectory).filter((number) => number < oldest);

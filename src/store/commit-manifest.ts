@@ -1,6 +1,4 @@
-/**
- * Gives a store its next state, also when others do so at the same time.
- */
+/** Gives a store its next state, also when others do so at the same time. */
 import { join } from 'node:path';
 import { SystemError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
@@ -12,7 +10,6 @@ import { manifestDirectoryOf, nameOfManifest, storeError } from './store-files.j
 import { encodeManifest, type StoreManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
-/** The part of the next state that a commit decides. */
 export type StateChange = Pick<StoreManifest, 'commits' | 'removed' | 'oldest'>;
 
 export function changeless({ commits, removed, oldest }: StoreManifest): StateChange {
@@ -21,12 +18,11 @@ export function changeless({ commits, removed, oldest }: StoreManifest): StateCh
 
 /**
  * @param snapshot of the store, however old.
- * @param change makes the next state from the present one; it is called again when another commit was faster. An error of
- *   it ends the commit, with nothing changed; undefined: there is nothing to change.
+ * @param change makes the next state from the present one; undefined: there is nothing to change. It is called again when
+ *   another commit was faster. An error of it ends the commit, with nothing changed.
  * @param giveUpLost whether the store continues from its newest manifest, if that of a later state is lost.
- * @returns the new state, or the present one when there was nothing to change; durable.
- * @throws UsageError ERR_STORE when the store was replaced by another; VerificationError when its state is lost; SystemError that says so when the new state exists but
- *   may not survive a power failure.
+ * @returns the durable new state, or the present one when there was nothing to change.
+ * @throws SystemError that says so when the new state exists but may not survive a power failure.
  */
 export async function commitManifest(
   { directory: storeDirectory, settings }: StoreSnapshot,

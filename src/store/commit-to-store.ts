@@ -1,7 +1,7 @@
 /**
- * Makes pile sets part of a store: their files become durable, then the next manifest names them. Input ids decide what a
- * commit may add: a producer names each input, the keys of its records are derived from that id, and a store has each id
- * once. A commit that replaces takes the place of whole former commits.
+ * Makes pile sets part of a store: their files become durable, then the next manifest names them. A producer names each
+ * input by an id, from which the keys of its records are derived, so a store has each id once. A commit that replaces takes
+ * the place of whole former commits.
  */
 import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
@@ -16,7 +16,6 @@ import { pileSetDirectoryOf } from './store-files.js';
 import { pileSetsNamedBy, type StoreCommit, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
-/** A commit as its maker gives it. */
 export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
   /** Undefined: named after today. */
   readonly generation: string | undefined;
@@ -29,11 +28,10 @@ export interface CommitOptions {
 }
 
 /**
- * Makes the files of the pile sets durable, then commits. Their indexes must be files.
+ * The indexes of the pile sets must be files.
  * @param snapshot of the store, however old.
- * @returns a state that has the commit.
- * @throws UsageError ERR_INPUT_ID_TAKEN; SystemError, also when the pile sets are gone. Nothing is committed, unless the
- *   error says so (`commitManifest`, `StoreAttempt.abandon`).
+ * @throws SystemError, also when the pile sets are gone. Nothing is committed, unless the error says so (`commitManifest`,
+ *   `StoreAttempt.abandon`).
  */
 export async function commitToStore(
   snapshot: StoreSnapshot,
@@ -84,7 +82,7 @@ function withCommit(
 
 /**
  * Refuses a commit whose pile sets a collector has given up, because it could not see whether their attempt still runs. The
- * collector writes that into the state before it deletes files, so this finds out in time; a later commit finds a new state.
+ * collector writes that into the state before it deletes files, so this finds out in time.
  */
 function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: PileSetLayout): void {
   const givenUp = pileSetsNamedBy({ ...state, commits: [] });
@@ -107,7 +105,7 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Pil
 
 const MOST_ID_CHARACTERS = 4096;
 
-/** @throws UsageError for an id that could be confused with another, ERR_INPUT_ID_TAKEN when one is given twice. */
+/** Refuses an id that could be confused with another, or is given twice. */
 export function requireInputIds(inputIds: readonly string[]): void {
   const seen = new Set<string>();
   for (const id of inputIds) {
@@ -128,7 +126,6 @@ export function requireInputIds(inputIds: readonly string[]): void {
 /**
  * Refuses early the ids that a commit would refuse: the store has them, or they cannot be replaced.
  * @param snapshot undefined: the store is not made yet.
- * @throws UsageError as `requireInputIds` and `findReplaced`
  */
 export function requireIdsFree(
   snapshot: StoreSnapshot | undefined,
@@ -139,10 +136,7 @@ export function requireIdsFree(
   if (snapshot !== undefined) findReplaced(snapshot.manifest, inputIds, replace, snapshot.directory);
 }
 
-/**
- * The commits of a state that a commit with these ids replaces: none, unless `replace`.
- * @throws UsageError ERR_INPUT_ID_TAKEN when an id is taken, or only a part of a commit would be replaced.
- */
+/** The commits that a commit with these ids replaces. Refused: a taken id without `replace`, and a part of a commit. */
 export function findReplaced(
   { commits }: StoreManifest,
   inputIds: readonly string[],

@@ -26,7 +26,6 @@ import {
 import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 
-/** The settings that the caller asks for, of an existing or a new store. */
 export interface AskedSettings {
   readonly seed?: string | undefined;
   readonly pileCount?: number | undefined;
@@ -47,8 +46,6 @@ export interface StoreInSight {
  * @param otherwise the number of piles of a new store, if none is asked for; a seed is drawn if none is asked for.
  * @param plan decides and checks what the caller will do in the store; its errors end the call. It is called again when
  *   somebody else has made the store meanwhile, with another number of piles.
- * @throws UsageError ERR_STORE_DIFFERS when the store has other settings than those asked for; ERR_STORE when the directory
- *   holds something else; VerificationError
  */
 export async function openOrCreateStore<Plan>(
   path: string,
@@ -84,7 +81,6 @@ function readSettingsIfAny(path: string): StoreSettings | undefined {
   throw storeError(`the pile store ${path} is not a directory; name another place`);
 }
 
-/** @throws UsageError ERR_STORE when the directory holds something else; SystemError when its parent does not exist. */
 function placeOfNewStore(directory: string): string {
   const isDirectory = (path: string) => statPath(path, 'store')?.isDirectory() === true;
   if (isDirectory(directory)) requireNothingForeign(directory);
@@ -107,7 +103,7 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
 }
 
-/** @returns the id of the store, from the manifest of the first creator. */
+/** Returns the id of the store, from the manifest of the first creator. */
 async function createFirstManifest(directory: string): Promise<string> {
   const manifest = {
     storeId: randomBytes(8).toString('hex'),
@@ -122,7 +118,6 @@ async function createFirstManifest(directory: string): Promise<string> {
   return readStoreManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
 }
 
-/** @throws UsageError ERR_STORE when the directory holds anything but a part of a store. */
 function requireNothingForeign(directory: string): void {
   const foreign = listNames(directory, 'store').find((name) => !isNameInStore(name));
   if (foreign === undefined) return;
@@ -131,7 +126,7 @@ function requireNothingForeign(directory: string): void {
   );
 }
 
-/** @throws UsageError ERR_STORE when the store has a later state: then it was finished once. */
+/** A store that has a later state was finished once. */
 function requireUnfinished(directory: string): void {
   const newest = listManifests(directory).at(-1) ?? 0;
   if (newest <= 1 || readStoreSettings(directory) !== undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Generations: pile sets that were appended together, by the name of the generation; how one is named and dated, what it
- * holds, and how it is taken out of a store. Taking it out touches no data: the next manifest names fewer pile sets, and
- * their files stay until they are collected (collect-garbage.ts). Times are in milliseconds since 1970.
+ * A generation is the pile sets that were appended under one name. Taking it out of a store touches no data: the next
+ * manifest names fewer pile sets, and their files stay until they are collected (collect-garbage.ts). Times are in
+ * milliseconds since 1970.
  */
 import { UsageError } from '../errors.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -12,7 +12,7 @@ import type { StoreSnapshot } from './store-snapshot.js';
 const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 const MOST_CHARACTERS = 200;
 
-/** The name of a generation when the caller gives none: the date, in UTC. */
+/** The date in UTC. */
 export function generationOfToday(now = Date.now()): string {
   return new Date(now).toISOString().slice(0, 10);
 }
@@ -30,7 +30,7 @@ export function timeOfDate(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : Math.max(0, time);
 }
 
-/** @throws UsageError for a name that cannot be read back from a line. */
+/** Refuses a name that cannot be read back from a line. */
 export function requireGeneration(name: string): void {
   if (name !== '' && name.length <= MOST_CHARACTERS && !/[\p{Cc}\p{Cs}]/u.test(name)) return;
   throw new UsageError(
@@ -38,12 +38,11 @@ export function requireGeneration(name: string): void {
   );
 }
 
-/** Which generations are taken out. */
 export type ExpiryRule = { readonly before: number } | { readonly keepLast: number };
 
 export interface Generation {
   readonly name: string;
-  /** The earliest of its commits. */
+  /** The earliest time of its commits. */
   readonly time: number;
   readonly commits: readonly StoreCommit[];
 }
@@ -87,7 +86,6 @@ export async function expireGenerations(snapshot: StoreSnapshot, rule: ExpiryRul
   return expired;
 }
 
-/** A generation in numbers. */
 export interface GenerationSummary {
   readonly name: string;
   /** As in `2026-01-31T12:00:00.000Z`. */
@@ -99,7 +97,7 @@ export interface GenerationSummary {
   /** Multiset checksum of its records. */
   readonly checksum: string;
   readonly pileSets: number;
-  /** Of the data files of its pile sets. */
+  /** Bytes of its data files. */
   readonly diskBytes: number;
 }
 
@@ -118,7 +116,6 @@ export function summaryOf({ name, time, commits }: Generation): GenerationSummar
   };
 }
 
-/** The multiset checksum of the records of several commits. */
 export function sumOfChecksums(commits: readonly StoreCommit[]): string {
   const sum = commits.reduce((total, { checksum }) => total + BigInt(`0x${checksum}`), 0n);
   return checksumTextOf(BigInt.asUintN(64, sum));

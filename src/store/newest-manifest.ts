@@ -1,6 +1,4 @@
-/**
- * Finds the present state of a store: its newest manifest, unless a newer one is lost (`reached-state.ts`).
- */
+/** The present state of a store is its newest manifest, unless a newer one is lost (`reached-state.ts`). */
 import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { blockFor } from '../pause.js';
@@ -13,16 +11,11 @@ const MOST_LISTINGS = 8;
 const PAUSE_MILLISECONDS = 10;
 
 export interface NewestManifest {
-  /** The newest manifest that is there. */
   readonly manifest: StoreManifest;
   /** The number of a later state, whose manifest is lost; undefined: the manifest is the present state. */
   readonly lostState: number | undefined;
 }
 
-/**
- * @throws UsageError ERR_STORE if there is no manifest; SystemError if the one that is listed last cannot be found;
- *   VerificationError if it is damaged.
- */
 export function findNewestManifest(storeDirectory: string): NewestManifest {
   // First: a manifest is there before its number is noted here.
   const reached = readReachedState(storeDirectory);
@@ -41,15 +34,12 @@ export function findNewestManifest(storeDirectory: string): NewestManifest {
   }
 }
 
-/** The present state of the store. @throws VerificationError also if its manifest is lost; otherwise as above. */
+/** Refuses a store whose present state is lost. */
 export function readNewestManifest(storeDirectory: string): StoreManifest {
   return requirePresent(findNewestManifest(storeDirectory), storeDirectory);
 }
 
-/**
- * @param what is known of the lost state, for the message.
- * @throws VerificationError if a later state is lost.
- */
+/** @param what is known of the lost state, for the message. */
 export function requirePresent(
   { manifest, lostState }: NewestManifest,
   storeDirectory: string,

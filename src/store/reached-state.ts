@@ -13,12 +13,12 @@ import { removeFile } from '../io/files.js';
 import { listNames, nameExists } from '../io/paths.js';
 import { nameOfManifest, numberOfManifest, reachedDirectoryOf } from './store-files.js';
 
-/** The number of that state; 0 if nothing tells it. */
+/** 0 if nothing tells it. */
 export function readReachedState(storeDirectory: string): number {
   return listReached(reachedDirectoryOf(storeDirectory)).reduce((most, number) => Math.max(most, number), 0);
 }
 
-/** Notes, durably, that the store has reached the state of this number, whose manifest is durable. */
+/** Notes durably that the store has reached this state, whose manifest is durable. */
 export async function noteReachedState(storeDirectory: string, number: number): Promise<void> {
   const directory = reachedDirectoryOf(storeDirectory);
   if (!nameExists(directory, 'store')) {

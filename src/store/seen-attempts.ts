@@ -1,7 +1,4 @@
-/**
- * The attempts that have files in the directory of the pile sets: those that were committed long ago, those at work, and
- * those that left files behind.
- */
+/** The attempts that have files in a store: those committed long ago, those at work, and those that left files behind. */
 import { join } from 'node:path';
 import { listNames, statPath } from '../io/paths.js';
 import type { OwnerState } from '../machine/file-owner.js';
@@ -15,13 +12,12 @@ import type { StoreSnapshot } from './store-snapshot.js';
 export interface SeenAttempt {
   /** The paths of its files, by the names of its pile sets. */
   readonly files: Map<string, string[]>;
-  /** The file that says who makes it. */
   mark: string | undefined;
   /** Undefined: there is no mark, so the attempt has ended, with a commit or with nothing left behind. */
   owner: OwnerState | undefined;
 }
 
-/** Whoever reads the manifest afterwards finds the commits of all attempts without a mark. */
+/** Whoever reads the manifest after this finds the commits of all attempts without a mark. */
 export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
   const attempts = new Map<string, SeenAttempt>();
   const attemptOf = (name: string): SeenAttempt => {
@@ -63,7 +59,6 @@ export function unownedAmong(attempts: readonly SeenAttempt[], named: ReadonlySe
   return new Map(ownerless.flatMap(({ files }) => [...files].filter(([pileSet]) => !named.has(pileSet))));
 }
 
-/** @param unowned from `unownedAmong`. */
 export function summarizeUnowned(unowned: ReadonlyMap<string, readonly string[]>): UnownedPileSets {
   let [pileSets, bytes, newest] = [0, 0, 0];
   for (const paths of unowned.values()) {
@@ -78,7 +73,6 @@ export function summarizeUnowned(unowned: ReadonlyMap<string, readonly string[]>
   return { pileSets, bytes, newest: pileSets === 0 ? null : new Date(newest).toISOString() };
 }
 
-/** Those of the store as it is now. */
 export async function findUnowned(
   { directory }: StoreSnapshot,
   signal: AbortSignal | undefined,

@@ -24,13 +24,13 @@ import type { StoreSnapshot } from './store-snapshot.js';
 const KIND = 'writing';
 const PILE_SET_FILE = /^(?<pileSet>[a-z0-9-]+-(?<attempt>[0-9a-f]{16}))\.(index|\d+\.pile)$/;
 
-/** The pile set that a file belongs to, and the attempt that made it; undefined for other files. */
+/** Undefined for files that belong to no pile set. */
 export function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly attempt: string } | undefined {
   const { pileSet, attempt } = PILE_SET_FILE.exec(fileName)?.groups ?? {};
   return pileSet === undefined || attempt === undefined ? undefined : { pileSet, attempt };
 }
 
-/** The marks of attempts among the files of a store, each with its owner, whose token is the name of the attempt. */
+/** The token of a mark's owner is the name of the attempt. */
 export function findMarks(fileNames: readonly string[]): OwnedName[] {
   return judgeNames(KIND, fileNames, judgeOwnerAmongHosts);
 }
@@ -73,8 +73,8 @@ export class StoreAttempt {
   }
 
   /**
-   * Ends an attempt, and removes the pile sets that it did not commit. A commit that failed may have been done nevertheless:
-   * pile sets that the store names stay.
+   * Ends an attempt, and removes the pile sets that it did not commit. A commit that failed may have been done all the same,
+   * so pile sets that the store names stay.
    */
   abandon(): void {
     const directory = pileSetDirectoryOf(this.#storeDirectory);

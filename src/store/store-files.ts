@@ -34,7 +34,7 @@ export function pileSetDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, PILE_SETS_NAME);
 }
 
-/** The files of a store that are there now, each with its device and inode. */
+/** `identity` tells the device and the inode. */
 export function* filesOfStore(storeDirectory: string): Generator<{ readonly path: string; readonly identity: string }> {
   for (const directory of [storeDirectory, manifestDirectoryOf(storeDirectory), pileSetDirectoryOf(storeDirectory)]) {
     for (const name of listNames(directory, 'store')) {
@@ -47,7 +47,7 @@ export function* filesOfStore(storeDirectory: string): Generator<{ readonly path
 
 const NAMES: ReadonlySet<string> = new Set([STORE_SETTINGS_NAME, MANIFESTS_NAME, REACHED_NAME, PILE_SETS_NAME]);
 
-/** Whether the directory of a store holds such a name, in a finished store or while it is made. */
+/** Whether the directory of a store holds such a name, also while the store is being made. */
 export function isNameInStore(name: string): boolean {
   return NAMES.has(name) || isNameOfAttempt(name);
 }
@@ -69,7 +69,6 @@ export const STORE_REMEDY: Remedy = {
   otherVersionCode: 'ERR_STORE_VERSION',
 };
 
-/** The error for a directory that is no store, or a store that cannot be used. */
 export function storeError(message: string): UsageError {
   return new UsageError(message, 'ERR_STORE');
 }
@@ -97,12 +96,11 @@ export function encodeStoreSettings(settings: StoreSettings): Uint8Array {
   return format.seal(settings);
 }
 
-/** @returns undefined when the directory is no store, or does not exist. @throws VerificationError, UsageError ERR_STORE_VERSION */
+/** Undefined when the directory is no store, or does not exist. */
 export function readStoreSettings(storeDirectory: string): StoreSettings | undefined {
   return format.read(join(storeDirectory, STORE_SETTINGS_NAME));
 }
 
-/** @throws UsageError ERR_STORE when the directory is no store. */
 export function requireStoreSettings(storeDirectory: string): StoreSettings {
   const settings = readStoreSettings(storeDirectory);
   if (settings !== undefined) return settings;

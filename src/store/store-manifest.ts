@@ -23,7 +23,6 @@ const pileSetName: Shape<string> = (value, place) => {
 
 /** Pile sets that were added to the store together. */
 const commitShape = object({
-  /** Different in each commit. */
   name: checksumText,
   /** Number of the first manifest that has the commit: a former state has those of a later one up to its number. */
   since: wholeNumber(1),
@@ -72,7 +71,7 @@ const format = new SealedFormat({
   remedy: STORE_REMEDY,
 });
 
-/** The length of the longest record of these commits; 0 if there are none. */
+/** 0 if there are no commits. */
 export function longestRecordBytesOf(commits: readonly StoreCommit[]): number {
   return commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
 }
@@ -81,7 +80,6 @@ export function encodeManifest(manifest: StoreManifest): Uint8Array {
   return format.seal(manifest);
 }
 
-/** @returns undefined when there is no manifest of that number. @throws VerificationError, UsageError ERR_STORE_VERSION */
 export function readStoreManifest(storeDirectory: string, number: number): StoreManifest | undefined {
   const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
   const manifest = format.read(path);

@@ -18,11 +18,7 @@ export interface StoreSnapshot {
   readonly manifest: StoreManifest;
 }
 
-/**
- * @param manifestNumber of a former state; undefined: the present one.
- * @throws UsageError ERR_STORE when the path is no store, or the store no longer has that state; VerificationError, also when
- *   the manifest of the present state is lost
- */
+/** @param manifestNumber of a former state; undefined: the present one. */
 export function openSnapshot(path: string, manifestNumber?: number): StoreSnapshot {
   const { directory, settings } = findStore(path);
   const manifest =
@@ -35,14 +31,14 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
   return snapshotOf(path, directory, settings, manifest);
 }
 
-/** What is left of a store: its newest manifest, also when that of a later state is lost. */
+/** A store as its newest manifest tells it, also when that of a later state is lost. */
 export interface StoreRemains {
   readonly snapshot: StoreSnapshot;
-  /** @param what is known of the lost state, for the message. @throws VerificationError when the manifest of a later state is lost. */
+  /** @param what is known of the lost state, for the message. */
   requirePresent(what: string): void;
 }
 
-/** @throws as `openSnapshot`, except when the manifest of the present state is lost. */
+/** Like `openSnapshot`, but does not refuse a store whose present state is lost. */
 export function openRemains(path: string): StoreRemains {
   const { directory, settings } = findStore(path);
   const newest = findNewestManifest(directory);
@@ -52,7 +48,6 @@ export function openRemains(path: string): StoreRemains {
   };
 }
 
-/** @throws UsageError ERR_STORE when the path is no store. */
 function findStore(path: string): Pick<StoreSnapshot, 'directory' | 'settings'> {
   if (statPath(path, 'store')?.isDirectory() !== true) {
     const what = statPath(path, 'store') === undefined ? 'does not exist' : 'is not a directory';
@@ -69,7 +64,6 @@ function snapshotOf(path: string, directory: string, settings: StoreSettings, ma
   return { directory, settings, manifest };
 }
 
-/** @param gate of the device that holds the store. */
 export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumber, rotates: boolean): PileSetLayout {
   const pileSetDirectory = pileSetDirectoryOf(directory);
   return {
@@ -97,8 +91,7 @@ export function pileSetsOf({ manifest }: StoreSnapshot, layout: PileSetLayout): 
 }
 
 /**
- * Explains an error that ended the reading of a pile set.
- * @returns the error to throw: that the pile set was expired and deleted, if it was; else `error`.
+ * The error to throw for one that ended the reading of a pile set: that the pile set was expired and deleted, if it was.
  * @param pileSetName undefined: the pile set that the error names, if any.
  */
 export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileSetName?: string): unknown {
@@ -113,7 +106,6 @@ export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileS
   return explained;
 }
 
-/** Reads a pile set, and explains its errors. */
 export function explainingExpiry<T>(snapshot: StoreSnapshot, pileSetName: string, read: () => T): T {
   try {
     return read();

@@ -13,11 +13,7 @@ import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-s
 import type { StoreCommit } from './store-manifest.js';
 import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
-/**
- * @returns the totals of each merged pile.
- * @throws VerificationError if an index or the length of a data file differs from what the manifest says; UsageError
- *   ERR_STORE if a pile set was expired and deleted meanwhile; AbortError
- */
+/** The totals of each merged pile. */
 export async function readStoredTotals(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<PileTotals> {
   const layout = layoutOf(snapshot, UNGATED, false);
   const totals = emptyTotals(layout.pileCount);

@@ -1,19 +1,14 @@
-/**
- * Checksums of segments and of written output, computed by the kernel on its own memory.
- */
-
 import { inPhase } from '../../src/phase-clock.js';
 import type { SegmentHasher } from '../../src/pile-sets/segments.js';
 import type { Kernel } from './kernel.js';
 
-/** The checksums in pieces that may be under way at the same time; each needs its own lane of the kernel. */
+/** Checksums in pieces that may be under way at the same time need lanes of their own. */
 const LANES = { segments: 0, output: 1 } as const;
 
 export class KernelHasher implements SegmentHasher {
   readonly #of: { readonly kernel: Kernel };
   readonly #lane: number;
 
-  /** @param bytesOf the kind of bytes that come in pieces. */
   constructor(of: { readonly kernel: Kernel }, bytesOf: keyof typeof LANES) {
     this.#of = of;
     this.#lane = LANES[bytesOf];

@@ -1,9 +1,6 @@
 /**
- * One kernel instance: the compiled loops, and the linear memory they work on.
- *
- * A thread keeps one instance for a job and lays out its arena anew for each task. This reuses memory, since the first
- * touch of a page can cost more than the work on it. `fs` calls read and write `bytes` directly, so data moves between
- * disk and kernel without a copy.
+ * A thread keeps one kernel instance for a job and lays out its arena anew for each task: the first touch of a page can cost
+ * more than the work on it. `fs` calls read and write `bytes` directly, so data moves between disk and kernel without a copy.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +10,9 @@ import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
 import type { PileTally } from '../../src/pile-sets/pile-totals.js';
 
-/** The bytes of one page of linear memory. */
 const PAGE_BYTES = 65536;
 
-/** The first address of the arena; the kernel's own few bytes lie below. */
+/** The kernel's own few bytes lie below. */
 export const ARENA_START = PAGE_BYTES;
 
 /** The most bytes of one linear memory: 32-bit addresses, without the last page, so that an end address fits. */
@@ -25,7 +21,7 @@ export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 /** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
 export type FlushFunction = (pile: number, byteLength: number) => void;
 
-/** Finds the values of a selector that the kernel does not know to find: as the imports of assembly/record-value.ts. */
+/** Finds values that the kernel cannot find: the imports of assembly/record-value.ts. */
 export interface ValueFinder {
   find(start: number, end: number): number;
   compare(a: number, endA: number, b: number, endB: number): number;
@@ -188,7 +184,7 @@ function readProgram(url: URL): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Of the declaration of every memory: V8 reserves 10 GiB of addresses for each, however small. */
+/** Every memory declares the same: V8 reserves 10 GiB of addresses for each, however small. */
 const MOST_PAGES = 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES);
 
 function givenMemory<T>(ask: () => T): T {
@@ -207,7 +203,6 @@ export class Kernel {
   readonly wasm: KernelFunctions;
   /** The whole linear memory, a new object after it grows: never keep it across `ensureArena`. */
   bytes: Uint8Array;
-  /** The same memory, for tables and tallies. */
   view: DataView;
   /** Writes the full buffers of `scatterRecords` and `rescatterStored`. */
   flush: FlushFunction = () => {
@@ -254,10 +249,7 @@ export class Kernel {
     return finder;
   }
 
-  /**
-   * Makes the arena [ARENA_START, ARENA_START + byteLength) usable; contents are kept.
-   * @throws SystemError ERR_OUT_OF_MEMORY when the operating system does not give the memory.
-   */
+  /** Makes the arena [ARENA_START, ARENA_START + byteLength) usable; contents are kept. */
   ensureArena(byteLength: number): void {
     const missingBytes = ARENA_START + byteLength - this.bytes.byteLength;
     if (missingBytes <= 0) return;

@@ -8,7 +8,6 @@ declare namespace WebAssembly {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);
   }
   class Memory {
-    /** Shared if the memory is. */
     readonly buffer: ArrayBufferLike;
     constructor(descriptor: { initial: number; maximum: number; shared?: boolean });
     grow(pages: number): number;

@@ -12,7 +12,7 @@ interface OrderedView {
   readonly bytes: Uint8Array;
 }
 
-/** Memory for records of `byteLength` bytes in all, less than 4 GiB. */
+/** @param byteLength of all records: less than 4 GiB. */
 export function allocateOrdered(records: number, byteLength: number): OrderedRecords {
   return { buffer: new SharedArrayBuffer((records + 1) * Uint32Array.BYTES_PER_ELEMENT + byteLength), records };
 }
@@ -22,13 +22,11 @@ export function viewOrdered({ buffer, records }: OrderedRecords): OrderedView {
   return { starts, bytes: new Uint8Array(buffer, starts.byteLength) };
 }
 
-/** Places whose records are found together. */
 const PLACES = 1024;
 /** The places before a copy whose records are touched: see `#touchAhead`. */
 const TOUCHED_TOGETHER = 64;
 const CACHE_LINE_BYTES = 64;
 const RANK_BYTES = 8;
-/** Memory that the draws need in an arena. */
 export const DRAW_BYTES = PLACES * RANK_BYTES;
 /** Up to here, a loop copies faster than a call. */
 const SHORT_BYTES = 64;
@@ -43,7 +41,7 @@ export class DrawnRecords {
   readonly #key: bigint;
   readonly #pieces: readonly Piece[];
   readonly #records: number;
-  /** Of the places from `#firstPlace` on: the piece of the record, and where it begins and ends there. */
+  /** For each place from `#firstPlace` on: the piece of the record, and where it begins and ends there. */
   readonly #pieceOf = new Uint16Array(PLACES);
   readonly #from = new Uint32Array(PLACES);
   readonly #to = new Uint32Array(PLACES);
@@ -54,7 +52,6 @@ export class DrawnRecords {
   /** The sum of the hashes of all copies; only its lowest 64 bits count. */
   checksum = 0n;
 
-  /** @param ranksAt the address of `DRAW_BYTES`. */
   constructor(arena: Arena, ranksAt: number, key: bigint, pieces: readonly OrderedRecords[]) {
     this.#arena = arena;
     this.#ranksAt = ranksAt;
@@ -69,8 +66,7 @@ export class DrawnRecords {
   }
 
   /**
-   * Copies the records of the places [first, end) to `address`, which has room for `capacityBytes`. Stops before a record
-   * that does not fit.
+   * Copies the records of the places [first, end) to `address`. Stops before a record that does not fit `capacityBytes`.
    * @returns the place where it stopped.
    */
   copy(first: number, end: number, address: number, capacityBytes: number): number {
@@ -99,7 +95,7 @@ export class DrawnRecords {
     return this.#piece(found).bytes.subarray(this.#from[found], this.#to[found]);
   }
 
-  /** @returns where the record of the place is noted. */
+  /** Returns the index of the place in the notes. */
   #find(place: number): number {
     const known = place - this.#firstPlace;
     if (known >= 0 && known < PLACES) return known;
@@ -120,8 +116,7 @@ export class DrawnRecords {
 
   /**
    * Records lie at random in the memory, so the first load of each is a miss. Plain loads of several records at once let
-   * their misses overlap.
-   * @returns the number of places whose records were touched.
+   * their misses overlap. Returns the number of places whose records were touched.
    */
   #touchAhead(found: number): number {
     const end = Math.min(found + TOUCHED_TOGETHER, PLACES);
@@ -141,7 +136,6 @@ export class DrawnRecords {
     return piece;
   }
 
-  /** The last piece that begins at the rank or before it. */
   #pieceWith(rank: number): number {
     let [low, high] = [0, this.#pieces.length];
     while (high - low > 1) {

@@ -7,7 +7,7 @@
  */
 import type { Kernel } from '../kernel/kernel.js';
 
-/** As in the kernel: a slot for each power of two and the 7 bits behind the leading one. */
+/** As in the kernel: a slot for each power of two and the 7 bits after the leading one. */
 const SLOT_BITS = 7n;
 export const SLOT_COUNT = 64 * 2 ** Number(SLOT_BITS);
 export const LARGEST_KEY = 2n ** 64n - 1n;
@@ -24,7 +24,6 @@ export class HeadLimit {
   readonly #words: Int32Array;
   readonly #numbers: Float64Array;
 
-  /** @param buffer one that `create` has made. */
   constructor(buffer: SharedArrayBuffer) {
     this.#limit = new BigUint64Array(buffer, 0, 1);
     this.#words = new Int32Array(buffer, 0, 4);
@@ -32,7 +31,6 @@ export class HeadLimit {
     this.headCount = this.#numbers[HEAD_COUNT] ?? 0;
   }
 
-  /** @param largestKey the limit at first. */
   static create(headCount: number, largestKey: bigint): SharedArrayBuffer {
     const buffer = new SharedArrayBuffer(8 * (FIRST_COUNT + SLOT_COUNT));
     new BigUint64Array(buffer, 0, 1)[0] = largestKey;
@@ -41,14 +39,13 @@ export class HeadLimit {
     return buffer;
   }
 
-  /** The largest key that may be among the head. */
   get largestKey(): bigint {
     return Atomics.load(this.#limit, 0);
   }
 
   /**
-   * Adds the counts of more keys, and sets them to 0. Lowers the limit as far as all keys so far allow.
-   * @returns false, without any effect, while another thread does this.
+   * Adds the counts of more keys, and sets them to 0. Lowers the limit as far as all keys so far allow. Returns false, without
+   * any effect, while another thread does this.
    */
   tryAdd(counts: Uint32Array): boolean {
     if (Atomics.compareExchange(this.#words, LOCK, 0, 1) !== 0) return false;
@@ -79,14 +76,13 @@ export class HeadLimit {
   }
 }
 
-/** Of small keys, one that is larger than all of the slot. */
+/** The largest key of a slot. For a slot of small keys, a key that is larger than all of them. */
 function largestKeyOfSlot(slot: number): bigint {
   const exponent = BigInt(slot) >> SLOT_BITS;
   const rest = BigInt(slot) & (2n ** SLOT_BITS - 1n);
   return (((2n ** SLOT_BITS + rest + 1n) << exponent) >> SLOT_BITS) - (exponent < SLOT_BITS ? 0n : 1n);
 }
 
-/** Bytes of the histogram in the arena. */
 export const HISTOGRAM_BYTES = 4 * SLOT_COUNT;
 
 /** Each thread may keep this part of the head before the others know of it. */
@@ -99,7 +95,6 @@ export class HeadFilter {
   readonly #mostUntold: number;
   #untold = 0;
 
-  /** @param histogram the address of `HISTOGRAM_BYTES`. */
   constructor(kernel: Kernel, limit: HeadLimit, histogram: number) {
     this.#kernel = kernel;
     this.#limit = limit;
@@ -109,14 +104,14 @@ export class HeadFilter {
     this.#follow();
   }
 
-  /** Call it behind each scatter of a boundary table. */
+  /** Call it after each scatter of a boundary table. */
   scattered(): void {
     this.#untold += this.#kernel.wasm.takeKeptCount() >>> 0;
     if (this.#untold > this.#mostUntold && this.#tell()) this.#untold = 0;
     this.#follow();
   }
 
-  /** Call it behind the last scatter. */
+  /** Call it after the last scatter. */
   end(): void {
     while (!this.#tell());
   }

@@ -1,7 +1,7 @@
 /**
- * Loads a merged pile that is larger than the arena, and keeps one of equal records: each time the arena is full, the
- * records in it are put in order, those that are equal to others are dropped, and the others move together. So a pile
- * with very many equal records needs no more memory than its different ones.
+ * Loads a merged pile that is larger than the arena, and keeps one of equal records: each time the arena is full, its
+ * records are put in order, those equal to others are dropped, and the others move together. So a pile with very many
+ * equal records needs no more memory than its different ones.
  *
  *     room     stored records | slack | counts u32 | arrived u64 | sorted u64
  */
@@ -17,7 +17,6 @@ export interface ReducedLoad {
   readonly merged: MergedPile;
   readonly reader: MergedPileReader;
   readonly level: { readonly layout: PileSetLayout; readonly parentScale: bigint };
-  /** The addresses that it may use. */
   readonly room: { readonly start: number; readonly end: number };
   readonly longestRecordBytes: number;
 }
@@ -25,10 +24,9 @@ export interface ReducedLoad {
 /** With less room won, reading on would put nearly the same records in order again and again. */
 const LEAST_WON_SHARE = 1 / 4;
 
-/** Ends the reading of a pile whose different records are too many. */
 class TooManyRecords extends Error {}
 
-/** @returns the number of records that stay, in order; undefined: the room is too small for them. */
+/** Returns the number of records that stay, in order; undefined: the room is too small for them. */
 export async function loadDistinct(kernel: Kernel, load: ReducedLoad): Promise<number | undefined> {
   const { merged, reader, level } = load;
   const reduction = new Reduction(kernel, load);
@@ -83,7 +81,6 @@ class Reduction {
     while (!this.#walk() || this.#filled === this.#storedEnd) this.#reduce();
   }
 
-  /** @returns the number of records that stay. */
   end(): number {
     const { merged } = this.#load;
     if (this.#walked !== this.#filled)
@@ -102,7 +99,7 @@ class Reduction {
     wasm.prepareOrder(counts, bits, arrived, sorted, this.#capacity, merged.pile, pileCount, level.parentScale, true);
   }
 
-  /** Takes the records that are complete. @returns false: there are more than the tables have room for. */
+  /** Takes the complete records. False: there are more than the tables have room for. */
   #walk(): boolean {
     const { wasm } = this.#kernel;
     const walked = wasm.walkStored(this.#walked, this.#filled) >>> 0;

@@ -1,6 +1,4 @@
-/**
- * Compares the keys of neighbours in the order of the output, for framings whose readers join two samples of one key.
- */
+/** Compares the keys of neighbours in the output, for framings whose readers join two samples of one key. */
 import type { SampleKeys } from '../../src/formats/framing.js';
 import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
 import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
@@ -21,18 +19,15 @@ export class NeighbourKeys {
     this.#keyOf = keyOf;
   }
 
-  /** The first and the last sample; null if there is none. */
   get ends(): RangeEnds | null {
     const [first, last] = [this.#first, this.#last];
     return first === undefined || last === undefined ? null : { first: asText(first), last: asText(last) };
   }
 
-  /** The first two neighbours of one key. */
   get ofOneKey(): readonly [KeyedSample, KeyedSample] | undefined {
     return this.#ofOneKey;
   }
 
-  /** Takes the next `count` records, which are in order. */
   take(order: PileOrderer, count: number): void {
     let last = this.#last;
     for (let index = 0; index < count; index++) {

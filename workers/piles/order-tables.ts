@@ -1,10 +1,9 @@
-/** The tables with which a pile is put in order, and the error for a record that does not belong there. */
 import { VerificationError } from '../../src/errors.js';
 import type { MergedPile } from '../../src/pile-sets/merged-pile.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { ArenaLayout } from '../arena.js';
 
-/** The addresses of the tables of an order, behind the stored records. */
+/** The tables of an order lie after the stored records. */
 export function orderTables(storedEnd: number, records: number) {
   // log2 of the number of ranges in the counting step, for about two records a range.
   const bits = Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));

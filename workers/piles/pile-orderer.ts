@@ -3,7 +3,7 @@
  *
  * If the pile does not fit the arena, its records are scattered again, on sub-piles by the next part of their keys, and
  * the sub-piles are sorted one after the other; and so on. A sub-pile is a range of keys inside the pile, so the order
- * is the same. Where of equal records one is kept, the pile is first reduced while it is read (load-distinct.ts), because
+ * is the same. Where one of equal records is kept, the pile is first reduced while it is read (load-distinct.ts), because
  * equal records stay together however often they are scattered.
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
@@ -36,20 +36,18 @@ import { foreignRecord, orderTables } from './order-tables.js';
 import { prepareEquality } from './prepare-keys.js';
 import { ScatterArena } from './scatter-arena.js';
 
-/** Receives the ordered records; called with their number, and what was dropped of the same records as they were stored. */
+/** Called with the number of ordered records, and with what was dropped of the same stored records. */
 export type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
 
-/** A pile that can be put in order. */
 export interface OrderablePile {
   readonly pile: number;
   /**
-   * Calls `emit` with the number of ordered records, once for each part of the pile that is ordered alone.
+   * Calls `emit` once for each part of the pile that is ordered alone.
    * @returns what it dropped of the pile, because it keeps one of equal records.
    */
   order(emit: Emit): Promise<PileTally>;
 }
 
-/** A merged pile and its place in the key space. */
 export interface LevelPile {
   readonly merged: MergedPile;
   readonly layout: PileSetLayout;
@@ -83,23 +81,22 @@ export interface OrdererParts {
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
   readonly attemptName: string;
-  /** Waits for the writes under way. */
   readonly settle: () => Promise<void>;
 }
 
 interface SubPiles {
   readonly count: number;
   readonly bufferBytes: number;
-  /** Whether the arena has no room beside the buffers and the window. */
+  /** Whether the arena has no room besides the buffers and the window. */
   readonly isTight: boolean;
 }
 
 /** The buffers for scattering a pile again may shrink to this, so that a long record still fits beside them. */
 const SMALLEST_SUB_BUFFER_BYTES = 4096;
 
-/** Puts piles in order one after the other. The methods from `gather` on are about the records that are in order now. */
+/** The methods from `gather` on are about the records that are in order now. */
 export class PileOrderer {
-  /** A region that stays the same for all piles. */
+  /** The same region for all piles. */
   readonly sinkBuffer: SinkBuffer;
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
@@ -123,14 +120,13 @@ export class PileOrderer {
     return this.#parts.arena.kernel.wasm;
   }
 
-  /** Room where the records of a pile will be loaded. @returns its address. */
+  /** Returns the address of room where the records of a pile will be loaded. */
   roomBeforeLoad(byteLength: number): number {
     const fits = this.#parts.arena.reserve(this.#storedAddress + byteLength);
     if (!fits) throw new RangeError(`${byteLength} bytes behind the output buffers do not fit the arena`);
     return this.#storedAddress;
   }
 
-  /** Piles [first, end) one by one. */
   *piles(first: number, end: number): Generator<OrderablePile, void> {
     const { pileSets, job } = this.#parts;
     for (const merged of eachMergedPile(pileSets, first, end)) {
@@ -138,21 +134,16 @@ export class PileOrderer {
     }
   }
 
-  /**
-   * Copies records [index, endIndex) to `address`, which has room for `capacityBytes`. Stops before a record that does not
-   * fit, and before the first that would start at `startLimit` or later, in bytes from the first.
-   * @returns the index where it stopped.
-   */
+  /** As the kernel's `gather`: returns the index where it stopped. */
   gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {
     return this.#wasm.gather(index, endIndex, address, capacityBytes, startLimit) >>> 0;
   }
 
-  /** The bytes copied by the last `gather`. */
   get gatheredBytes(): number {
     return this.#wasm.gatheredByteLength() >>> 0;
   }
 
-  /** Where a record lies that is too long to be gathered. */
+  /** For a record that is too long to be gathered. */
   addressOf(index: number): number {
     return this.#wasm.recordAddress(index) >>> 0;
   }
@@ -161,22 +152,21 @@ export class PileOrderer {
     return this.#wasm.recordByteLength(index) >>> 0;
   }
 
-  /** Adds records that are read where they lie to the checksum. */
+  /** Adds records to the checksum that are read where they lie. */
   hashInPlace(index: number, endIndex: number): void {
     this.#wasm.hashInPlace(index, endIndex);
   }
 
-  /** The multiset checksum of the records gathered or hashed since they were put in order. */
+  /** Sums the records that were gathered or hashed since they were put in order. */
   get checksum(): bigint {
     return this.#wasm.orderChecksum();
   }
 
-  /** Passes over records as `gather` does, up to the first that starts at `startLimit` or later. @returns its index. */
+  /** As the kernel's `measureUpTo`. */
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
     return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
   }
 
-  /** The bytes that the last `measureUpTo` passed over. */
   get measuredBytes(): number {
     return Number(this.#wasm.measuredByteLength());
   }
@@ -198,10 +188,7 @@ export class PileOrderer {
     return this.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
   }
 
-  /**
-   * Calls `emit` with the number of ordered records, once for each part of the pile that fits the arena.
-   * @returns what it dropped of the pile, because it keeps one of equal records.
-   */
+  /** As `OrderablePile.order`. */
   async order(pile: LevelPile, emit: Emit): Promise<PileTally> {
     const { control, job } = this.#parts;
     control.throwIfAborted();
@@ -226,7 +213,7 @@ export class PileOrderer {
     return dropped;
   }
 
-  /** @returns the number of records that stay, in order; undefined: they are too many. */
+  /** Returns the number of records that stay, in order; undefined: they are too many. */
   async #loadDistinct({ merged, layout, parentScale }: LevelPile): Promise<number | undefined> {
     const { arena, reader, settle, longestRecordBytes } = this.#parts;
     // Growing replaces the memory, and a write may still be reading from it.
@@ -237,7 +224,7 @@ export class PileOrderer {
     return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes });
   }
 
-  /** @returns false, without any work, when the pile does not fit. */
+  /** False, without any work, when the pile does not fit. */
   async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
     const { arena, reader, settle, job } = this.#parts;
     const { records, storedBytes } = merged;
@@ -326,7 +313,7 @@ export class PileOrderer {
     });
   }
 
-  /** As many sub-piles as necessary, with buffers as large as the arena allows beside the window. */
+  /** As many sub-piles as necessary, with buffers as large as the arena allows besides the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): SubPiles {
     const { arena, job } = this.#parts;
     const { bufferBytes, outputBytes } = job;

@@ -13,20 +13,17 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import { foreignRecord, orderTables } from './order-tables.js';
 
-/** A part of a pile. */
 export interface Portion {
-  /** This one of `rangeCount` equal ranges of keys. */
+  /** Counts from 0, of `rangeCount` equal ranges of keys. */
   readonly range: number;
   /** 1: the portion is the whole pile. */
   readonly rangeCount: number;
 }
 
-/** Ordered records in the arena. */
 export interface OrderedPortion {
   readonly records: number;
-  /** The number of records of the pile that come before them. */
+  /** The records of the pile that come before them. */
   readonly recordsBefore: number;
-  /** The bytes of all of them, as stored. */
   readonly storedBytes: number;
 }
 
@@ -41,7 +38,6 @@ export interface PortionOrdererParts {
 
 /** Bytes copied at one time: they stay in the processor's cache until the second copy. */
 const COPY_BYTES = 2 ** 18;
-/** Records copied at one time. */
 const COPY_RECORDS = 2 ** 14;
 /**
  * Copies have the alignment of their destination within a word: then V8 copies whole words into shared memory, and
@@ -49,10 +45,9 @@ const COPY_RECORDS = 2 ** 14;
  */
 const WORD_BYTES = 8;
 const END_BYTES = 4;
-/** Bytes read at one time to pick a range of keys. */
 const PIECE_BYTES = 2 ** 20;
 
-/** The range of keys that a walk accepts: pile `pile` of `pileCount`, by the product of key and `scale`. */
+/** A walk accepts the keys of pile `pile` of `pileCount`, by the product of key and `scale`. */
 interface KeyPlace {
   readonly pile: number;
   readonly pileCount: number;
@@ -75,7 +70,6 @@ export class PortionOrderer {
     this.#stored = layout.take(0, 4096);
   }
 
-  /** @throws VerificationError when the pile differs from the bytes written. */
   async order(merged: MergedPile, portion: Portion): Promise<OrderedPortion> {
     this.#parts.control.throwIfAborted();
     return portion.rangeCount === 1 ? this.#orderWhole(merged) : this.#orderRange(merged, portion);
@@ -156,7 +150,6 @@ export class PortionOrderer {
     return { pile: range, pileCount: rangeCount, scale: BigInt(layout.pileCount) };
   }
 
-  /** Lays out the tables of the order behind the stored records. */
   #prepare(merged: MergedPile, records: number, storedEnd: number, { pile, pileCount, scale }: KeyPlace): void {
     const { bits, counts, arrived, sorted, end } = orderTables(storedEnd, records);
     this.#reserve(merged, end);
@@ -172,7 +165,7 @@ export class PortionOrderer {
   }
 
   /**
-   * Copies ordered records: `count` of them, every `step`th from `index` on.
+   * Copies `count` ordered records, every `step`th from `index` on. Returns their bytes.
    * @param copyTo receives some of them at a time: their bytes, and the end of each; the first begins at 0.
    */
   copy(
@@ -210,7 +203,6 @@ export class PortionOrderer {
     return byteLength;
   }
 
-  /** The multiset checksum of all copied records. */
   get checksum(): bigint {
     return BigInt.asUintN(64, this.#wasm.orderChecksum());
   }

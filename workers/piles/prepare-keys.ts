@@ -1,10 +1,9 @@
-/** Tells a kernel before a task where the keys of records come from, and that it keeps all of them, each once. */
 import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ScatterSettings, SplitValues, ValueRule } from '../settings.js';
 import { placeSelector, selectorByteLength } from './record-values.js';
 
-/** The weight of an input and its ordinals are told with its records. */
+/** Tells a kernel before a task where keys come from. `RecordReader` tells it weights and ordinals. */
 export function prepareKeys(
   kernel: Kernel,
   { splitBy, unique = false, uniqueBy }: Pick<ScatterSettings, 'splitBy' | 'unique' | 'uniqueBy'>,
@@ -29,7 +28,7 @@ function splitByValue(kernel: Kernel, rule: SplitValues): void {
   placeSelector(kernel, wasm.splitSelector() >>> 0, rule);
 }
 
-/** @param uniqueBy undefined: those with the same bytes. */
+/** @param uniqueBy undefined: records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, uniqueBy: ValueRule | undefined): void {
   const { wasm } = kernel;
   if (uniqueBy === undefined) {

@@ -17,7 +17,6 @@ export class RecordScatterer {
   readonly #tableAddress: number;
   readonly #inputKey: bigint;
   readonly #maxRecordBytes: number;
-  /** The address of the window. */
   readonly #start: number;
   /** The kernel's memory, a new object after it grows. */
   #memory: Buffer;
@@ -25,7 +24,6 @@ export class RecordScatterer {
   #count = 0;
   #filledEnd: number;
   #windowEnd: number;
-  /** The position of the byte at the window's start. */
   #startPosition = 0;
 
   constructor(
@@ -44,7 +42,6 @@ export class RecordScatterer {
     [this.#memory, this.#table] = this.#viewMemory();
   }
 
-  /** The bytes of all records so far. */
   get byteLength(): number {
     return this.#startPosition + this.#filledEnd - this.#start;
   }
@@ -53,14 +50,13 @@ export class RecordScatterer {
     return this.#kernel.wasm.longestRecord() >>> 0;
   }
 
-  /** @throws UsageError also for values that only programs without types can pass. */
+  /** Refuses values that only programs without types can pass. */
   add(record: Uint8Array | string): void {
     if (typeof record === 'string') this.#addText(record);
     else if (record instanceof Uint8Array) this.#addBytes(record);
     else throw new UsageError(`cannot write a record ${kindOf(record)}; expected a Uint8Array or a string`);
   }
 
-  /** Scatters the records that are still in the window. */
   flush(): void {
     if (this.#count > 0) {
       const position = BigInt(this.#startPosition);
@@ -89,7 +85,7 @@ export class RecordScatterer {
     this.#mark(byteLength);
   }
 
-  /** Adds the bytes behind the last record as the next record. */
+  /** Adds the bytes after the last record as the next record. */
   #mark(byteLength: number): void {
     // An empty record would have the position of the next record, and so its key.
     if (byteLength === 0) throw new UsageError('cannot write a record of no bytes; expected one or more');
@@ -101,7 +97,7 @@ export class RecordScatterer {
     if (this.#count === BOUNDARY_COUNT) this.flush();
   }
 
-  /** Adds a record longer than the window; the window is empty, and grows. */
+  /** The window is empty, and grows. */
   #addLong(bytes: Uint8Array): void {
     const { byteLength } = bytes;
     if (byteLength > this.#maxRecordBytes) throw tooLong(byteLength, `longer than ${this.#maxRecordBytes}`);

@@ -1,6 +1,6 @@
 /**
- * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. Keys of samples and
- * groups of expressions are found and compared here, and the kernel asks for that.
+ * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. For keys of samples
+ * and groups of expressions the kernel asks the host, which finds and compares them here.
  *
  * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
@@ -14,7 +14,7 @@ import { type Expression, encodeFieldPath, type Selector } from '../../src/forma
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 import type { ValueRule } from '../settings.js';
 
-/** What record-value.ts in the kernel has before what depends on the kind. */
+/** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;
 const KINDS = { field: 0, column: 1, key: 2, expression: 2 } as const satisfies Record<Selector['kind'], number>;
 /** The room for a value that is found here; longer ones are hashed in pieces. */
@@ -25,15 +25,14 @@ const LANE = 1;
 /** The text of a record takes memory that no plan knows of. */
 const MOST_TEXT_BYTES = 2 ** 24;
 const QUOTE = 0x22;
-/** Of a character of a string, in UTF-8. */
+/** The most bytes in UTF-8 of one unit of a string. */
 const MOST_UNIT_BYTES = 3;
 
-/** The room that the rule takes in a kernel. */
 export function selectorByteLength({ selector, missing }: Pick<ValueRule, 'selector' | 'missing'>): number {
   return HEAD_BYTES + bodyByteLength(bodyOf(selector, false)) + missingValue(missing).byteLength;
 }
 
-/** Puts a selector at `address`, where there is room for `selectorByteLength` bytes and 16 more. */
+/** Needs `selectorByteLength` bytes at `address` and 16 more. */
 export function placeSelector(kernel: Kernel, address: number, { selector, missing, framing }: ValueRule): void {
   const { wasm, bytes, view } = kernel;
   const room = address + HEAD_BYTES;
@@ -72,18 +71,18 @@ function finderIn(kernel: Kernel, room: number, find: Finder, missing = ''): Val
   };
 }
 
-/** Compares the bytes of two values, a prefix first. */
+/** A prefix comes first. */
 function compareFound(a: Value, b: Value): number {
   if (a.encoding === b.encoding && a.text === b.text) return 0;
   return Buffer.compare(Buffer.from(a.text, a.encoding), Buffer.from(b.text, b.encoding));
 }
 
-/** What records without a value count as: a quote and the characters of a string, of none until they are refused. */
+/** The value that records without one count as: a quote and its characters. If such records are refused, no characters. */
 function missingValue(missing = ''): Buffer {
   return Buffer.from(`"${missing}`);
 }
 
-/** There is room for a value, too. */
+/** With room for a value. */
 function bodyByteLength(body: Uint8Array): number {
   return Math.max(body.byteLength, ROOM_BYTES);
 }
@@ -101,7 +100,7 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Puts a quote and the string behind it into the room, or hashes both in pieces. @returns as `findValue` of the kernel. */
+/** Puts a quote and the string into the room, or hashes both in pieces. @returns as `findValue` of the kernel. */
 function putString({ wasm }: Kernel, memory: Buffer, room: number, { text, encoding }: Value): number {
   memory[room] = QUOTE;
   if (text.length < ROOM_BYTES / MOST_UNIT_BYTES) return 1 + memory.write(text, room + 1, encoding);
@@ -115,7 +114,6 @@ function putString({ wasm }: Kernel, memory: Buffer, room: number, { text, encod
   return IN_PIECES;
 }
 
-/** What a character of a value stands for. */
 type Encoding = 'utf8' | 'latin1';
 
 interface Value {
@@ -123,10 +121,9 @@ interface Value {
   readonly encoding: Encoding;
 }
 
-/** Finds the value of the record [start, end). */
 type Finder = (memory: Buffer, start: number, end: number) => Value | undefined;
 
-/** @returns undefined: the kernel finds the values. */
+/** Undefined: the kernel finds the values. */
 function finderOf(selector: Selector, framing: FramingSpec | undefined): Finder | undefined {
   if (selector.kind === 'expression') {
     const match = matcherOf(selector.expression);
@@ -144,7 +141,7 @@ function finderOf(selector: Selector, framing: FramingSpec | undefined): Finder 
   };
 }
 
-/** Finds the first group in bytes [from, to) of the record at `address`. */
+/** @param address of the record, for messages. */
 type Matcher = (bytes: Buffer, from: number, to: number, address: number) => Value | undefined;
 
 function matcherOf({ source, flags }: Expression): Matcher {
@@ -167,7 +164,7 @@ function matcherOf({ source, flags }: Expression): Matcher {
   };
 }
 
-/** What ends a record, if its framing has it from the caller or ends lines. */
+/** The bytes that end a record, if its framing has them from the caller or ends lines. */
 function endingOf(framing: FramingSpec | undefined): Uint8Array {
   if (framing === undefined) return new Uint8Array();
   return isOfLines(framing) ? Buffer.from('\n') : Buffer.from(delimiterOf(framing) ?? '', 'hex');

@@ -1,6 +1,6 @@
 /**
  * The arena of pass 1, and of the second scatter of an oversized pile: tallies, boundary table, one buffer for each
- * pile, and the read window at the end. It passes the kernel's full buffers to a pile set writer.
+ * pile, and the read window at the end, where it can grow.
  */
 
 import type { LeftOut } from '../../src/inputs/input-part.js';
@@ -23,7 +23,7 @@ import { HeadFilter, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
 export interface ScatterSizes {
-  /** The first address to use; absent: the beginning of the arena. */
+  /** Absent: the beginning of the arena. */
   readonly startAddress?: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
@@ -31,17 +31,13 @@ export interface ScatterSizes {
   readonly maxRecordBytes: number;
   /** The product modulo 2^64 of the job's key scale and the pile counts of the levels above. */
   readonly keyScale: bigint;
-  /** Of a job that asks for the head of the order. */
   readonly headLimit?: HeadLimit | undefined;
-  /** Of a job whose records choose their splits by their values. */
   readonly splitBy?: SplitValues | undefined;
   /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
   readonly unique?: boolean | undefined;
-  /** As in `PileSettings`. */
   readonly uniqueBy?: ValueRule | undefined;
 }
 
-/** Receives full buffers. */
 export type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
 
 export class ScatterArena implements RecordTaker {
@@ -86,7 +82,6 @@ export class ScatterArena implements RecordTaker {
     };
   }
 
-  /** The totals of each pile so far. */
   totals(): PileTotals {
     return totalsOfTallies(this.kernel.view, this.#tallies, this.#pileCount);
   }
@@ -99,7 +94,6 @@ export class ScatterArena implements RecordTaker {
     return this.#arena.kernel;
   }
 
-  /** Scatters the records, as a `RecordTaker`. */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number {
     const { wasm } = this.#arena.kernel;
     wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
@@ -124,10 +118,7 @@ export class ScatterArena implements RecordTaker {
     return { records: Number(wasm.leftOutRecords()), bytes: Number(wasm.leftOutBytes()) };
   }
 
-  /**
-   * Writes the rest of the buffers, and completes the pile set.
-   * @param report any JSON value, which the index keeps for the job.
-   */
+  /** @param report any JSON value, which the index keeps for the job. */
   commit(report: unknown): { readonly pileSet: PileSet; readonly totals: PileTotals } {
     const { kernel } = this.#arena;
     this.#headFilter?.end();
@@ -140,7 +131,6 @@ export class ScatterArena implements RecordTaker {
   }
 }
 
-/** The totals in the kernel's tallies, which begin at `tallies`. */
 export function totalsOfTallies(view: DataView, tallies: number, pileCount: number): PileTotals {
   const totals = emptyTotals(pileCount);
   for (let pile = 0; pile < pileCount; pile++) {

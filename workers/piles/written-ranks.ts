@@ -1,25 +1,22 @@
 /**
- * Where the records of a report's sample come in the output: looked up by their keys in piles that are in order, just before
- * these are written.
- *
- * A thread works on one task of a profiled job at a time, so the notes are those of that task.
+ * Where the records of a report's sample come in the output: looked up by their keys in ordered piles, just before these are
+ * written. A thread works on one task of a profiled job at a time, so the notes are those of that task.
  */
 import type { PileOrderer } from './pile-orderer.js';
 
-/** A record of the sample in the output. */
 export interface WrittenRecord {
   readonly key: bigint;
   readonly pile: number;
-  /** Its number among what the output has of its pile, from 0. */
+  /** Its number, from 0, among the records that the output has of its pile. */
   readonly index: number;
-  /** Of the record behind it in the output; undefined where that one is ordered alone. */
+  /** The key of the next record in the output; undefined where that one is ordered alone. */
   readonly nextKey: bigint | undefined;
 }
 
 let noted: WrittenRecord[] | undefined;
 
 /**
- * Notes those of the first `count` ordered records that have one of the ascending `keys`.
+ * Looks through the first `count` ordered records, and notes those that have one of the ascending `keys`.
  * @param begin the place of the first one.
  */
 export function noteWritten(
@@ -42,7 +39,7 @@ export function noteWritten(
   }
 }
 
-/** The first place in [low, high) whose key is not below `key`; `high` if there is none. */
+/** `high` if no key is at least `key`. */
 function lowestAtLeast(key: bigint, low: number, high: number, keyAt: (at: number) => bigint): number {
   let [first, end] = [low, high];
   while (first < end) {
@@ -53,7 +50,7 @@ function lowestAtLeast(key: bigint, low: number, high: number, keyAt: (at: numbe
   return first;
 }
 
-/** What the task of this thread has noted; forgets it. Undefined: it was not asked to. */
+/** Forgets the notes. Undefined: the task was not asked to note. */
 export function writtenRecords(): readonly WrittenRecord[] | undefined {
   const records = noted;
   noted = undefined;

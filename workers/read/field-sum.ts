@@ -5,22 +5,20 @@ import type { Kernel } from '../kernel/kernel.js';
 
 /** A longer path has no room in the kernel while it scatters. */
 export const MOST_PATH_BYTES = 2048;
-/** As many digits behind the point count; the kernel leaves out the others. */
+/** 15 digits after the point count; the kernel leaves out the others. */
 const PARTS_OF_ONE = 10n ** 15n;
-/** Of a value that is no number. */
+/** A value that is no number is shown up to here. */
 const MOST_SHOWN_BYTES = 40;
 
-/** A record without a number in the field. */
 export interface RecordWithoutNumber {
   readonly address: number;
-  /** What it has there, as text; undefined: it has no such field. */
+  /** What it has in the field, as text; undefined: it has no such field. */
   readonly value: string | undefined;
 }
 
 /**
  * The sum over the first records of a boundary table, in parts of 10^-15. It ends before the first record without a number.
- * @param pathAt the address of the path of the field.
- * @param delimiterBytes at the end of a record, which only end it.
+ * @param delimiterBytes the last bytes of a record, which only end it.
  */
 export function sumOfField(
   { wasm }: Kernel,
@@ -35,7 +33,7 @@ export function sumOfField(
 }
 
 /**
- * The same over records that do not have the copy that is drawn, by the weight that the kernel was told last.
+ * `sumOfField` over records that do not have the copy that is drawn, by the weight that the kernel was told last.
  * @param records as `RecordTaker.take` gets them.
  */
 export function undrawnSumOf(
@@ -52,7 +50,7 @@ export function undrawnSumOf(
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.undrawnParts());
 }
 
-/** @returns undefined: all records of the last sum had a number. */
+/** Undefined: all records of the last sum had a number. */
 export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumber | undefined {
   const address = wasm.recordWithoutNumber() >>> 0;
   if (address === 0) return undefined;

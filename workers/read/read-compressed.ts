@@ -1,10 +1,7 @@
 /**
- * Reads a compressed input, whole or some of its members, and passes its records to a taker.
- *
- * The reader decodes the members of the part from first to last. Each byte of the input belongs to one part, and the
- * members must decode to as many bytes as they declared when the input was cut. So no byte is lost or read twice,
- * whatever the members declare. If the last record continues behind the part, the reader then decodes the following
- * members up to the end of that record.
+ * Each byte of a compressed input belongs to one part, and the members of a part must decode to as many bytes as they
+ * declared when the input was cut. So no byte is lost or read twice, whatever the members declare. If the last record
+ * continues after the part, the reader then decodes the following members up to the end of that record.
  */
 import { InputError } from '../../src/errors.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
@@ -22,7 +19,6 @@ import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import type { PartReport, RecordReader } from './record-reader.js';
 
-/** Bytes read at a time. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
@@ -39,7 +35,7 @@ export class UnconfirmedRefusal extends Error {
   }
 }
 
-/** @throws UnconfirmedRefusal */
+/** @throws UnconfirmedRefusal, which the caller handles. */
 export async function readCompressed(
   part: InputPart & { kind: 'compressed' | 'members' },
   input: RegularInput,
@@ -60,7 +56,7 @@ export async function readCompressed(
   };
   const open = (start: number, end: number, onRead = count) => compressedBytes(input, start, end, control, onRead);
   const decode = (source: CompressedSource) => piecesInPhase('decompress', codec.decode(source, decoderMemory));
-  /** The bytes of the part; `end` may be infinite. */
+  /** @param end may be infinite. */
   const decodePart = (start: number, end: number) => {
     const source = { ...open(start, end), onDecoder };
     const byteLength = Math.min(end, part.version.byteLength) - start;
@@ -88,7 +84,6 @@ export async function readCompressed(
   return { coverage, decoder, doubt };
 }
 
-/** The pieces without their first `byteLength` bytes. */
 async function* behind(byteLength: number, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let left = byteLength;
   for await (const piece of pieces) {
@@ -99,9 +94,8 @@ async function* behind(byteLength: number, pieces: AsyncIterable<Uint8Array>): A
 }
 
 interface MemberReading {
-  /** The members of the part. */
   decodePart(storedStart: number, storedEnd: number): AsyncIterable<Uint8Array>;
-  /** The members behind it. */
+  /** The members after the part. */
   decodeBehind(storedStart: number): AsyncIterable<Uint8Array>;
   taking(take: (piece: Uint8Array) => void): (piece: Uint8Array) => void;
 }
@@ -149,10 +143,7 @@ function otherLength(path: string, members: MemberRange, decodedBytes: number | 
   );
 }
 
-/**
- * Stored bytes [start, end) of an input for a codec, fewer if the input ends earlier.
- * @param onRead called after each read with the number of bytes.
- */
+/** Stored bytes [start, end), fewer if the input ends earlier. */
 function compressedBytes(
   input: RegularInput,
   start: number,

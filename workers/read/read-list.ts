@@ -1,7 +1,4 @@
-/**
- * Takes records that are in memory: copies their bytes to the window of the reader, which looks for no delimiters, since
- * a record may hold them. It marks each record where the list says that it ends.
- */
+/** Takes records that are in memory. The reader looks for no delimiters, since a record may hold them. */
 import type { Framing, FramingKernel, RecordScanner } from '../../src/formats/framing.js';
 import type { RecordList } from '../../src/formats/record-list.js';
 import type { InputPart } from '../../src/inputs/input-part.js';

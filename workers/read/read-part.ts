@@ -1,13 +1,10 @@
 /**
- * Reads one part of a slice and passes its records to a taker. A part is a range of a plain file, a compressed file or
- * some of its members, a stream, or records in memory.
- *
  * A range owns the records that begin in it. Its reader starts before the range, as far back as the framing must look
- * to see whether a record begins with the range; the last record may end behind the range. The report gives the bytes
+ * to see whether a record begins with the range; the last record may end after the range. The report gives the bytes
  * covered, [first record start, end of last record), so that the coordinator can check that the parts of an input join
  * without a gap or an overlap.
  *
- * Headers are skipped: the header of a file is known already; the header of a stream is found here and reported.
+ * The header of a file is known already; the header of a stream is found here and reported.
  */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
@@ -26,12 +23,10 @@ import { readStream } from './read-stream.js';
 import { ReadWindow } from './read-window.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
-/** Bytes read at a time behind a range, to complete its last record. */
+/** Bytes read at a time after a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 
-/**
- * @param framing undefined: the part is a stream whose header gives the framing.
- */
+/** @param framing undefined: the part is a stream whose header gives the framing. */
 export async function readPart(
   part: InputPart,
   framing: Framing | undefined,

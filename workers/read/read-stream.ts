@@ -1,8 +1,4 @@
-/**
- * Reads a stream (standard input, a named pipe, a device) and passes its records to a taker. The first bytes give its
- * codec; a header, if requested, is measured before the first record. A stream may be silent for ever, so the reader
- * watches the abort flag while it waits.
- */
+/** A stream may be silent for ever, so the reader watches the abort flag while it waits. */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
@@ -93,7 +89,6 @@ async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, v
   for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
 }
 
-/** @throws InputError ERR_INPUT_CORRUPT when the header differs from that of the other inputs. */
 async function takeHeader(
   pieces: AsyncIterator<Uint8Array>,
   path: string,

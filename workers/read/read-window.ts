@@ -1,17 +1,14 @@
 /**
  * The window of decoded input in linear memory. New bytes arrive at the back, complete records leave at the front, and
- * the beginning of an incomplete record moves to the front before the next read. A record longer than the window makes
- * the window grow.
+ * the beginning of an incomplete record moves to the front before the next read. The window is the last region of the
+ * arena, so that it can grow for a record that is longer.
  *
  *     start                recordStart      scannedEnd        filledEnd       start + capacity
  *     | records scattered  | begin of the next record         | room          | slack
- *
- * The window is the last region of the arena, so that it can grow without moving other regions.
  */
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Arena } from '../arena.js';
 
-/** The least growth of the window. */
 const LEAST_GROWTH_BYTES = 1024 * 1024;
 
 /** The record that begins at `recordStart` does not fit the window. */
@@ -21,22 +18,17 @@ export interface RecordTooLong {
   readonly limit: 'record' | 'memory';
 }
 
-/** The memory that a reader fills, and where it stands in it. */
 export interface RecordWindow {
-  /** Where the next record begins. */
   recordStart: number;
-  /** The bytes before this address are scanned. */
   scannedEnd: number;
-  /** Where the next bytes go. */
   filledEnd: number;
   /** The bytes of the incomplete record at the end. */
   readonly pendingBytes: number;
   readonly capacityBytes: number;
-  /** Forgets all bytes. */
   clear(): void;
   /**
-   * Makes room behind `filledEnd`; returns its size, or the reason why there is none. May move the pending bytes.
-   * @param lookAheadBytes behind the longest record that the framing may need to find its end.
+   * Makes room after `filledEnd`; returns its size, or the reason why there is none. May move the pending bytes.
+   * @param lookAheadBytes that the framing may need after the longest record to find its end.
    */
   makeRoom(lookAheadBytes?: number): number | RecordTooLong;
 }

@@ -1,7 +1,6 @@
 /**
  * Turns the decoded bytes of one part of a slice into records: fills the read window, lets the framing mark the records,
- * passes them to a taker, and keeps account of the bytes covered. The taker decides what to do with the records: one
- * taker scatters them on piles, another notes their positions.
+ * passes them to a taker, and keeps account of the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
 import { markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/byte-order-mark.js';
@@ -31,32 +30,28 @@ import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type PlaceOfLongRecord } from './record-too-long.js';
 import { whyUnfit } from './unfit-record.js';
 
-/** The report about one part of a slice. */
 export interface PartReport {
   readonly coverage: Coverage;
   /** The header of a stream; undefined for files, and for streams without one. */
   readonly header: Header | undefined;
-  /** The library or program that decoded it; undefined for plain bytes. */
+  /** The library or program that decoded the input; undefined for plain bytes. */
   readonly decoder: string | undefined;
-  /** What the first bytes of a compressed input or a stream say. */
   readonly doubt?: Doubt | undefined;
 }
 
-/** Takes the records of parts: provides the memory that they are read into, and receives them. */
+/** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {
   readonly kernel: Kernel;
   readonly window: RecordWindow;
-  /** The address of the boundary table. */
   readonly table: number;
   /**
-   * Takes the first `count` records of the boundary table.
+   * Takes the first `count` records of the boundary table. Returns the bytes of the longest record taken so far.
    * @param base an address in the window, and `basePosition` its decoded position.
-   * @returns the bytes of the longest record taken so far.
    */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number;
 }
 
-/** A record that does not fit the window: the state of its search when the window was emptied. */
+/** A record that does not fit: the state of the search for its end when the window was emptied. */
 interface DroppedRecord {
   readonly position: number;
   readonly byteLength: number;
@@ -70,7 +65,7 @@ export class RecordReader implements FramingKernel {
   readonly #job: ReadSettings;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
-  /** Of the next bytes, so many are not scanned. */
+  /** So many of the next bytes are not scanned. */
   #contextBytes = 0;
   /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
   #skipping = false;
@@ -90,9 +85,8 @@ export class RecordReader implements FramingKernel {
   readonly #mostMarked: number;
   #finished = false;
   #dropped: DroppedRecord | undefined;
-  /** Records taken. */
   #taken = 0;
-  /** Of the records taken, if they have names and ordinals. */
+  /** The `sumOfNames` of the records taken, if they have names and ordinals. */
   #names = 0n;
   /** The number of the column that the selector names, where only the header of the stream tells it. */
   #column: number | undefined;
@@ -111,7 +105,7 @@ export class RecordReader implements FramingKernel {
     return this.#taker.window;
   }
 
-  /** The header of the stream, which may name the column of the selector. @throws InputError */
+  /** The header of a stream may name the column of the selector. */
   knowHeader(header: FoundHeader): void {
     const rule = this.#job.splitBy ?? this.#job.uniqueBy;
     const selector = rule && withColumnNumber(rule, header).selector;
@@ -164,9 +158,8 @@ export class RecordReader implements FramingKernel {
   }
 
   /**
-   * Makes room for more bytes behind the window's `filledEnd`. If a record does not fit the memory budget, empties the
-   * window and keeps looking for the record's end, so that the error can name the memory it needs.
-   * @throws InputError ERR_RECORD_TOO_LONG for a record over the limit.
+   * Makes room for more bytes after `filledEnd`. If a record does not fit the memory budget, empties the window and keeps
+   * looking for the end of the record, so that the error can name the memory it needs.
    */
   makeRoom(): number {
     const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
@@ -195,7 +188,7 @@ export class RecordReader implements FramingKernel {
     return overMemory(this.#place(position), this.#job, `more than ${byteLength}`, 2 * byteLength, byteLength);
   }
 
-  /** Takes `count` bytes that were read to the window's end; leaves records that begin at `end` or later. */
+  /** Takes the `count` bytes at the end of the window; leaves records that begin at `end` or later. */
   take(count: number, end = Number.POSITIVE_INFINITY): void {
     const { window } = this;
     window.filledEnd += count;
@@ -207,7 +200,7 @@ export class RecordReader implements FramingKernel {
     else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
   }
 
-  /** Leaves a UTF-8 mark out. @returns false: more bytes decide whether there is one. */
+  /** Leaves a UTF-8 mark out. False: more bytes decide whether there is one. */
   #passMark(): boolean {
     const { window } = this;
     const { bytes } = this;
@@ -225,7 +218,6 @@ export class RecordReader implements FramingKernel {
     return true;
   }
 
-  /** Takes as much of `piece` as the part needs. */
   takeCopy(piece: Uint8Array, control: JobControl, end = Number.POSITIVE_INFINITY): void {
     for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
       control.throwIfAborted();
@@ -236,11 +228,11 @@ export class RecordReader implements FramingKernel {
     }
   }
 
-  /** The input has ended: completes a last record without a terminator. */
+  /** Completes a last record without a terminator. */
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
-    // Its first bytes are no mark.
+    // The first bytes are no mark.
     if (this.#mayBeMarked && window.pendingBytes > 0) this.#takeComplete(Number.POSITIVE_INFINITY);
     if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#dropped === undefined)) {
       return this.#coverage(inputBytes);
@@ -265,7 +257,6 @@ export class RecordReader implements FramingKernel {
     this.#takeMarked(1, recordStart, this.#position(recordStart));
   }
 
-  /** The range has ended at or before a boundary. */
   endOfRange(position: number): Coverage {
     return this.#coverage(undefined, position);
   }
@@ -286,18 +277,16 @@ export class RecordReader implements FramingKernel {
     return { ...rest, start: this.#firstStart, end };
   }
 
-  /** Usually nothing: of many small inputs, each property counts. */
+  /** Usually nothing: where inputs are many and small, each property counts. */
   get #leftOut(): Pick<Coverage, 'markBytes' | 'blank'> | undefined {
     const markBytes = this.#markBytes > 0 ? { markBytes: this.#markBytes } : undefined;
     return this.#job.skipsBlank === true ? { ...markBytes, blank: this.#blank } : markBytes;
   }
 
-  /** The position of the next record. */
   get #nextPosition(): number {
     return this.#position(this.window.recordStart) - this.#markBefore;
   }
 
-  /** The decoded position of an address in the window. */
   #position(address: number): number {
     return this.#filledPosition - (this.window.filledEnd - address);
   }
@@ -319,14 +308,13 @@ export class RecordReader implements FramingKernel {
     return false;
   }
 
-  /** Lets the framing mark records, from where the last scan ended. */
   #scan(maxCount: number): number {
     const { scannedEnd, filledEnd, recordStart } = this.window;
     const scan = () => this.#scanner.scan(scannedEnd, filledEnd, recordStart, this.#table, maxCount);
     return this.#onBadRecord(() => inPhase('scan', scan));
   }
 
-  /** @throws InputError ERR_INPUT_CORRUPT instead of BadRecord, with the position in the decoded input. */
+  /** Turns a BadRecord into an InputError with the position in the decoded input. */
   #onBadRecord<T>(look: () => T): T {
     try {
       return look();
@@ -337,13 +325,11 @@ export class RecordReader implements FramingKernel {
     }
   }
 
-  /** @throws InputError ERR_RECORD_TOO_LONG as soon as the length is known. */
   #lookForEnd(dropped: DroppedRecord): void {
     if (this.#scan(1) > 0) this.#refuseDropped(dropped, this.#tableEnd(0));
     this.window.scannedEnd = this.window.filledEnd;
   }
 
-  /** @param end the address of the record's end. */
   #refuseDropped({ position, byteLength }: DroppedRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
     if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
@@ -360,7 +346,7 @@ export class RecordReader implements FramingKernel {
     const base = window.recordStart;
     const basePosition = this.#position(base);
     while (!this.#finished) {
-      // Behind the range, takes only the one record that began inside it.
+      // After the range, takes only the one record that began inside it.
       const inRange = this.#position(window.filledEnd) <= end && this.#markBefore === 0;
       const maxCount = inRange ? this.#mostMarked : 1;
       if (this.#nextPosition >= end) {
@@ -386,7 +372,7 @@ export class RecordReader implements FramingKernel {
     window.scannedEnd = window.filledEnd;
   }
 
-  /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
+  /** @param base the address whose position is `basePosition`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
     const end = this.#tableEnd(count - 1);
@@ -403,7 +389,6 @@ export class RecordReader implements FramingKernel {
     this.#lastEnd = this.#position(end);
   }
 
-  /** @returns how many records stay in the boundary table. */
   #leaveBlankOut(count: number): number {
     const { wasm } = this.#taker.kernel;
     const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
@@ -412,7 +397,7 @@ export class RecordReader implements FramingKernel {
     return kept;
   }
 
-  /** @throws InputError ERR_FIELD_MISSING for the first record without a value that it must have. */
+  /** Refuses the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
     const { splitBy, uniqueBy } = this.#job;
     const { wasm } = this.#taker.kernel;
@@ -433,7 +418,7 @@ export class RecordReader implements FramingKernel {
     );
   }
 
-  /** @returns the bytes of the longest record so far. */
+  /** Returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
     const { weight, inputKey, firstOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
@@ -469,7 +454,7 @@ export class RecordReader implements FramingKernel {
     return (this.#job.splitBy === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
-  /** The position of the first record over the limit among the `count` of the boundary table. */
+  /** The position of the first record over the limit. */
   #longestPosition(count: number): number {
     let i = 0;
     while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.maxRecordBytes) i += 1;

@@ -1,35 +1,32 @@
 /**
- * The sample of a report: which records a task has taken, and where it read them. Of all records of a job, the sample has
- * those whose places have the smallest hashes. So it is uniform, does not depend on how inputs are cut, and those of several
- * tasks join to one. The hash has nothing to do with the key.
+ * The sample of a report: which records a task has taken, and where it read them. The sample of a job has the records whose
+ * places have the smallest hashes. So it is uniform, does not depend on how inputs are cut, and the samples of several tasks
+ * join to one. The hash has nothing to do with the key.
  *
  * A thread works on one task of a profiled job at a time, so the notes are those of that task.
  */
 import type { InputPart } from '../../src/inputs/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 
-/** A record of the sample. */
 export interface TakenRecord {
-  /** Of its place, as a u32. */
+  /** The hash of its place, as a u32. */
   readonly hash: number;
   readonly inputOrdinal: number;
-  /** Of its first byte in the decoded input. */
+  /** The place of its first byte in the decoded input. */
   readonly position: number;
   readonly key: bigint;
-  /** Of the record behind it in its input; undefined where another call takes that one. */
+  /** The key of the next record in its input; undefined where another call takes that one. */
   readonly nextKey: bigint | undefined;
 }
 
-/** Records of the boundary table that were taken. */
 interface TakenMarks {
   readonly count: number;
   readonly base: number;
   readonly basePosition: number;
-  /** Of the first record, where keys come from ordinals. */
+  /** The ordinal of the first record, where keys come from ordinals. */
   readonly ordinal: number | undefined;
 }
 
-/** A sample has at most so many. */
 export const SAMPLE_RECORDS = 3000;
 
 let noted: TakenRecord[] | undefined;
@@ -38,7 +35,7 @@ const LARGEST_HASH = 0xffffffff;
 let limit = LARGEST_HASH;
 let jobOfLimit = '';
 
-/** Notes those of the taken records that belong to the sample. */
+/** Notes the taken records that belong to the sample. */
 export function noteTaken(
   { kernel, table }: { readonly kernel: Kernel; readonly table: number },
   { count, base, basePosition, ordinal }: TakenMarks,
@@ -72,12 +69,11 @@ function shorten(records: TakenRecord[]): void {
   limit = Math.min(limit, records.at(-1)?.hash ?? limit);
 }
 
-/** The order in which records go into a sample. */
 export function byHash(a: TakenRecord, b: TakenRecord): number {
   return a.hash - b.hash || a.inputOrdinal - b.inputOrdinal || a.position - b.position;
 }
 
-/** What the task of this thread has noted; forgets it. Undefined: it was not asked to. */
+/** Forgets the notes. Undefined: the task was not asked to note. */
 export function takenRecords(): readonly TakenRecord[] | undefined {
   const records = noted;
   if (records !== undefined) shorten(records);

@@ -1,11 +1,9 @@
-/** The errors for a record that is longer than the limit, or than the memory. */
 import { counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
 import { inputName } from '../../src/io/input-source.js';
 import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
-/** Where the record begins. */
 export interface PlaceOfLongRecord {
   readonly path: string;
   readonly position: number;
@@ -21,7 +19,6 @@ export function overLimit({ path, position }: PlaceOfLongRecord, { maxRecordByte
 /**
  * @param byteLength of the record, as far as it is known.
  * @param neededBytes of the record; a guess if its end is unknown.
- * @param knownBytes as far as the record is read.
  */
 export function overMemory(
   { path, position }: PlaceOfLongRecord,

@@ -1,19 +1,15 @@
-/** The words for a record that can have no value, whatever selector looks for one. */
 import type { Kernel } from '../kernel/kernel.js';
 
-/** The record of the boundary table that begins at `address`, in which the kernel has found no value. */
+/** The record at `address`, in which the kernel has found no value. */
 interface RecordOfTable {
   readonly kernel: Kernel;
   readonly table: number;
   readonly address: number;
-  /** At the end of a record, which only end it. */
+  /** The last bytes of a record, which only end it. */
   readonly delimiterBytes: number;
 }
 
-/**
- * @param isOfJson whether the record should be a JSON object.
- * @returns what completes "the record at byte N"; undefined: it lacks the value alone.
- */
+/** Completes "the record at byte N"; undefined: the record only lacks the value. @param isOfJson it should be an object. */
 export function whyUnfit(
   { kernel: { wasm, view }, table, address, delimiterBytes }: RecordOfTable,
   isOfJson: boolean,

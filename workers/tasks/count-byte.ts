@@ -1,6 +1,6 @@
 /**
- * A task before the scatter pass: counts a byte in a range of a plain file. For some framings, the number of such bytes
- * before a position decides whether a record begins there.
+ * A task before the scatter pass. For some framings, the number of certain bytes before a position decides whether a record
+ * begins there.
  */
 
 import { thenAlways } from '../../src/cleanup.js';

@@ -1,7 +1,6 @@
 /**
- * A task before the scatter pass: reads parts of inputs as that pass does, and counts their records, or adds up a field of
- * theirs. Nothing is put on piles. Groups of inputs may have a share of the output, and their weights follow from how much
- * there is; or keys come from ordinals, and those of a part from how many records are before it.
+ * A task before the scatter pass: counts the records of parts, or adds up a field of theirs. The weights of groups of inputs
+ * may depend on that; and where keys come from ordinals, those of a part depend on how many records are before it.
  */
 import { InputError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
@@ -24,7 +23,7 @@ import { readStateOf } from '../thread-state.js';
 export interface CountRecordsTask {
   readonly job: ReadSettings;
   readonly parts: readonly InputPart[];
-  /** To add up. */
+  /** The field to add up. */
   readonly field?: NumberField | undefined;
   /** Whether the bytes count as done only when they are scattered. */
   readonly isPreparation: boolean;
@@ -32,13 +31,11 @@ export interface CountRecordsTask {
 
 export interface CountedRecords {
   readonly records: number;
-  /** Of each part. */
   readonly coverage: readonly Coverage[];
-  /** Of the field, in each part, in parts of 10^-15; 0 without one. */
+  /** The sum of the field in each part, in parts of 10^-15; 0 without a field. */
   readonly sums: readonly bigint[];
 }
 
-/** @throws InputError ERR_FIELD_MISSING for a record without a number in the field. */
 export async function countRecords({ job, parts, field, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
   const state = readStateOf(job);
   const thread = isPreparation ? { ...state, control: new UncountedControl(job.control) } : state;
@@ -94,7 +91,7 @@ class RecordCounter implements RecordTaker {
     return 0;
   }
 
-  /** @param offset from an address in the window to its position. */
+  /** @param offset decoded position minus address. */
   #addUp({ name, path }: NumberField, count: number, offset: number): void {
     const { kernel } = this;
     kernel.bytes.set(path, this.#fieldPath);

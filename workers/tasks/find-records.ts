@@ -1,6 +1,6 @@
 /**
- * A task that compares sets of records, after their tallies differ: reads parts of inputs again, and picks the records whose
- * slots differ, each with its places. Records are told apart by their SHA-256, so no two of them are mistaken for one.
+ * A task for sets of records whose tallies differ: reads their parts again, and picks the records whose slots differ.
+ * Records are told apart by their SHA-256, so no two of them are mistaken for one.
  */
 import { createHash } from 'node:crypto';
 import { framingOf } from '../../src/formats/framing-table.js';
@@ -15,7 +15,7 @@ import type { RecordTaker } from '../read/record-reader.js';
 import { readStateOf } from '../thread-state.js';
 import type { ComparisonSettings } from './tally-records.js';
 
-/** Of the beginning of a record, for messages. */
+/** Excerpts are for messages. */
 const EXCERPT_BYTES = 120;
 
 export interface FindTask {
@@ -25,14 +25,12 @@ export interface FindTask {
   readonly wanted: Uint8Array;
 }
 
-/** Where a record lies. */
 export interface FoundPlace {
   readonly inputOrdinal: number;
-  /** In the decoded input. */
+  /** The place of its first byte in the decoded input. */
   readonly position: number;
 }
 
-/** Records of the same bytes. */
 export interface FoundRecords {
   /** SHA-256 of the bytes, in base64. */
   readonly digest: string;
@@ -40,7 +38,7 @@ export interface FoundRecords {
   readonly byteLength: number;
   /** The first bytes, as latin1. */
   readonly excerpt: string;
-  /** The first of them. */
+  /** The places of the first `MOST_PLACES` records. */
   readonly places: readonly FoundPlace[];
 }
 

@@ -2,7 +2,7 @@
  * A task of a loader: reads a pile of a store, or the records of one range of its keys, puts them in the order of an
  * epoch, and copies the selected ones to memory that the loader shares with its threads.
  *
- *     shared    ends of records u32 | their bytes, one behind the other
+ *     shared    ends of records u32 | their bytes, without gaps
  */
 
 import { VerificationError } from '../../src/errors.js';
@@ -14,7 +14,7 @@ import { type Portion, PortionOrderer } from '../piles/portion-orderer.js';
 import type { LoadSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 
-/** A selection of a pile's ordered records: `count` of them, every `step`th from `first` on. */
+/** Selects `count` ordered records of a pile, every `step`th from `first` on. */
 export interface Selection {
   readonly first: number;
   readonly step: number;
@@ -24,10 +24,10 @@ export interface Selection {
 export interface LoadTask extends Portion, Selection {
   readonly job: LoadSettings;
   readonly pile: number;
-  /** The pile's segments; undefined: the task reads them from the indexes of `pileSets`. */
+  /** Undefined: the task reads the segments from the indexes of `pileSets`. */
   readonly merged?: MergedPile | undefined;
   readonly pileSets?: readonly StoredPileSet[];
-  /** The multiset checksum of all records of the pile. */
+  /** The checksum of all records of the pile. */
   readonly checksum: bigint;
   /** The key of the epoch, mixed with the stored keys; undefined: the stored keys give the order. */
   readonly epochKey: bigint | undefined;
@@ -38,11 +38,9 @@ export interface LoadTask extends Portion, Selection {
 export interface LoadResult {
   /** The given buffer, or a larger one. */
   readonly buffer: SharedArrayBuffer;
-  /** The number of selected records in this portion. */
   readonly records: number;
-  /** The byte of the buffer at which the records begin. */
+  /** Where the records begin in the buffer. */
   readonly bytesAt: number;
-  /** The byte length of all of them. */
   readonly byteLength: number;
 }
 
@@ -73,7 +71,7 @@ export async function loadPortion(task: LoadTask): Promise<LoadResult> {
   return { buffer, records: selected.count, bytesAt, byteLength };
 }
 
-/** The part of the selection that lies in [from, end) of the pile's order. */
+/** The part of the selection that lies in [from, end) of the order of the pile. */
 export function within({ first, step, count }: Selection, from: number, end: number): Selection {
   const before = Math.min(count, Math.max(0, Math.ceil((from - first) / step)));
   const upTo = Math.min(count, Math.max(0, Math.ceil((end - first) / step)));

@@ -1,7 +1,4 @@
-/**
- * A task before the shuffle pass: finds the records of a pile at which shards may be cut. It orders the pile like that
- * pass, and writes nothing.
- */
+/** A task before the shuffle pass: finds the records of a pile at which shards may be cut. It writes nothing. */
 
 import { inPhase } from '../../src/phase-clock.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
@@ -16,7 +13,7 @@ export interface MeasureTask extends PilesTask {
 
 const NO_LIMIT = (1n << 63n) - 1n;
 
-/** @returns the record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
+/** The record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
 export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
   const { by, limits } = task;
   const { order } = await openOrder(task, async () => {});

@@ -1,19 +1,14 @@
-/**
- * A task before the shuffle pass of a job that keeps one of equal records: puts piles in order as that pass does, and finds
- * what stays of each.
- */
+/** A task before the shuffle pass of a job that keeps one of equal records: finds what stays of each pile. */
 import { differenceOf, emptyTotals, type PileTotals, setTally, tallyOf } from '../../src/pile-sets/pile-totals.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface MeasureDistinctTask extends PilesTask {
-  /** Piles [first, end). */
   readonly first: number;
   readonly end: number;
-  /** What its piles hold. */
   readonly expected: PileTotals;
 }
 
-/** @returns the totals of what stays, for each pile. The shuffle pass verifies them. */
+/** The totals of what stays of each pile. The shuffle pass verifies them. */
 export async function measureDistinct(task: MeasureDistinctTask): Promise<PileTotals> {
   const { first, end, expected } = task;
   const { order, control } = await openOrder(task, async () => {});

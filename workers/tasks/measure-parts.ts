@@ -1,20 +1,17 @@
-/**
- * A task before the shuffle pass of a job that cuts the order where no pile ends: measures the parts of a pile, which it
- * puts in order as that pass does. It writes nothing.
- */
+/** A task before the shuffle pass of a job that cuts the order where no pile ends. It writes nothing. */
 import { inPhase } from '../../src/phase-clock.js';
 import { type PileTally, requireSameTally } from '../../src/pile-sets/pile-totals.js';
 import type { PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
-/** Where all parts of a pile but the last one end, ascending: before the record of a rank in the pile, or of a key. */
+/** The ascending ends of all parts of a pile but the last one: before the record of a rank in the pile, or of a key. */
 export type PartEnds =
   | { readonly by: 'rank'; readonly ends: readonly number[] }
   | { readonly by: 'key'; readonly ends: readonly bigint[] };
 
 export interface MeasurePartsTask extends PilesTask {
   readonly pile: number;
-  /** What the pile must hold; of a pile that is cut, what the output has of it. */
+  /** What the pile must hold. For a pile that is cut: what the output has of it. */
   readonly expected: PileTally;
   readonly ends: PartEnds;
 }
@@ -23,7 +20,6 @@ export interface PartMeasure extends PileTally {
   readonly longestRecordBytes: number;
 }
 
-/** @returns each part, the last one too. @throws VerificationError if the pile is not as it was. */
 export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[]> {
   const { pile, expected, ends, cutPile } = task;
   const { order } = await openOrder(task, async () => {});
@@ -55,7 +51,7 @@ export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[
 
 const NOTHING = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
 
-/** @param rank of the record at index 0 in the pile. @returns the index before which the part ends, at most `count`. */
+/** Returns the index before which the part ends, at most `count`. @param rank of the record at index 0 in the pile. */
 function endOfPart(
   { by, ends }: PartEnds,
   part: number,

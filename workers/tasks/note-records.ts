@@ -1,6 +1,6 @@
 /**
- * A task of `pileshuf index`: reads one part of a file, and writes the positions of the records that begin in it to the
- * index. It also reports the bytes that are missing at the end of the file's last record.
+ * A task of `pileshuf index`: writes the positions of the records that begin in one part of a file to the index. Also
+ * reports the bytes that the last record of the file lacks at its end.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -20,14 +20,13 @@ import { readStateOf } from '../thread-state.js';
 export interface NoteTask {
   readonly job: ReadSettings;
   readonly part: Exclude<InputPart, { kind: 'stream' }>;
-  /** The existing index file, and the room in it for this part. */
+  /** The existing index file; `places` reserves room in it. */
   readonly indexPath: string;
   readonly places: SharedArrayBuffer;
 }
 
 export interface NoteResult extends WrittenBlocks {
   readonly coverage: Coverage;
-  /** The missing end of the file's last record, if any. */
   readonly missing: Uint8Array;
 }
 
@@ -48,7 +47,6 @@ export async function noteRecords({ job, part, indexPath, places }: NoteTask): P
   return thenAlwaysAsync(note, () => closeFile(index));
 }
 
-/** A taker of records that notes their positions. */
 class RecordNotes implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;

@@ -1,4 +1,3 @@
-/** The parameters of every task that puts piles in order, and the order that a thread uses for it. */
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
@@ -12,7 +11,7 @@ export interface PilesTask {
   /** The beginning of the names of temp files; no other attempt may use it. */
   readonly attemptName: string;
   readonly longestRecordBytes: number;
-  /** The last pile that the output has records of, if it lacks some of this pile. */
+  /** The last pile that the output has records of, if the output lacks some of its records. */
   readonly cutPile?: number | undefined;
 }
 

@@ -9,13 +9,11 @@ import { openOrder, type PilesTask } from './open-order.js';
 
 export interface OrderPilesTask extends PilesTask {
   readonly range: PileRange;
-  /** What its piles must hold. */
   readonly expected: PileTotals;
 }
 
 const NO_LIMIT = (1n << 63n) - 1n;
 
-/** @throws VerificationError if a pile is not as it was. */
 export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> {
   const { range, expected } = task;
   const { order, control } = await openOrder(task, async () => {});

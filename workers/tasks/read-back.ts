@@ -1,6 +1,6 @@
 /**
- * A task before the shuffle pass: reads regions of the staged output that an earlier attempt wrote, and returns their
- * present checksums, so that the pass can rely on them.
+ * A task before the shuffle pass: returns the present checksums of regions that an earlier attempt wrote, so that the pass
+ * can rely on them.
  */
 import { type OpenFile, openForRead, readAt, withFile } from '../../src/io/files.js';
 import type { GateNumber } from '../../src/job-control.js';
@@ -13,7 +13,7 @@ import { type ThreadState, threadStateOf } from '../thread-state.js';
 export interface ReadBackTask {
   readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
   readonly stagingDirectory: string;
-  /** The header bytes of each shard; regions are counted from there. */
+  /** Each shard begins with a header; regions are counted from its end. */
   readonly headerBytes: number;
   readonly gate: GateNumber;
   readonly regions: readonly WrittenRegion[];

@@ -1,6 +1,6 @@
 /**
  * A task of `pileshuf check-shuffled`: reads windows of neighbouring records from a part of an input, and describes each
- * record in a few numbers. It stops reading when it has its windows.
+ * record in a few numbers.
  */
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { FieldPath } from '../../src/formats/selector.js';
@@ -18,11 +18,10 @@ export interface WindowTask {
   readonly job: ReadSettings;
   readonly part: InputPart;
   readonly windowRecords: number;
-  /** Records from the beginning of a window to that of the next. */
+  /** Records from the beginning of one window to the beginning of the next. */
   readonly stride: number;
   /** Infinity: up to the end of the part. */
   readonly windowCount: number;
-  /** A field of JSON records whose value is looked at. */
   readonly field: FieldPath | undefined;
   /** Where the number of a record stands; undefined: it is the first one in its text. */
   readonly id: FieldPath | undefined;
@@ -37,29 +36,27 @@ export interface SampledWindows {
 
 /** Kinds of bytes: lower and upper case letters, digits, blanks and controls, other ASCII, the rest. */
 export const BYTE_KINDS = 6;
-/** Of the different words of a record, those with the smallest hashes: a random choice that is the same in every record. */
+/** A record keeps the words with the smallest hashes: a random choice that is the same in every record. */
 const MOST_WORDS = 32;
 
 export interface DescribedRecord {
   readonly byteLength: number;
-  /** Parts of its bytes, by `BYTE_KINDS`. */
+  /** Shares of its bytes, by `BYTE_KINDS`. */
   readonly byteKinds: readonly number[];
-  /** Hashes of its words, ascending; none is 0. */
+  /** Hashes of words, ascending; none is 0. */
   readonly words: readonly number[];
-  /** Its first bytes, as latin1. */
+  /** The first bytes, as latin1. */
   readonly beginning: string;
-  /** NaN: it has none. */
+  /** NaN: the record has none. */
   readonly number: number;
-  /** A hash of the value of the field; 0: it has none. */
+  /** A hash of the value of the field; 0: the record has none. */
   readonly field: number;
 }
 
-/** So much of a record is looked at. */
 const LOOKED_AT_BYTES = 4096;
 const BEGINNING_BYTES = 24;
 const MOST_DIGITS = 15;
 
-/** Ends the reading of a part that has given enough. */
 class EnoughRecords extends Error {}
 
 export async function sampleWindows(task: WindowTask): Promise<SampledWindows> {
@@ -97,7 +94,6 @@ class WindowTaker implements RecordTaker {
     return this.#arena.kernel;
   }
 
-  /** @throws EnoughRecords */
   take(count: number): number {
     const { view, bytes } = this.kernel;
     const { windowRecords, stride, windowCount, field, id } = this.#task;
@@ -117,7 +113,7 @@ class WindowTaker implements RecordTaker {
   }
 }
 
-/** @param bytes the first of the record. */
+/** @param bytes the first bytes of the record. */
 export function describeRecord(
   bytes: Uint8Array,
   byteLength: number,
@@ -151,7 +147,6 @@ export function describeRecord(
   };
 }
 
-/** See `BYTE_KINDS`. */
 function kindOf(byte: number): number {
   if (byte >= 0x61 && byte <= 0x7a) return 0;
   if (byte >= 0x41 && byte <= 0x5a) return 1;

@@ -1,7 +1,4 @@
-/**
- * A task of the scatter pass: makes one pile set from one slice. It reads the parts of the slice one after the other,
- * and the kernel puts each record on its pile.
- */
+/** A task of the scatter pass: makes one pile set from one slice. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
@@ -17,18 +14,16 @@ import { pileStateOf, readStateOf } from '../thread-state.js';
 
 export interface ScatterTask {
   readonly job: ScatterSettings;
-  /** The name of the pile set; no other attempt may use it. */
+  /** No other attempt may use it. */
   readonly pileSetName: string;
   readonly parts: readonly InputPart[];
 }
 
-/** What is known of a slice when all of it is read. */
 interface SliceReading extends Omit<SliceReport, 'longestRecordBytes'> {
-  /** The header of the stream, if the slice is a stream. No later attempt needs it: streams cannot be resumed. */
+  /** No later attempt needs the header: streams cannot be resumed. */
   readonly streamHeader: Header | undefined;
-  /** What decoded the parts, and how many parts; plain ones are left out. */
+  /** How many parts each decoder decoded; plain parts are left out. */
   readonly decoders: Readonly<Record<string, number>>;
-  /** What raises doubts at the beginnings of compressed inputs and streams. */
   readonly doubts: readonly RaisedDoubt[];
 }
 
@@ -63,7 +58,6 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
   return thenAlwaysAsync(scatter, () => writer.close());
 }
 
-/** Reads the parts one after the other, and passes their records to the arena. */
 async function readSlice({ job, parts }: ScatterTask, scatterArena: ScatterArena): Promise<SliceReading> {
   const thread = readStateOf(job);
   const framing = job.framing === undefined ? undefined : framingOf(job.framing);

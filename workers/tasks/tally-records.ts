@@ -1,7 +1,4 @@
-/**
- * A task that compares sets of records: reads parts of inputs as the scatter pass does, and adds their records to a tally,
- * by which two sets are compared. Nothing is kept of the records themselves.
- */
+/** A task that compares sets of records by tallies. Nothing is kept of the records themselves. */
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
@@ -15,9 +12,8 @@ import type { RecordTaker } from '../read/record-reader.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
-/** The settings of tasks that compare sets of records. */
 export interface ComparisonSettings extends ReadSettings {
-  /** Of the keyed hash, drawn for this comparison. */
+  /** The keys of the keyed hash, drawn for this comparison. */
   readonly drawnKeys: readonly [bigint, bigint, bigint, bigint];
 }
 
@@ -29,12 +25,10 @@ export interface TallyTask {
 export interface TalliedRecords {
   readonly records: number;
   readonly bytes: number;
-  /** The multiset checksum. */
   readonly checksum: bigint;
-  /** Of each slot, little-endian: records u64, sum of their keyed hashes u64. */
+  /** For each slot, little-endian: records u64, sum of their keyed hashes u64. */
   readonly slots: Uint32Array;
   readonly coverage: readonly Coverage[];
-  /** The header of the stream, if the part is one. */
   readonly streamHeader: Header | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A task that reads piles of one pile set and verifies them. The checksums of segments show damage on disk. Scattering the
- * records again, without writing them, shows whether each record lies on its pile and whether the index counts every record.
+ * A task that verifies piles of one pile set. The checksums of segments show damage on disk. Scattering the records again,
+ * without writing them, shows whether each record lies on its pile and whether the index counts every record.
  */
 import { counted } from '../../src/errors.js';
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
@@ -18,21 +18,18 @@ import { pileStateOf } from '../thread-state.js';
 export interface VerifyTask {
   readonly job: PileSettings;
   readonly pileSet: StoredPileSet;
-  /** Piles [first, end). */
   readonly first: number;
   readonly end: number;
-  /** Of the records of all pile sets. */
+  /** The bytes of the longest record of all pile sets. */
   readonly longestRecordBytes: number;
 }
 
 const WINDOW_BYTES = 2 ** 20;
 
-/** The bytes of the window through which a task reads. */
 export function verifyWindowBytes(longestRecordBytes: number): number {
   return WINDOW_BYTES + longestRecordBytes + STORED_HEADER_BYTES;
 }
 
-/** @throws VerificationError, which names the pile set, for the first damage. */
 export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes }: VerifyTask): Promise<void> {
   const { layout, bufferBytes } = job;
   const { control, arena, hasher, ramPool } = pileStateOf(job);

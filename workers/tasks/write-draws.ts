@@ -13,7 +13,6 @@ import { threadStateOf } from '../thread-state.js';
 export interface DrawsTask {
   readonly job: TaskSettings & { readonly outputBytes: number };
   readonly key: bigint;
-  /** All records in their order. */
   readonly ordered: readonly OrderedRecords[];
   readonly first: number;
   readonly count: number;
@@ -24,7 +23,6 @@ export interface DrawsTask {
 export interface DrawsResult {
   readonly regions: readonly WrittenRegion[];
   readonly bytes: number;
-  /** The multiset checksum of the written records. */
   readonly checksum: bigint;
 }
 
@@ -72,7 +70,7 @@ export async function writeDraws({ job, key, ordered, first, count, target, star
   return thenAlwaysAsync(write, () => sink.abandon());
 }
 
-/** Writes a record that is longer than the sink's buffer. @returns its hash. */
+/** Writes a record that is longer than the buffer of the sink. @returns its hash. */
 async function writeLong(
   record: Uint8Array,
   sink: OutputSink,

@@ -1,7 +1,4 @@
-/**
- * A task that writes the numbers of a range at consecutive places of their order. The bytes depend on the range, its key
- * and the places alone.
- */
+/** The written bytes depend on the range, its key and the places alone. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
@@ -20,9 +17,8 @@ export interface NumbersTask {
 export interface NumbersResult {
   readonly regions: readonly WrittenRegion[];
   readonly bytes: number;
-  /** Of the numbers, modulo 2^64. */
+  /** The sum of the numbers, modulo 2^64. */
   readonly sum: bigint;
-  /** The multiset checksum of the numbers as records. */
   readonly checksum: bigint;
 }
 

@@ -1,7 +1,6 @@
 /**
- * A task of the shuffle pass: writes a range of merged piles as one part of the output. It loads each pile, sorts its
- * records by key and writes them. A pile too large to load is first scattered again by the next part of its keys. Where
- * readers would join neighbours of one key, it compares neighbours, and ends at two of one key.
+ * A task of the shuffle pass: writes a range of merged piles as one part of the output. Where readers would join neighbours
+ * of one key, it compares neighbours, and ends at two of one key.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -27,9 +26,8 @@ import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;
-  /** What its piles must hold. */
   readonly expected: PileTotals;
-  /** Whether `expected` has the records, too, that the task drops because it keeps one of equal records. */
+  /** Whether `expected` includes the records that the task drops because it keeps one of equal records. */
   readonly expectsDropped?: boolean;
   readonly target: OutputTarget;
   readonly start: SinkStart;
@@ -39,16 +37,15 @@ export interface WriteTask extends PilesTask {
 export interface WriteResult {
   /** The totals of the gathered records, for each pile of the range. */
   readonly totals: PileTotals;
-  /** What was dropped of each pile, if that was expected. */
+  /** What was dropped of each pile, if `expectsDropped`. */
   readonly dropped?: PileTotals | undefined;
   readonly regions: readonly WrittenRegion[];
-  /** Of a framing whose samples have keys: those at both ends of the range; null if it has none. */
+  /** For a framing whose samples have keys: those at both ends of the range; null if the range has none. */
   readonly ends?: RangeEnds | null | undefined;
   /** Two neighbours of one key: the range is not written. */
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
 }
 
-/** A position in the whole output. */
 interface OutputPosition {
   rank: number;
   byte: number;
@@ -114,7 +111,6 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   return thenAlwaysAsync(writeOrTakeBack, () => sink.abandon());
 }
 
-/** Where the records of a pile must end in the whole output. */
 interface PileLimit {
   readonly pile: number;
   readonly byte: number;
@@ -123,10 +119,7 @@ interface PileLimit {
 /** For records that may begin anywhere. */
 const NO_LIMIT = (1n << 63n) - 1n;
 
-/**
- * Writes the ordered records to the sink, and cuts shards where the sink says.
- * @throws VerificationError before more bytes are written than the pile holds.
- */
+/** Cuts shards where the sink says. Refuses a pile before more bytes are written than it holds. */
 async function emit(
   order: PileOrderer,
   recordCount: number,
@@ -168,7 +161,7 @@ function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLi
   );
 }
 
-/** Writes a record that is longer than the sink's buffer, in pieces. */
+/** For a record that is longer than the buffer of the sink. */
 async function emitLong(order: PileOrderer, index: number, sink: OutputSink): Promise<number> {
   const address = order.addressOf(index);
   const byteLength = order.byteLengthOf(index);

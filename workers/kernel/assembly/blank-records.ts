@@ -1,4 +1,4 @@
-// Leaves blank records out of the boundary table: those that are nothing but white space in front of what ends them.
+// Leaves blank records out of the boundary table: those that have only white space before the bytes that end them.
 
 let blankSum: u32 = 0;
 
@@ -9,14 +9,14 @@ function isWhite(byte: u32): bool {
   return byte == 0x20 || byte - 0x09 <= 4;
 }
 
-/** Whether the record [start, end) is blank, of which the last `delimiterBytes` only end it. */
+/** @param delimiterBytes the last bytes of the record, which only end it. */
 export function isBlank(start: usize, end: usize, delimiterBytes: u32): bool {
   const textEnd = end - delimiterBytes;
   for (let p = start; p < textEnd; p++) if (!isWhite(load<u8>(p))) return false;
   return true;
 }
 
-/** Moves the marks up of those of `count` records that are not blank. Returns their number; `blankBytes` tells of the others. */
+/** Moves up the marks of the records that are not blank. Returns their number; `blankBytes` tells of the others. */
 export function dropBlank(table: usize, count: u32, delimiterBytes: u32): u32 {
   blankSum = 0;
   const tableEnd = table + ((count as usize) << 3);
@@ -34,7 +34,7 @@ export function dropBlank(table: usize, count: u32, delimiterBytes: u32): u32 {
   return ((kept - table) >> 3) as u32;
 }
 
-/** The bytes of the records that the last call left out. */
+/** The bytes of the records that the last `dropBlank` left out. */
 export function blankBytes(): u32 {
   return blankSum;
 }

@@ -1,6 +1,5 @@
-// The boundary table: every scan fills it, and scatter reads it.
+// The boundary table: a u32 start address and a u32 end address for each record. Every scan fills it, and scatter reads it.
 
-/** Writes entry `index`: one record, from `start` to `end`, as u32 addresses. */
 // @ts-ignore: decorator
 @inline
 export function mark(table: usize, index: u32, start: usize, end: usize): void {
@@ -9,14 +8,14 @@ export function mark(table: usize, index: u32, start: usize, end: usize): void {
   store<u32>(entry, end as u32, 4);
 }
 
-/** Begins a table of adjacent records, the first one at `start`. */
+/** The first of adjacent records begins at `start`; `markEnd` marks where each one ends. */
 // @ts-ignore: decorator
 @inline
 export function beginMarks(table: usize, start: usize): void {
   store<u32>(table, start as u32, 0);
 }
 
-/** Ends record `index` at this address, where the next record begins. */
+/** The next record begins at `end`, too. */
 // @ts-ignore: decorator
 @inline
 export function markEnd(table: usize, index: u32, end: usize): void {

@@ -1,12 +1,11 @@
-// Keys that follow from the content of a record, so that equal records have equal keys wherever they come from: those of
-// a record whose position is the hash of what must be equal in it: the whole record, or the value of a field.
+// Keys that follow from the content of a record, so that equal records have equal keys wherever they come from. The
+// position of such a record is the hash of what must be equal in it: the whole record, or the value of a field.
 
 import { hashOfEqual } from './equal-records';
 import { philoxLanes } from './philox';
 
 let byContent: bool = false;
 
-/** Whether the records read from now on get keys by their content instead of their position. */
 export function keyByContent(isOn: bool): void {
   byContent = isOn;
 }
@@ -17,7 +16,7 @@ export function keysFollowContent(): bool {
   return byContent;
 }
 
-/** What stands for the position of the record at `index` of the boundary table; of one behind the last, nothing. */
+/** What stands for the position of the record at `index` of the boundary table; 0 after the last one. */
 // @ts-ignore: decorator
 @inline
 function contentOf(table: usize, index: u32, count: u32): u64 {
@@ -27,7 +26,7 @@ function contentOf(table: usize, index: u32, count: u32): u64 {
   return hashOfEqual(start, ((mark >> 32) as u32) - start);
 }
 
-/** Stores the keys of the four records from `first` on of the `count` in a boundary table at `out` (32 bytes). */
+/** Stores the keys of four records, from `first` on, at `out` (32 bytes). `count`: of the whole table. */
 export function contentKeys4(table: usize, first: u32, count: u32, contentKey: u64, out: usize): void {
   philoxLanes(
     contentOf(table, first, count),

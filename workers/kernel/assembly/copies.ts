@@ -1,6 +1,6 @@
-// Copies of records, for inputs with a weight: a number of whole copies of each record, and one more of those records
-// whose draw is below a chance. A copy has a key of its own, from the same counter with the number of the copy; the draw has
-// the counter of the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
+// Copies of records, for inputs with a weight: a number of whole copies of each record, and one more if its draw is below a
+// chance. The key of a copy comes from the counter of the record with the number of the copy. The draw has the counter of
+// the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
 import { ENTRY_BYTES } from './entry';
 import { partsOfSum, seekField, soughtEndBytes, soughtField, sumOfField } from './json-field';
@@ -8,14 +8,13 @@ import { BLOCK_RECORDS, keepEntries, keyBlock, positionAt } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
-/** Copies of one record whose entries are made together, at most. */
 export const COPIES_TOGETHER: u32 = 128;
 
 const DRAW: u32 = 1;
 
 let wholeCopies: u32 = 1;
 let chance: u64 = 0;
-/** Copies to go through: the whole ones, and the one that is drawn. */
+/** The whole copies, and the one that is drawn. */
 let rounds: u32 = 1;
 let undrawnCount: u32 = 0;
 let undrawnSum: u64 = 0;
@@ -37,7 +36,6 @@ export function undrawnRecords(): u32 {
   return undrawnCount;
 }
 
-/** Their bytes. */
 export function undrawnBytes(): u64 {
   return undrawnSum;
 }
@@ -48,8 +46,8 @@ export function fieldPlace(): usize {
 }
 
 /**
- * Adds up a field of the `count` records of the boundary table that do not have the copy that is drawn, as `sumOfField`
- * does; `undrawnParts` has the rest. The path of the field is at `fieldPlace`; `endBytes` as for `seekField`.
+ * `sumOfField` over the records that do not have the copy that is drawn; `undrawnParts` has the rest. The path of the field
+ * is at `fieldPlace`; `endBytes` as for `seekField`.
  */
 export function undrawnField(
   endBytes: u32,
@@ -87,12 +85,11 @@ export function longestDrawn(): u32 {
   return longest;
 }
 
-/** The copies of a record to ask `keyRecords` for. */
 export function copyRounds(): u32 {
   return rounds;
 }
 
-/** How many records `keyRecords` may get at a time: as many as there is room for the entries of. */
+/** How many records `keyRecords` may get at a time: there must be room for the entries of their copies. */
 export function recordsTogether(): u32 {
   if (rounds <= 1) return BLOCK_RECORDS;
   return rounds <= BLOCK_RECORDS / 4 ? (BLOCK_RECORDS / rounds) & ~3 : 1;
@@ -100,8 +97,8 @@ export function recordsTogether(): u32 {
 
 /**
  * Writes an entry for each copy that is kept, as `keyBlock` does for records; a record at address a lies at the place
- * `basePlace` + (a - `base`). With more than 32 copies, one call makes
- * the entries of at most `COPIES_TOGETHER` of them, from `firstCopy` on.
+ * `basePlace` + (a - `base`). With more than 32 copies, one call makes the entries of at most `COPIES_TOGETHER` of them,
+ * from `firstCopy` on.
  */
 export function keyRecords(
   table: usize,
@@ -128,7 +125,7 @@ export function keyRecords(
   return keepEntries(chance != 0 && endCopy == rounds ? keepDrawn(made) : made);
 }
 
-/** Writes the entries of one copy of up to four records, `step` entries apart. One that is not drawn has the address 0. */
+/** Writes the entries of one copy of up to four records, `step` entries apart. A copy that is not drawn has address 0. */
 function keyCopy(
   marks: usize,
   lanes: u32,
@@ -172,7 +169,7 @@ function keyCopy(
   }
 }
 
-/** Moves the entries up that have an address. Returns their number. */
+/** Moves up the entries that have an address. Returns their number. */
 function keepDrawn(count: u32): u32 {
   const first = scratchAt(ENTRIES_PLACE);
   const end = first + (count as usize) * ENTRY_BYTES;

@@ -22,7 +22,7 @@ function fillTables(): void {
   isFilled = true;
 }
 
-/** Table k, entry b: the CRC of byte b and k zeros behind it. */
+/** Table k, entry b: the CRC of byte b and k zeros after it. */
 // @ts-ignore: decorator
 @inline
 function addressOf(table: u32, byte: u32): usize {
@@ -35,7 +35,6 @@ function entry(table: u32, byte: u32): u32 {
   return load<u32>(addressOf(table, byte));
 }
 
-/** The checksum of the bytes in [from, to). */
 export function crc32c(from: usize, to: usize): u32 {
   if (!isFilled) fillTables();
   let crc: u32 = 0xffffffff;

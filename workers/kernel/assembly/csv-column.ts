@@ -1,5 +1,5 @@
-// Finds the value of a column in a record that is a row of separated values, 16 bytes at a time. As the framing of CSV has
-// it, only the number of quotes before a byte says whether quotes enclose it: a separator behind an even number ends a value.
+// Finds the value of a column in a row of separated values, 16 bytes at a time. As in the framing of CSV, quotes enclose a
+// byte if an odd number of them stands before it; a separator that they do not enclose ends a value.
 
 import { addToHash, beginHash, hashBehindQuote, hashOfPieces, recordHash } from './record-hash';
 
@@ -19,19 +19,18 @@ let found: bool = false;
 let valueStart: usize = 0;
 let valueEnd: usize = 0;
 
-/** Looks for the column at `columnIndex`, from 0, from now on. With `quotes`, these may enclose values. */
+/** @param columnIndex counts from 0. With `quotes`, these may enclose values. */
 export function seekColumn(columnIndex: u32, separatorByte: u8, quotes: bool): void {
   index = columnIndex;
   separator = separatorByte;
   takesQuotes = quotes;
 }
 
-/** Whether the last record had the column. */
 export function hasColumn(): bool {
   return found;
 }
 
-/** The hash of the value of the column, as a string, in the record [start, end). Reads up to 15 bytes past the end. */
+/** The hash of the value as a string. Reads up to 15 bytes past the end. */
 export function columnHash(start: usize, end: usize): u64 {
   found = findColumn(start, end);
   if (!found) return 0;
@@ -42,7 +41,7 @@ export function columnHash(start: usize, end: usize): u64 {
   return closing + 1 == valueEnd ? recordHash(valueStart, (closing - valueStart) as u32) : hashOfQuoted(closing);
 }
 
-/** Sets `valueStart` and `valueEnd`. Returns whether there is such a column. */
+/** Sets `valueStart` and `valueEnd`, if there is such a column. */
 function findColumn(start: usize, end: usize): bool {
   if (end > start && load<u8>(end - 1) == NEWLINE) end -= 1;
   if (end > start && load<u8>(end - 1) == RETURN) end -= 1;
@@ -50,7 +49,7 @@ function findColumn(start: usize, end: usize): bool {
   const separators = i8x16.splat(separator);
   const quotes = i8x16.splat(QUOTE as i8);
   let left = index;
-  // All ones behind an odd number of quotes.
+  // All ones after an odd number of quotes.
   let enclosed: u32 = 0;
   valueStart = start;
   valueEnd = end;
@@ -62,7 +61,7 @@ function findColumn(start: usize, end: usize): bool {
       if ((quoted | enclosed) != 0) {
         const inside = oddBehind(quoted) ^ enclosed;
         marks &= ~inside;
-        // The bit of the last byte, in all places. Of the last block, nobody asks.
+        // The bit of the last byte, in all places. After the last block nobody asks for it.
         enclosed = 0 - ((inside >> 15) & 1);
       }
     }
@@ -86,7 +85,7 @@ function findColumn(start: usize, end: usize): bool {
   return left == 0;
 }
 
-/** Of 16 bits, those at or behind an odd number of ones. */
+/** The bits, of 16, that have an odd number of ones up to and including them. */
 // @ts-ignore: decorator
 @inline
 function oddBehind(ones: u32): u32 {
@@ -96,7 +95,7 @@ function oddBehind(ones: u32): u32 {
   return (ones ^ (ones << 8)) & 0xffff;
 }
 
-/** The address of the first quote in [p, end); `end` if there is none. */
+/** `end` if there is no quote. */
 function quoteAt(p: usize, end: usize): usize {
   const quotes = i8x16.splat(QUOTE as i8);
   for (; p < end; p += 16) {
@@ -107,8 +106,8 @@ function quoteAt(p: usize, end: usize): usize {
 }
 
 /**
- * The hash of a value between quotes that has more of them: two stand for one. What follows the closing quote, which RFC 4180
- * forbids, belongs to the value as it is. @param quote the address of the second quote.
+ * The hash of a value that has more quotes than the two around it: two stand for one. What follows the closing quote, which
+ * RFC 4180 forbids, belongs to the value as it is. @param quote the address of the second quote.
  */
 function hashOfQuoted(quote: usize): u64 {
   beginHash(LANE);
@@ -131,9 +130,9 @@ let cellEnd: usize = 0;
 let isQuoted: bool = false;
 
 /**
- * The address of the characters that `columnHash` hashes in the record [start, end), before quotes among them are undone; 0: it
- * has no such column. `endOfCell` is the address behind them, and `isCellQuoted` tells whether there are such quotes. Reads up
- * to 15 bytes past the end.
+ * The address of the characters that `columnHash` hashes, before quotes among them are undone; 0: there is no such column.
+ * `endOfCell` is the address after them, and `isCellQuoted` tells whether there are such quotes. Reads up to 15 bytes past
+ * the end.
  */
 export function findCell(start: usize, end: usize): usize {
   isQuoted = false;
@@ -159,8 +158,8 @@ export function isCellQuoted(): bool {
 let isInside: bool = false;
 
 /**
- * The address of the first byte at `p` or behind it that is a character of a value with quotes, whose undone part ends before
- * `p`; `end` if there is none. `inside`: whether quotes enclose `p`.
+ * The address of the next byte, from `p` on, that is a character of a value with quotes; `end` if there is none. `inside`:
+ * whether quotes enclose `p`.
  */
 function passQuotes(p: usize, end: usize, inside: bool): usize {
   for (; p < end && load<u8>(p) == QUOTE; p++) {
@@ -175,10 +174,7 @@ function passQuotes(p: usize, end: usize, inside: bool): usize {
   return p;
 }
 
-/**
- * Compares two values that `findCell` found, byte by byte, a prefix first: below 0, above 0, or 0 if they are the same.
- * `quotedA` and `quotedB` tell whether quotes must be undone.
- */
+/** Below 0, above 0, or 0 if they are the same; a prefix comes first. `quotedA`, `quotedB`: whether quotes must be undone. */
 export function compareCells(a: usize, endA: usize, quotedA: bool, b: usize, endB: usize, quotedB: bool): i32 {
   let insideA = false;
   let insideB = false;

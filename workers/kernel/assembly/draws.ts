@@ -13,7 +13,7 @@ function scaleToRank(fraction: u64, count: u64): u64 {
   return (fraction >> 32) * (count >> 32) + (middle >> 32) + (other >> 32);
 }
 
-/** Writes the rank below `records` that each of the `count` places from `firstPlace` on takes to `out`, as f64. */
+/** Writes to `out`, as f64, the rank below `records` that each place takes. */
 export function drawRanks(drawKey: u64, firstPlace: u64, count: u32, records: u64, out: usize): void {
   const keys = scratchAt(KEYS_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {

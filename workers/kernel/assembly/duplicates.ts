@@ -1,5 +1,5 @@
-// Equal records: comparing them, and counting those that are dropped because an equal one stays. Whoever drops a record
-// counts it here, so that the records that stay and those that are dropped can be compared with what was read.
+// Whoever drops a record because an equal one stays counts it here, so that the records that stay and those that are
+// dropped can be compared with what was read.
 
 import { recordHash } from './record-hash';
 
@@ -7,7 +7,7 @@ let droppedCount: u64 = 0;
 let droppedSum: u64 = 0;
 let droppedHashes: u64 = 0;
 
-/** Whether the `byteLength` bytes at `a` and `b` are the same. Reads nothing else. */
+/** Reads nothing but the bytes to compare. */
 // @ts-ignore: decorator
 @inline
 export function areSame(a: usize, b: usize, byteLength: u32): bool {
@@ -36,7 +36,7 @@ export function areSame(a: usize, b: usize, byteLength: u32): bool {
   return differs == 0;
 }
 
-/** Compares bytes at `a` and `b`, a prefix first: below 0, above 0, or 0 if they are the same. */
+/** Below 0, above 0, or 0 if they are the same; a prefix comes first. */
 // @ts-ignore: decorator
 @inline
 export function compareBytes(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {
@@ -45,24 +45,22 @@ export function compareBytes(a: usize, lengthA: u32, b: usize, lengthB: u32): i3
   return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
 
-/** Counts the record at `start` as dropped. Reads up to 15 bytes past its end. */
+/** Reads up to 15 bytes past the end of the record. */
 export function countDropped(start: usize, byteLength: u32): void {
   droppedCount += 1;
   droppedSum += byteLength as u64;
   droppedHashes += recordHash(start, byteLength);
 }
 
-/** The records dropped so far. The counts of this kernel only rise: the difference of two tells what happened between. */
+/** The counts of this kernel only rise: the difference of two tells what happened between. */
 export function droppedRecords(): u64 {
   return droppedCount;
 }
 
-/** The bytes of the records dropped so far. */
 export function droppedBytes(): u64 {
   return droppedSum;
 }
 
-/** The multiset checksum of the records dropped so far. */
 export function droppedChecksum(): u64 {
   return droppedHashes;
 }

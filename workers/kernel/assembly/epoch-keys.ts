@@ -3,8 +3,8 @@
 //
 //     key of the epoch = philox(epoch key; position = stored key, copy 0, purpose 0)
 //
-// It replaces the stored key of the record in memory, so that sorting by key gives the order of the epoch. These keys
-// spread over the whole key space, whatever the pile.
+// It replaces the stored key in memory, so that sorting by key gives the order of the epoch. These keys spread over the
+// whole key space, whatever the pile.
 
 import { philoxLanes } from './philox';
 import { scaleToIndex } from './scatter';
@@ -12,8 +12,8 @@ import { ADDRESSES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
 
 /**
- * Gives the complete stored records in [from, to) their keys of the epoch; all belong to pile `pile` of `pileCount`.
- * Returns the address of the first incomplete record, or 0 when a record belongs to another pile.
+ * Gives the complete stored records in [from, to) their keys of the epoch. Returns the address of the first incomplete
+ * record, or 0 when a record belongs to another pile.
  */
 export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epochKey: u64): usize {
   const keys = scratchAt(KEYS_PLACE);
@@ -46,7 +46,6 @@ let keptCount: u32 = 0;
 let countBefore: u32 = 0;
 let countSeen: u32 = 0;
 
-/** Prepares to keep the records of one range of keys, from address `target` on. */
 export function beginKeeping(target: usize): void {
   keptEnd = target;
   keptCount = 0;
@@ -56,8 +55,7 @@ export function beginKeeping(target: usize): void {
 
 /**
  * Keeps the complete stored records in [from, to) whose place, `key * keyScale` as a fraction of 2^64, lies in range
- * `range` of `rangeCount`: moves them down behind the records kept before. Returns the address of the first incomplete
- * record.
+ * `range` of `rangeCount`: moves them down, next to those kept before. Returns the address of the first incomplete one.
  */
 export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, rangeCount: u32): usize {
   let p = from;
@@ -79,22 +77,19 @@ export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, ran
   return p;
 }
 
-/** The address behind the kept records. */
 export function endOfKept(): usize {
   return keptEnd;
 }
 
-/** The number of kept records. */
 export function keptRecords(): u32 {
   return keptCount;
 }
 
-/** The number of seen records that belong to earlier ranges. */
+/** The seen records that belong to earlier ranges. */
 export function recordsBefore(): u32 {
   return countBefore;
 }
 
-/** The number of seen records, kept or not. */
 export function recordsSeen(): u32 {
   return countSeen;
 }

@@ -1,5 +1,5 @@
-// Which records count as equal: those with the same bytes, or those with equal values. Equal values are the same bytes, or strings
-// of the same characters, however these are written; they are compared, never taken to be equal by a hash.
+// Which records count as equal: those with the same bytes, or those with equal values. Equal values are the same bytes, or
+// strings of the same characters, however these are written. They are compared, never taken to be equal by a hash.
 //
 //   place of the splits, which such a job has not   selector, as record-value.ts has it
 
@@ -11,19 +11,18 @@ import { SPLITS_PLACE, scratchAt } from './scratch';
 let isByValue: bool = false;
 let selector: usize = 0;
 
-/** Records are equal from now on if all of their bytes are. */
 export function equalByBytes(): void {
   isByValue = false;
 }
 
-/** Records are equal from now on if the values are that the selector in the place of the splits finds. */
+/** By the values that the selector in the place of the splits finds. */
 export function equalByValue(): void {
   selector = scratchAt(SPLITS_PLACE);
   seekValues(selector);
   isByValue = true;
 }
 
-/** The address of the first record since the selector was placed that has no value, if there must be none; 0: all had one. */
+/** The first record, since the selector was placed, without the value that it must have; 0: all had one. */
 export function recordWithoutValue(): usize {
   return missingRecordOf(selector);
 }
@@ -35,7 +34,6 @@ export function hashOfEqual(start: usize, byteLength: u32): u64 {
   return isByValue ? valueHash(selector, start, start + byteLength) : hashInCache(start, byteLength);
 }
 
-/** Whether two records are equal. */
 // @ts-ignore: decorator
 @inline
 export function areEqual(a: usize, lengthA: u32, b: usize, lengthB: u32): bool {
@@ -43,7 +41,7 @@ export function areEqual(a: usize, lengthA: u32, b: usize, lengthB: u32): bool {
   return lengthA == lengthB && areSame(a, b, lengthA);
 }
 
-/** Compares what equal records have in common, byte by byte, a prefix first: below 0, above 0, or 0 if they are equal. */
+/** Compares what equal records have in common. Below 0, above 0, or 0 if they are equal; a prefix comes first. */
 export function compareRecords(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {
   if (isByValue) return compareValues(selector, a, a + lengthA, b, b + lengthB);
   if (lengthA == lengthB && areSame(a, b, lengthA)) return 0;

@@ -1,5 +1,5 @@
-// The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
-// allocates. Addresses are u32, so one memory holds at most 4 GiB.
+// The loops over every byte or every record. Memory comes from the host; the kernel never allocates. Addresses are u32, so
+// one memory holds at most 4 GiB.
 
 export { blankBytes, dropBlank, isBlank } from './blank-records';
 export {

@@ -1,5 +1,5 @@
-// Finds the value of a field in a record that is a JSON object. Strings are passed over 16 bytes at a time. What is behind
-// the value is passed over, too, as json-value.ts does: a record that is cut off or damaged has no field.
+// Finds the value of a field in a record that is a JSON object. What follows the value is passed over, too
+// (json-value.ts): a record that is cut off or damaged has no field.
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
@@ -15,22 +15,20 @@ const COLON: u32 = 0x3a;
 const COMMA: u32 = 0x2c;
 const OPEN_OBJECT: u32 = 0x7b;
 
-/** The lane of the hash of pieces that decodes values; tasks that read records use the other one. */
+/** The lane of the hash of pieces that decodes values. Tasks that read records use the other one. */
 const LANE: u32 = 1;
 
 let path: usize = 0;
 /** Bytes at the end of a record that only end it. */
 let delimiterBytes: usize = 0;
-/** Where the value ends that was found last. */
+/** `valueEnd` and the next three tell of what was found last. */
 let valueEnd: usize = 0;
-/** Whether what was found last is a value. */
 let isValue: bool = false;
-/** Whether the value that was found last is a string with an escape. */
 let isEscaped: bool = false;
-/** Whether the record of the value that was found last is a JSON object, and nothing else. */
+/** Whether its record is a JSON object, and nothing else. */
 let isWhole: bool = false;
 
-/** Looks for this path from now on, in records of which the last bytes only end them. */
+/** @param endBytes the last bytes of a record, which only end it. */
 export function seekField(pathAt: usize, endBytes: u32): void {
   path = pathAt;
   delimiterBytes = endBytes;
@@ -44,7 +42,7 @@ export function soughtEndBytes(): u32 {
   return delimiterBytes as u32;
 }
 
-/** The address of the value of the path in the record [start, end), which ends at `valueEnd`; 0: it has no such field. */
+/** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
 function findValue(start: usize, recordEnd: usize): usize {
   const end = recordEnd - delimiterBytes;
   const keys = load<u32>(path);
@@ -59,12 +57,12 @@ function findValue(start: usize, recordEnd: usize): usize {
   const behind = passValue(p, end, keys);
   isEscaped = hasEscape();
   isValue = behind != 0;
-  // What is no value is told as it stands there.
+  // What is no value is shown as it stands there.
   valueEnd = behind == 0 ? endOfToken(p, end) : behind;
   return valueEnd == p ? 0 : p;
 }
 
-/** `findValue` in a record that must be a JSON object, and nothing else: `isWhole` tells whether it is. */
+/** `findValue`, which also sets `isWhole`. */
 function findInWhole(start: usize, recordEnd: usize): usize {
   const value = findValue(start, recordEnd);
   const end = recordEnd - delimiterBytes;
@@ -72,19 +70,19 @@ function findInWhole(start: usize, recordEnd: usize): usize {
   return value;
 }
 
-/** Whether a record begins as a JSON object and is not one alone. */
+/** Whether a record begins as a JSON object but is not exactly one. */
 export function isBroken(start: usize, recordEnd: usize): bool {
   const end = recordEnd - delimiterBytes;
   const p = passSpace(start, end);
   return p < end && load<u8>(p) == OPEN_OBJECT && !isEnd(passValue(p, end, 0), end);
 }
 
-/** Whether nothing but white space is behind a value that ends at `p`; 0: it has no end. */
+/** Whether only white space follows a value that ends at `p`; `p` = 0: it has no end. */
 function isEnd(p: usize, end: usize): bool {
   return p != 0 && passSpace(p, end) == end;
 }
 
-/** The address of the value of this key in the object at `p`, inside of `depth` others; 0: it has none, or is no object. */
+/** The address of the value of this key in the object at `p`, `depth` objects deep; 0: it has none, or is no object. */
 function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize): usize {
   if (p >= end || load<u8>(p) != OPEN_OBJECT) return 0;
   beginObject(depth);
@@ -109,8 +107,8 @@ function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize):
 }
 
 /**
- * The hash of the value of the path in the record [start, end): that of a string of its decoded characters behind a quote,
- * that of any other value of its bytes. Reads up to 15 bytes past the end. `hasField` tells whether there was one.
+ * The hash of the value: for a string, that of a quote and its decoded characters; for another value, that of its bytes.
+ * Reads up to 15 bytes past the end. `hasField` tells whether there was one.
  */
 export function fieldHash(start: usize, end: usize): u64 {
   const value = findInWhole(start, end);
@@ -122,7 +120,7 @@ export function fieldHash(start: usize, end: usize): u64 {
 
 /**
  * The address of what `fieldHash` hashes, before escapes are decoded; 0: the record has no such field. `endOfFound` is the
- * address behind it, and `foundEscapes` tells whether it is a string with escapes. The record is known to be whole.
+ * address after it, and `foundEscapes` tells whether it is a string with escapes.
  */
 export function findField(start: usize, end: usize): usize {
   const value = findInWhole(start, end);
@@ -146,12 +144,10 @@ export function foundEscapes(): bool {
 
 let found: bool = false;
 
-/** Whether the last record had the field. */
 export function hasField(): bool {
   return found;
 }
 
-/** The `recordHash` of a quote and the decoded characters behind it. */
 function hashOfValue(quote: usize, end: usize): u64 {
   beginHash(LANE);
   addToHash(LANE, quote, quote + 1);
@@ -181,8 +177,8 @@ let otherValue: usize = 0;
 let sumOfParts: u64 = 0;
 
 /**
- * Adds up the values of the path, numbers from 0 to below 10^15, in the `count` records of the boundary table. Returns the sum
- * of their whole parts; `partsOfSum` has the rest. Stops at a record that has none: `recordWithoutNumber` tells where it is.
+ * Adds up the values, numbers from 0 to below 10^15, in the `count` records of the boundary table. Returns the sum of their
+ * whole parts; `partsOfSum` has the rest. Stops at a record that has none, which `recordWithoutNumber` tells.
  */
 export function sumOfField(table: usize, count: u32): u64 {
   const tableEnd = table + ((count as usize) << 3);
@@ -224,12 +220,12 @@ export function partsOfSum(): u64 {
   return sumOfParts;
 }
 
-/** The address of the record at which the last `sumOfField` stopped; 0: all had a number. */
+/** 0: all had a number. */
 export function recordWithoutNumber(): usize {
   return withoutNumber;
 }
 
-/** The address of what that record has in place of a number, which ends at `endOfOtherValue`; 0: it has no such field. */
+/** What that record has in place of a number, up to `endOfOtherValue`; 0: it has no such field. */
 export function valueWithoutNumber(): usize {
   return otherValue;
 }

@@ -1,4 +1,4 @@
-// Reads a JSON number from 0 to below 10^15 exactly: as a whole number, and as a number of parts of 10^-15. Digits behind the
+// Reads a JSON number from 0 to below 10^15 exactly: as a whole number, and as a number of parts of 10^-15. Digits after the
 // 15th place after the point are left out, so a sum of such numbers does not depend on their order.
 
 const MINUS: u32 = 0x2d;
@@ -6,36 +6,35 @@ const PLUS: u32 = 0x2b;
 const POINT: u32 = 0x2e;
 const ZERO: u32 = 0x30;
 const EXPONENT: u32 = 0x65;
-/** Of an ASCII letter: its lower case. */
+/** This bit makes an ASCII letter lower case. */
 const LOWER: u32 = 0x20;
 
-/** Before the point and behind it: more would not fit a sum. */
+/** Before the point and after it: more would not fit a sum. */
 export const MOST_DIGITS: i64 = 15;
-/** More than any record has digits. */
+/** No record has so many digits. */
 const MOST_EXPONENT: i64 = 1_000_000_000_000;
 
 let whole: u64 = 0;
 let parts: u64 = 0;
 let exponent: i64 = 0;
 
-/** The number that was read last, without what is behind the point. */
 export function wholeOfNumber(): u64 {
   return whole;
 }
 
-/** What is behind the point of the number that was read last, in parts of 10^-15. */
+/** In parts of 10^-15. */
 export function partsOfNumber(): u64 {
   return parts;
 }
 
-/** Whether the bytes [start, end) are a JSON number from 0 to below 10^15. -0 is 0. */
+/** Whether the bytes are a JSON number from 0 to below 10^15. -0 is 0. */
 export function readNumber(start: usize, end: usize): bool {
   whole = 0;
   parts = 0;
   const isNegative = start < end && load<u8>(start) == MINUS;
   const first = isNegative ? start + 1 : start;
   const wholeEnd = passDigits(first, end);
-  // JSON has no digit behind a leading 0.
+  // JSON has no digit after a leading 0.
   if (wholeEnd == first || (load<u8>(first) == ZERO && wholeEnd > first + 1)) return false;
   let digitsEnd = wholeEnd;
   if (wholeEnd < end && load<u8>(wholeEnd) == POINT) {
@@ -64,7 +63,7 @@ function passDigits(p: usize, end: usize): usize {
   return p;
 }
 
-/** Whether [p, end) is empty or an exponent, which is then `exponent`. */
+/** Whether [p, end) is empty or an exponent. Sets `exponent`. */
 function readExponent(p: usize, end: usize): bool {
   exponent = 0;
   if (p == end) return true;

@@ -1,5 +1,3 @@
-// The characters of JSON strings: decoding their escapes, and comparing them.
-
 import { DECODED_PLACE, scratchAt } from './scratch';
 
 const BACKSLASH: u32 = 0x5c;
@@ -13,19 +11,18 @@ export function decodedPlace(): usize {
 
 let escapeEnd: usize = 0;
 
-/** The address behind the escape that was decoded last. */
 export function endOfEscape(): usize {
   return escapeEnd;
 }
 
-/** Decodes the escape at `p` to the place of a character. Returns its bytes in UTF-8; `escapeEnd` is the address behind it. */
+/** Decodes the escape at `p` to `decodedPlace`. Returns its bytes in UTF-8; `escapeEnd` is the address after it. */
 export function decodeEscape(p: usize, end: usize): usize {
   const letter: u32 = p + 1 < end ? load<u8>(p, 1) : 0;
   escapeEnd = p + 2;
   if (letter == 0x75) {
     let code = hexAt(p + 2, end);
     escapeEnd = p + 6;
-    // Two halves of one character.
+    // A surrogate pair: two halves of one character.
     if (code >= 0xd800 && code < 0xdc00 && p + 8 <= end && load<u16>(p, 6) == 0x755c) {
       const low = hexAt(p + 8, end);
       if (low >= 0xdc00 && low < 0xe000) {
@@ -45,7 +42,6 @@ export function decodeEscape(p: usize, end: usize): usize {
   return 1;
 }
 
-/** The number of four hex digits. */
 function hexAt(p: usize, end: usize): u32 {
   let code: u32 = 0;
   for (let i: usize = 0; i < 4 && p + i < end; i++) {
@@ -55,7 +51,7 @@ function hexAt(p: usize, end: usize): u32 {
   return code;
 }
 
-/** Stores a character in UTF-8 at the place of a character. Returns its bytes. */
+/** Stores a character in UTF-8 at `decodedPlace`. Returns its bytes. */
 function storeCharacter(code: u32): usize {
   const place = decodedPlace();
   if (code < 0x80) {
@@ -84,7 +80,7 @@ function storeCharacter(code: u32): usize {
 let character: u32 = 0;
 let characterEnd: usize = 0;
 
-/** Takes a byte, or the character of an escape. Returns the number of bytes; `characterEnd` is the address behind it. */
+/** Takes a byte, or the character of an escape. Returns its bytes; `characterEnd` is the address after it. */
 function takeCharacter(p: usize, end: usize, mayEscape: bool): u32 {
   if (!mayEscape || load<u8>(p) != BACKSLASH) {
     character = load<u8>(p);
@@ -97,10 +93,7 @@ function takeCharacter(p: usize, end: usize, mayEscape: bool): u32 {
   return byteLength;
 }
 
-/**
- * Compares the characters in [a, endA) and [b, endB), of which either may have escapes, by their bytes in UTF-8, a prefix first:
- * below 0, above 0, or 0 if they are the same.
- */
+/** Compares by the bytes in UTF-8. Below 0, above 0, or 0 if they are the same; a prefix comes first. */
 export function compareDecoded(a: usize, endA: usize, escapesA: bool, b: usize, endB: usize, escapesB: bool): i32 {
   let bytesA: u32 = 0;
   let bytesB: u32 = 0;

@@ -14,7 +14,7 @@ const OPEN_ARRAY: u32 = 0x5b;
 const CLOSE_ARRAY: u32 = 0x5d;
 const OPEN_OBJECT: u32 = 0x7b;
 const CLOSE_OBJECT: u32 = 0x7d;
-/** Of an ASCII letter: its lower case. */
+/** This bit makes an ASCII letter lower case. */
 const LOWER: u32 = 0x20;
 const EXPONENT: u32 = 0x65;
 
@@ -27,14 +27,12 @@ const INFINITY: u64 = 0x7974696e69666e49;
 
 /** No data nest deeper. */
 const MOST_DEPTH: u32 = 1024;
-/** Where the opening bracket at this depth is noted. */
 // @ts-ignore: decorator
 @inline
 function bracketAt(depth: u32): usize {
   return scratchAt(BRACKETS_PLACE) + depth;
 }
 
-/** Whether the string that was passed over last has an escape. */
 let isEscaped: bool = false;
 
 export function hasEscape(): bool {
@@ -52,7 +50,7 @@ export function passSpace(p: usize, end: usize): usize {
   return p;
 }
 
-/** The address of the quote that ends the string with its first character at `p`; `end` if there is none. */
+/** @param p the first character of a string. `end` if no quote ends it. */
 export function endOfString(p: usize, end: usize): usize {
   isEscaped = false;
   const quotes = i8x16.splat(QUOTE as i8);
@@ -78,14 +76,13 @@ export function endOfToken(p: usize, end: usize): usize {
   return p;
 }
 
-/** Whether a byte may stand in a number. */
 // @ts-ignore: decorator
 @inline
 function isOfNumber(byte: u32): bool {
   return byte - ZERO <= 9 || byte == POINT || byte == MINUS || byte == PLUS || (byte | LOWER) == EXPONENT;
 }
 
-/** The address behind the literal or number at `p`; 0: there is none, or more is behind it. Reads up to 8 bytes past the end. */
+/** The address after the literal or number at `p`; 0: there is none, or more follows it. Reads up to 8 bytes past the end. */
 // @ts-ignore: decorator
 @inline
 function passWord(p: usize, end: usize): usize {
@@ -95,7 +92,6 @@ function passWord(p: usize, end: usize): usize {
   return isBehindToken(byte) ? behind : 0;
 }
 
-/** Whether a byte ends what stands before it, if that is no string. */
 // @ts-ignore: decorator
 @inline
 function isBehindToken(byte: u32): bool {
@@ -121,14 +117,14 @@ function passLetters(p: usize, end: usize): usize {
   return behind == p || behind > end ? 0 : behind;
 }
 
-/** Notes that an object begins inside of `depth` others. */
+/** @param depth the number of objects around it. */
 // @ts-ignore: decorator
 @inline
 export function beginObject(depth: u32): void {
   store<u8>(bracketAt(depth), OPEN_OBJECT as u8);
 }
 
-/** The address behind the value that begins at `p`, inside of `depth` objects; 0: there is no whole one. */
+/** The address after the value at `p`, inside of `depth` objects; 0: there is no whole one. */
 // @ts-ignore: decorator
 @inline
 export function passValue(p: usize, end: usize, depth: u32): usize {
@@ -143,12 +139,12 @@ export function passValue(p: usize, end: usize, depth: u32): usize {
   return passMembers(p + 1, end, depth, depth + 1, false);
 }
 
-/** The address behind the outermost of `depth` objects, of which `p` is behind a value of the innermost; 0: they do not end so. */
+/** The address after the outermost of `depth` objects; `p` follows a value of the innermost. 0: they do not end so. */
 export function passRest(p: usize, end: usize, depth: u32): usize {
   return passMembers(p, end, 0, depth, true);
 }
 
-/** The address behind the string with its first character at `p`; above `end` if it has no end. Most strings are short. */
+/** The address after the string with its first character at `p`; above `end` if it has no end. Most strings are short. */
 // @ts-ignore: decorator
 @inline
 function passString(p: usize, end: usize): usize {
@@ -159,9 +155,8 @@ function passString(p: usize, end: usize): usize {
 }
 
 /**
- * Passes over what is left of the containers that are open, down to `outer` of them.
- * @param isBehind whether `p` is behind a value. Else it is behind an opening bracket.
- * @returns 0: they do not end.
+ * Passes over the rest of the open containers, until `outer` of them are left. Returns 0 if they do not end.
+ * @param isBehind whether `p` follows a value. Else it follows an opening bracket.
  */
 function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: bool): usize {
   let isObject = load<u8>(bracketAt(depth - 1)) == OPEN_OBJECT;

@@ -1,8 +1,8 @@
 // Gives the records of the boundary table their keys, a block at a time, so that keys stay in the core's cache.
 //
 // With a limit, records with larger keys are left out: they cannot be among the first records of the order that the job
-// asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
-// small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
+// asks for. A histogram of the keys that stay tells how far the limit may fall. It has a slot for each power of two and the
+// 7 bits after the leading one, so a slot is less than 1/128 of its keys.
 
 import { contentKeys4, keysFollowContent } from './content-keys';
 import { ENTRY_BYTES } from './entry';
@@ -13,7 +13,7 @@ import { splitEntries } from './split-keys';
 /** Records that get their keys together: a multiple of 4. */
 export const BLOCK_RECORDS: u32 = 128;
 
-/** Bits of a key behind its leading one that choose the slot. */
+/** Bits of a key after its leading one that choose the slot. */
 const SLOT_BITS: u64 = 7;
 
 let limit: u64 = u64.MAX_VALUE;
@@ -26,26 +26,24 @@ let byOrdinal: bool = false;
 let nextOrdinal: u64 = 0;
 let bytesBefore: u64 = 0;
 
-/** From now on the position of a record is the place of its first byte, less `before`. */
+/** The position of a record is the place of its first byte, less `before`. */
 export function keyByPlace(before: u32): void {
   byOrdinal = false;
   bytesBefore = before;
 }
 
-/** The position of a record at this place. */
 // @ts-ignore: decorator
 @inline
 export function positionAt(place: u64): u64 {
   return byOrdinal ? place : place - bytesBefore;
 }
 
-/** From now on the position of a record is its ordinal: `first`, and one more for each record after it. */
+/** The position of a record is its ordinal: `first`, and one more for each record after it. */
 export function keyByOrdinal(first: u64): void {
   byOrdinal = true;
   nextOrdinal = first;
 }
 
-/** Keeps every record from now on. */
 export function keepAll(): void {
   limit = u64.MAX_VALUE;
   histogram = 0;
@@ -60,7 +58,6 @@ export function keepUpTo(most: u64, histogramAt: usize): void {
   histogram = histogramAt;
 }
 
-/** The records counted since the last call. */
 export function takeKeptCount(): u32 {
   const count = keptCount;
   keptCount = 0;
@@ -72,20 +69,18 @@ export function leftOutRecords(): u64 {
   return leftOutCount;
 }
 
-/** The bytes of the records left out since `keepAll`. */
 export function leftOutBytes(): u64 {
   return leftOutSum;
 }
 
-/** The bytes of the longest record left out since `keepAll`. */
 export function longestLeftOut(): u32 {
   return leftOutLongest;
 }
 
 /**
- * Writes an entry for each record of a block of `count` records at `table` that is kept. A record at address a has position
- * `basePosition` + (a - `base`), or its ordinal, unless keys follow the content. Reads up to 3 entries of the table behind the
- * block. Returns the number of entries, which begin at `scratchAt(ENTRIES_PLACE)`.
+ * Writes an entry for each record of a block that is kept. A record at address a has position `basePosition` + (a - `base`),
+ * or its ordinal, unless keys follow the content. Reads up to 3 entries of the table past the block. Returns the number of
+ * entries, which begin at `scratchAt(ENTRIES_PLACE)`.
  */
 export function keyBlock(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u32 {
   const keys = scratchAt(KEYS_PLACE);
@@ -119,16 +114,12 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
   return keepEntries(count);
 }
 
-/**
- * Maps keys into the ranges of splits where a field chooses them, and leaves out keys above the limit. Returns how many of
- * `count` stay.
- */
+/** Maps keys into the ranges of their splits, and leaves out keys above the limit. Returns how many entries stay. */
 export function keepEntries(count: u32): u32 {
   splitEntries(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepSmall(count);
 }
 
-/** Moves the entries up that stay. Returns their number. */
 function keepSmall(count: u32): u32 {
   const first = scratchAt(ENTRIES_PLACE);
   const end = first + ((count as usize) << 4);
@@ -154,20 +145,20 @@ function keepSmall(count: u32): u32 {
   return stay;
 }
 
-/** The slot of a key in the histogram, 0 to 8191: it ascends with the key. */
+/** 0 to 8191, ascending with the key. */
 // @ts-ignore: decorator
 @inline
 function slotOfKey(key: u64): u32 {
   const whole = key | 1;
   const zeros = clz<u64>(whole);
-  // The bits behind the leading one, at the top.
+  // The bits after the leading one, at the top.
   const rest = (whole << zeros) << 1;
   return (((63 - zeros) << SLOT_BITS) | (rest >> (64 - SLOT_BITS))) as u32;
 }
 
 /**
- * The key of the first copy of one record at `mark` in the boundary table, whose place or ordinal is known. Keeps nothing and counts
- * nothing, so it may be asked for any record that has been taken.
+ * The key of the first copy of the record at `mark` in the boundary table. Keeps nothing and counts nothing, so it may be
+ * asked for any record that has been taken.
  */
 export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   const keys = scratchAt(KEYS_PLACE);

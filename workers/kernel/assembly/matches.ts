@@ -1,5 +1,3 @@
-// Looks for bytes, 64 at a time.
-
 /** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
 // @ts-ignore: decorator
 @inline

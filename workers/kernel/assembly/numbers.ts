@@ -14,11 +14,10 @@ import { philoxBlock, philoxLanes, philoxVectors } from './philox';
 import { hashInCache, hashOfBlock } from './record-hash';
 import { COLUMNS_PLACE, KEYS_PLACE, OFFSETS_PLACE, ROWS_PLACE, scratchAt } from './scratch';
 
-/** Of a round function; the round is the copy. The keys of sorted offsets have purpose 0. */
+/** The purpose of a round function, whose copy is the round. The keys of sorted offsets have purpose 0. */
 const ROUND_PURPOSE: u32 = 1;
 const DRAW_PURPOSE: u32 = 2;
 const ROUNDS: u32 = 10;
-/** Numbers that are made together. */
 const BATCH: u32 = 256;
 
 const IN_SIXTEEN: u64 = 10000000000000000;
@@ -37,18 +36,18 @@ let last: u64 = 0;
 let key: u64 = 0;
 let terminator: u32 = 0;
 let way: u32 = SORTED;
-/** Of sorted offsets: all of them, in their order, as u32. */
+/** All sorted offsets, in their order, as u32. */
 let sorted: usize = 0;
 let rows: u64 = 1;
 let columns: u64 = 1;
-/** Of each round: its function of all values of a half, as u16. */
+/** For each round, its function of all values of a half, as u16. */
 let tables: usize = 0;
 let tableBytes: usize = 0;
 
 let sum: u64 = 0;
 let checksum: u64 = 0;
 
-/** Prepares for the numbers from `lowest` to `lowest + lastOffset`, each with the byte `ending` behind it. */
+/** Prepares for the numbers from `lowest` to `lowest + lastOffset`, each followed by the byte `ending`. */
 export function prepareNumbers(lowest: u64, lastOffset: u64, rangeKey: u64, ending: u32): void {
   low = lowest;
   last = lastOffset;
@@ -122,7 +121,6 @@ export function permuteOffsets(rowCount: u64, columnCount: u64, tablesAt: usize)
   }
 }
 
-/** Draws the offset of each place, with replacement. */
 export function drawOffsets(): void {
   way = DRAWN;
 }
@@ -132,15 +130,11 @@ export function numbersSum(): u64 {
   return sum;
 }
 
-/** The multiset checksum of their texts. */
 export function numbersChecksum(): u64 {
   return checksum;
 }
 
-/**
- * Writes the numbers at `count` places from `first` on to `out`, each in decimal with the ending behind it. Writes up to
- * 16 bytes too far. Returns the address behind them.
- */
+/** Writes each number in decimal, with the ending. Writes up to 16 bytes too far. Returns the address after them. */
 export function writeNumbers(first: u64, count: u32, out: usize): usize {
   const offsets = scratchAt(OFFSETS_PLACE);
   sum = 0;
@@ -209,7 +203,7 @@ function passThrough(row: usize, column: usize, count: u32): void {
   }
 }
 
-/** Adds the function of the round of each `other` half to the half, modulo `modulus`. */
+/** Adds the function of each `other` half to its half, modulo `modulus`. */
 function addRound(half: usize, other: usize, count: u32, round: u32, modulus: u64): void {
   const end = half + ((count as usize) << 2);
   if (way == TABLED) {
@@ -271,7 +265,6 @@ function highProduct(a: u64, b: u64): u64 {
   return aHigh * bHigh + (middle >> 32) + (other >> 32);
 }
 
-/** Writes the numbers with these offsets. Returns the address behind them. */
 function putNumbers(offsets: usize, count: u32, out: usize): usize {
   let numbers = sum;
   let hashes = checksum;
@@ -300,7 +293,6 @@ function putNumbers(offsets: usize, count: u32, out: usize): usize {
   return out;
 }
 
-/** Writes all digits of a number, whatever their count. */
 function putLong(out: usize, value: u64): usize {
   const top = value / IN_SIXTEEN;
   if (top > 0) {
@@ -317,14 +309,14 @@ function putLong(out: usize, value: u64): usize {
   return out + length;
 }
 
-/** Of sixteen digits; the last one counts as none. */
+/** The last digit is no leading zero. */
 // @ts-ignore: decorator
 @inline
 function leadingZeros(digits: v128): u32 {
   return ctz<i32>(i8x16.bitmask(i8x16.ne(digits, i8x16.splat(0))) | 0x8000);
 }
 
-/** The last `length` of sixteen digits as text, from the first lane on, with zero bytes behind them. */
+/** The last `length` of sixteen digits as text, from the first lane on, with zero bytes after them. */
 // @ts-ignore: decorator
 @inline
 function leftAligned(digits: v128, length: u32): v128 {

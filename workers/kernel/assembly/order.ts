@@ -30,10 +30,9 @@ let measuredBytes: u64 = 0;
 let gatheredChecksum: u64 = 0;
 
 /**
- * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and
- * `sortedAt` hold `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under
- * `scaleOfParent`; bits is 1 to 31. With `tiesByBytes`, records of equal keys come in the order of their bytes, a prefix
- * first; else in the order of their addresses.
+ * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and `sortedAt` hold
+ * `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under `scaleOfParent`; bits is 1 to 31. With
+ * `tiesByBytes`, records of equal keys come in the order of their bytes; else in the order of their addresses.
  */
 export function prepareOrder(
   countsAt: usize,
@@ -63,8 +62,7 @@ export function prepareOrder(
 
 /**
  * Takes the complete stored records in [from, to), right after they were read, while they are in the cache. Returns the
- * address of the first incomplete record, or 0 when a record does not belong to this pile or the records are more than
- * announced.
+ * address of the first incomplete one, or 0 when a record belongs to another pile or there are more than `capacity`.
  */
 export function walkStored(from: usize, to: usize): usize {
   const shift = 64 - bucketBits;
@@ -90,12 +88,11 @@ export function walkStored(from: usize, to: usize): usize {
   return p;
 }
 
-/** The address of the record at which the last walk ended that returned 0. */
+/** The record at which the last walk ended that returned 0. */
 export function walkedEnd(): usize {
   return walkEnd;
 }
 
-/** The number of records walked since `prepareOrder`. */
 export function walkedCount(): u32 {
   return entryCount;
 }
@@ -112,7 +109,7 @@ function comesAfter(a: u64, b: u64): bool {
   return (a as u32) > (b as u32);
 }
 
-/** Compares the bytes of the records stored at `a` and `b`: below 0, above 0, or 0 if they are equal. */
+/** Below 0, above 0, or 0 if the stored records have the same bytes; a prefix comes first. */
 function compareBytes(a: usize, b: usize): i32 {
   const lengthA = load<u32>(a, 8);
   const lengthB = load<u32>(b, 8);
@@ -121,7 +118,6 @@ function compareBytes(a: usize, b: usize): i32 {
   return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
 
-/** Puts the walked records into their ranges. */
 function placeWalked(): void {
   const shift = 64 - bucketBits;
   const bucketEnd = counts + ((4 as usize) << (bucketBits as usize));
@@ -141,7 +137,6 @@ function placeWalked(): void {
   }
 }
 
-/** Sorts the walked records by key. */
 export function orderWalked(): void {
   placeWalked();
   const sortedEnd = sorted + ((entryCount as usize) << 3);
@@ -156,10 +151,10 @@ export function orderWalked(): void {
   }
 }
 
-/** A mark in the byte length of a stored record that is dropped. No record is as long. */
+/** Marks the byte length of a stored record that is dropped. No record is as long. */
 const DROPPED: u32 = 0x80000000;
 
-/** Compares two different entries by key, then by what is equal in equal records: below 0, above 0, or 0 if they are equal. */
+/** Compares by key, then by what equal records have in common: below 0, above 0, or 0 if they are equal. */
 function compareEntries(a: u64, b: u64): i32 {
   if (a >> 32 != b >> 32) return a > b ? 1 : -1;
   const storedA = a as u32 as usize;
@@ -171,8 +166,8 @@ function compareEntries(a: u64, b: u64): i32 {
 }
 
 /**
- * Touches, as `touchAhead` does, those of the next entries that are as good as sure to be compared with one shortly before: the
- * upper bits of their keys are equal. Returns the address behind the last entry.
+ * Touches, as `touchAhead` does, the next entries that are as good as sure to be compared with one shortly before: the upper
+ * bits of their keys are equal. Returns the address after the last entry.
  */
 function touchAlike(from: usize, end: usize): usize {
   const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 3), end);
@@ -193,10 +188,9 @@ function touchAlike(from: usize, end: usize): usize {
 }
 
 /**
- * Sorts the walked records by key, with ties by the bytes of what is equal in equal records. Of these it keeps the one at the
- * lowest address, the first in the order of the inputs, and counts and marks the others as dropped. Returns the number of
- * records that stay. A dropped record is compared with no later one, so many equal ones take no longer than many different
- * ones.
+ * Sorts the walked records by key. Keeps the first of equal records, which has the lowest address; counts and marks the
+ * others as dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal
+ * ones take no longer than many different ones.
  */
 export function orderDistinct(): u32 {
   placeWalked();
@@ -228,7 +222,7 @@ export function orderDistinct(): u32 {
   return entryCount;
 }
 
-/** Moves the stored records in [from, to) together that are not dropped. Returns the address behind the last one. */
+/** Moves together the stored records that are not dropped. Returns the address after the last one. */
 export function compactStored(from: usize, to: usize): usize {
   let kept = from;
   while (from < to) {
@@ -251,13 +245,12 @@ function storedAt(index: u32): usize {
 
 let touched: u32 = 0;
 
-/** The number of records touched together before they are copied. */
 const TOUCHED_TOGETHER: u32 = 24;
 
 /**
  * Records lie at random in the pile, so the first load of each cache line of a record is a miss. WebAssembly has no
  * prefetch instruction; plain loads of several records at once let their misses overlap. From the fifth line on, the
- * processor recognises the sequence. The loads go past the end of a short record; the tables lie behind the last one.
+ * processor recognises the sequence. The loads go past the end of a short record; the tables lie after the last one.
  */
 function touchAhead(index: u32, endIndex: u32): void {
   const end = min<u32>(index + TOUCHED_TOGETHER, endIndex);
@@ -271,8 +264,8 @@ function touchAhead(index: u32, endIndex: u32): void {
 
 /**
  * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16 more. Stops before
- * a record that does not fit, and before the first record that would start at `startLimit` or later (bytes from the
- * beginning of this call). Returns the index where it stopped; `gatheredByteLength` gives the bytes copied.
+ * a record that does not fit, and before one that would start `startLimit` bytes or more after the first. Returns the
+ * index where it stopped; `gatheredByteLength` gives the bytes copied.
  */
 export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
   let fill: u32 = 0;
@@ -295,7 +288,7 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
   return index;
 }
 
-/** The same loads for every `step`th record. */
+/** `touchAhead` for every `step`th record. */
 function touchEvery(index: u32, step: u32, count: u32): void {
   let seen: u32 = 0;
   for (let k: u32 = 0; k < count; k++) {
@@ -306,9 +299,8 @@ function touchEvery(index: u32, step: u32, count: u32): void {
 }
 
 /**
- * Copies `count` records of the order, every `step`th from `index` on, to `out`, which has room for `capacity` bytes
- * and 16 more. Stops before a record that does not fit. Writes the end of each record to `ends`, as u32; the first
- * record begins at `base`. Returns the number of copied records; `gatheredByteLength` gives their bytes.
+ * `gather` for every `step`th record, `count` times. Writes the end of each record to `ends`, as u32; the first record
+ * begins at `base`. Returns the number of copied records.
  */
 export function gatherEvery(
   index: u32,
@@ -340,7 +332,6 @@ export function gatherEvery(
   return k;
 }
 
-/** The bytes copied by the last `gather` or `gatherEvery`. */
 export function gatheredByteLength(): u32 {
   return gatheredBytes;
 }
@@ -350,24 +341,23 @@ export function orderChecksum(): u64 {
   return gatheredChecksum;
 }
 
-/** The address of the bytes of the record at `index`, for a record too long to be gathered. */
+/** For a record too long to be gathered. */
 export function recordAddress(index: u32): usize {
   return storedAt(index) + HEADER_BYTES;
 }
 
-/** The byte length of the record at `index`. */
 export function recordByteLength(index: u32): u32 {
   return load<u32>(storedAt(index), 8);
 }
 
-/** Adds the records [index, endIndex), which are read in their places in the pile, to the checksum. */
+/** Adds records to the checksum that are read in their places in the pile. */
 export function hashInPlace(index: u32, endIndex: u32): void {
   for (; index < endIndex; index++) gatheredChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
 /**
- * Passes over the ordered records from `index` on, up to the first whose index is `endIndex`, or that starts `startLimit`
- * bytes or more behind the first. Returns its index; `measuredByteLength` gives the bytes of those before it.
+ * Passes over the ordered records from `index` on, up to the first that starts `startLimit` bytes or more after it. Returns
+ * that index, at most `endIndex`; `measuredByteLength` gives the bytes of those before it.
  */
 export function measureUpTo(index: u32, endIndex: u32, startLimit: u64): u32 {
   let bytes: u64 = 0;
@@ -377,7 +367,6 @@ export function measureUpTo(index: u32, endIndex: u32, startLimit: u64): u32 {
   return index;
 }
 
-/** The bytes that the last `measureUpTo` passed over. */
 export function measuredByteLength(): u64 {
   return measuredBytes;
 }

@@ -10,7 +10,7 @@ const MULTIPLIER_1: u64 = 0xcd9e8d57;
 const WEYL_0: u32 = 0x9e3779b9;
 const WEYL_1: u32 = 0xbb67ae85;
 
-/** The whole block: four words for a 128-bit counter and a 64-bit key, stored at `out` (16 bytes). */
+/** Four words for a 128-bit counter and a 64-bit key, stored at `out` (16 bytes). */
 export function philoxBlock(c0: u32, c1: u32, c2: u32, c3: u32, k0: u32, k1: u32, out: usize): void {
   for (let round = 0; round < 10; round++) {
     const product0 = MULTIPLIER_0 * (c0 as u64);
@@ -30,10 +30,7 @@ export function philoxBlock(c0: u32, c1: u32, c2: u32, c3: u32, k0: u32, k1: u32
   store<u32>(out, c3, 12);
 }
 
-/**
- * The keys of four records at once, one in each lane: record i has position `basePosition` + `offset`i.
- * Stores four u64 keys at `out` (32 bytes).
- */
+/** One key in each lane: record i has position `basePosition` + `offset`i. Stores four u64 keys at `out` (32 bytes). */
 export function philoxKeys4(
   basePosition: u64,
   offset0: u32,
@@ -57,10 +54,7 @@ export function philoxKeys4(
   );
 }
 
-/**
- * Looks for the position whose record has this key among `count` positions: `first` and those behind it, `step` apart.
- * Returns -1 when it is none of them.
- */
+/** Looks for the position that has this key among `count` of them, `step` apart from `first` on. Returns -1 if none has. */
 export function findPosition(inputKey: u64, key: u64, first: u64, step: u32, count: u32): i64 {
   const keys = scratchAt(KEYS_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {
@@ -74,7 +68,7 @@ export function findPosition(inputKey: u64, key: u64, first: u64, step: u32, cou
   return -1;
 }
 
-/** The keys for any four positions, in the form of `philoxKeys4`. */
+/** `philoxKeys4` for any four positions. */
 // @ts-ignore: decorator
 @inline
 export function philoxLanes(
@@ -98,7 +92,7 @@ export function philoxLanes(
   philoxVectors(low, high, copy, purpose, key, out);
 }
 
-/** The same for positions whose low and high halves are in vectors. */
+/** `philoxLanes` for positions whose low and high halves are in vectors. */
 // @ts-ignore: decorator
 @inline
 export function philoxVectors(low: v128, high: v128, copy: u32, purpose: u32, key: u64, out: usize): void {

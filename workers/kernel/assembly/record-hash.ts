@@ -1,5 +1,4 @@
-// The hash of one record, alone or together with the copy of its bytes, and the same hash of bytes that come in
-// pieces.
+// The hash of one record, alone or together with the copy of its bytes, and the same hash of bytes that come in pieces.
 //
 // The multiset checksum of a set of records is the sum of their hashes modulo 2^64, which does not depend on their
 // order. Every byte is hashed twice and copied twice, so hash and copy share the loads. The mixing step is that of NH
@@ -34,7 +33,7 @@ export function productOf(block: v128, key: v128): v128 {
   return i64x2.extmul_low_i32x4_u(x, v128.shuffle<u32>(x, x, 2, 3, 0, 1));
 }
 
-/** Adds the part that its key does not go into: of one block, or of the sum of several. */
+/** Adds the other part, for one block or for the sum of several. */
 // @ts-ignore: decorator
 @inline
 export function addPlain(sum: v128, block: v128): v128 {
@@ -47,7 +46,6 @@ export function addBlock(sum: v128, block: v128, key: v128): v128 {
   return addPlain(i64x2.add(sum, productOf(block, key)), block);
 }
 
-/** The key of a block. */
 // @ts-ignore: decorator
 @inline
 function keyOf(blockIndex: u64): v128 {
@@ -80,7 +78,7 @@ export function finish(sum: v128, byteLength: u64): u64 {
 /** From this length on, four places are read at the same time: the processor then prefetches at each. */
 const LEAST_QUARTERED_BYTES: usize = 16384;
 
-/** Adds the whole blocks of [start, end), the first of which is block `blockIndex`. */
+/** @param blockIndex of the first block. */
 function addBlocks(sum: v128, start: usize, end: usize, blockIndex: u64): v128 {
   const step = i64x2(STEP_0, STEP_1);
   if (end - start >= LEAST_QUARTERED_BYTES) {
@@ -114,7 +112,7 @@ function addBlocks(sum: v128, start: usize, end: usize, blockIndex: u64): v128 {
   return sum;
 }
 
-/** The hash of the `byteLength` bytes at `start`. Reads up to 15 bytes past the end. */
+/** Reads up to 15 bytes past the end. */
 export function recordHash(start: usize, byteLength: u32): u64 {
   let sum = addBlocks(i64x2.splat(0), start, start + byteLength, 0);
   const rest = byteLength & 15;
@@ -138,7 +136,7 @@ export function hashInCache(start: usize, byteLength: u32): u64 {
   return finish(sum, byteLength);
 }
 
-/** The `recordHash` of at most 16 bytes in a vector, with zeros behind them. */
+/** The `recordHash` of at most 16 bytes, followed by zeros in the vector. */
 // @ts-ignore: decorator
 @inline
 export function hashOfBlock(block: v128, byteLength: u32): u64 {
@@ -147,7 +145,7 @@ export function hashOfBlock(block: v128, byteLength: u32): u64 {
 
 const QUOTE: u8 = 0x22;
 
-/** The `recordHash` of a quote and the `byteLength` bytes at `start` behind it. Reads the byte before them, too. */
+/** The `recordHash` of a quote and the bytes at `start`. Reads the byte before them, too. */
 export function hashBehindQuote(start: usize, byteLength: u32): u64 {
   const total = byteLength + 1;
   const first = i8x16.replace_lane(v128.load(start - 1), 0, QUOTE);
@@ -160,10 +158,7 @@ export function hashBehindQuote(start: usize, byteLength: u32): u64 {
   return finish(sum, total);
 }
 
-/**
- * Copies the record and returns its hash. Reads and writes up to 16 bytes past the ends: every buffer of records has
- * that much slack behind it.
- */
+/** Also reads and writes up to 16 bytes past the ends: every buffer of records has that much slack. */
 // @ts-ignore: decorator
 @inline
 export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 {
@@ -183,10 +178,7 @@ export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 
   return finish(sum, byteLength);
 }
 
-/**
- * The hashes of bytes that come in pieces, one in each of two lanes of 48 bytes: the sum so far, the bytes behind the
- * last whole block, and the number of bytes so far.
- */
+/** Each of the two lanes has 48 bytes: the sum so far, the bytes after the last whole block, and the number of bytes. */
 const LANE_BYTES: usize = 48;
 const CARRY: usize = 16;
 const TAKEN: usize = 32;
@@ -197,12 +189,11 @@ function laneAt(lane: u32): usize {
   return scratchAt(HASH_LANES_PLACE) + (lane as usize) * LANE_BYTES;
 }
 
-/** Begins the hash of bytes that come in pieces; each lane has one such hash at a time. */
+/** Each lane has one hash of pieces at a time. */
 export function beginHash(lane: u32): void {
   memory.fill(laneAt(lane), 0, LANE_BYTES);
 }
 
-/** Adds the next piece, the bytes in [from, to). */
 export function addToHash(lane: u32, from: usize, to: usize): void {
   const state = laneAt(lane);
   let sum = v128.load(state);
@@ -222,7 +213,6 @@ export function addToHash(lane: u32, from: usize, to: usize): void {
   memory.copy(state + CARRY, to - rest, rest);
 }
 
-/** The `recordHash` of all bytes since `beginHash`, whatever the pieces. */
 export function hashOfPieces(lane: u32): u64 {
   const state = laneAt(lane);
   const taken = load<u64>(state, TAKEN);

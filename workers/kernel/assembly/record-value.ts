@@ -1,6 +1,6 @@
-// The value of a record, which a selector finds: as a hash of 64 bits, by which splits are chosen and records told apart, and as
-// characters, by which equal values are known. The hash of a string is the `recordHash` of a quote and its characters behind
-// it, whichever selector found it.
+// The value of a record, which a selector finds: as a hash of 64 bits, which chooses splits and tells records apart, and as
+// characters, by which equal values are known. The hash of a string is the `recordHash` of a quote and its characters,
+// whichever selector found it.
 //
 //   selector   0 kind u16 | 2 bytes at the end of a record that only end it u16 | 4 whether records may lack a value u32 | 8 hash of their value then u64
 //              16 the first record without a value u32, or 0
@@ -24,19 +24,19 @@ const LANE: u32 = 1;
 const IN_PIECES: u32 = u32.MAX_VALUE;
 
 /**
- * Puts a quote and the value of the record [start, end) into the room of the selector and returns the bytes of both; 0 if there
- * is no value; `IN_PIECES` if both are hashed in pieces.
+ * Puts a quote and the value into the room of the selector and returns the bytes of both; 0 if there is no value;
+ * `IN_PIECES` if both are hashed in pieces.
  */
 // @ts-ignore: decorator
 @external('host', 'findValue')
 declare function findValue(selector: usize, start: usize, end: usize): u32;
 
-/** As `compareValues`, of values that the host finds. */
+/** `compareValues` for values that the host finds. */
 // @ts-ignore: decorator
 @external('host', 'compareValues')
 declare function compareFound(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32;
 
-/** Finds values for the selector from now on: call it before the first of some records. Other selectors may follow. */
+/** Call it before the first record of a selector: another selector may have been at work. */
 export function seekValues(selector: usize): void {
   const kind: u32 = load<u16>(selector);
   if (kind == FIELD) seekField(selector + BODY, load<u16>(selector, 2));
@@ -44,9 +44,8 @@ export function seekValues(selector: usize): void {
 }
 
 /**
- * The hash of the value of the record [start, end), by the selector that `seekValues` was called with last. Reads up to 15
- * bytes past the end. A record without a value counts as one of the value that the selector says, if it does; else
- * `missingRecordOf` tells where the first one is.
+ * The hash of the value, by the selector of the last `seekValues`. Reads up to 15 bytes past the end. A record without a
+ * value counts as one of the value that the selector has for it, if any; else `missingRecordOf` tells the first one.
  */
 export function valueHash(selector: usize, start: usize, end: usize): u64 {
   const kind: u32 = load<u16>(selector);
@@ -65,23 +64,23 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
   return load<u64>(selector, 8);
 }
 
-/** The address of the first record without a value; 0: all had one, or may lack it. */
+/** The first record without a value; 0: all had one, or may lack it. */
 export function missingRecordOf(selector: usize): usize {
   return load<u32>(selector, 16);
 }
 
-/** From now on the selector finds the column at `index`, from 0. As `seekValues`. */
+/** @param index counts from 0. */
 export function chooseColumn(selector: usize, index: u32): void {
   store<u32>(selector, index, BODY);
   seekValues(selector);
 }
 
-/** What `find` found: the characters of a value, and whether they must be decoded before they can be compared. */
+/** What `find` found: characters, and whether they must be decoded before they can be compared. */
 let foundAt: usize = 0;
 let foundEnd: usize = 0;
 let isCoded: bool = false;
 
-/** A record without a value counts as one of the value that the selector says. */
+/** A record without a value counts as one of the value that the selector has for it. */
 function find(selector: usize, start: usize, end: usize): void {
   const isField = load<u16>(selector) == FIELD;
   foundAt = isField ? findField(start, end) : findCell(start, end);
@@ -90,15 +89,14 @@ function find(selector: usize, start: usize, end: usize): void {
     isCoded = isField ? foundEscapes() : isCellQuoted();
     return;
   }
-  // The strings of JSON have a quote before them, unlike its other values.
   foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);
   foundEnd = load<u32>(selector, 24);
   isCoded = false;
 }
 
 /**
- * Compares the values of the records [a, endA) and [b, endB), by the selector that `seekValues` was called with last: byte by
- * byte in UTF-8, a prefix first. Below 0, above 0, or 0 if they are equal. Reads up to 15 bytes past the ends.
+ * Compares the values of two records in UTF-8, by the selector of the last `seekValues`. Below 0, above 0, or 0 if they are
+ * equal; a prefix comes first. Reads up to 15 bytes past the ends.
  */
 export function compareValues(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32 {
   const kind: u32 = load<u16>(selector);

@@ -3,31 +3,29 @@
 import { mark } from './boundary-table';
 import { matches } from './matches';
 
-/** What the bytes before a place say of it; passed on from scan to scan. */
+/** What the bytes before a place say of it: passed on from scan to scan. */
 const IN_QUOTES: u32 = 1;
 /** A quote may stand here. */
 const MAY_OPEN: u32 = 2;
-/** A quote was closed right before. */
 const CLOSED: u32 = 4;
-/** The same, and then came a carriage return. */
+/** A quote was closed, and then came a carriage return. */
 const CLOSED_CR: u32 = 8;
-/** Of the first byte of a row. */
 const ROW_START: u32 = MAY_OPEN;
 
 let pendingQuotes: u32 = ROW_START;
 let strayAt: usize = 0;
 
-/** What must be passed to the scan that goes on where the last one stopped. */
+/** The next scan must get it. */
 export function quotesPending(): u32 {
   return pendingQuotes;
 }
 
-/** The first byte that the last scan found out of place: a quote in a field without quotes, or what follows a closed one. 0: none. */
+/** The first byte out of place: a quote in a field without quotes, or what follows a closed one. 0: none. */
 export function strayQuote(): usize {
   return strayAt;
 }
 
-/** One bit for each byte that may separate fields: a comma, a semicolon, a tab or a bar. */
+/** Commas, semicolons, tabs and bars may separate fields. */
 function separators(p: usize, to: usize): u64 {
   return (
     matches(p, to, i8x16.splat(0x2c)) |
@@ -43,7 +41,7 @@ function isSeparator(byte: u8): bool {
   return byte == 0x2c || byte == 0x3b || byte == 0x09 || byte == 0x7c;
 }
 
-/** Lines whose ends lie outside double quotes. `quotes`: see `quotesPending`. */
+/** Records are lines whose ends lie outside double quotes. `quotes`: see `quotesPending`. */
 export function scanQuoted(
   from: usize,
   to: usize,
@@ -82,7 +80,7 @@ export function scanQuoted(
       const opening = found & quoted;
       const closing = found & ~quoted;
       const behindClosing = (closing << 1) | closed;
-      // Most often all separators are commas, and no carriage return stands behind a quote.
+      // Most often all separators are commas, and no carriage return follows a quote.
       let ends = found | newlines | matches(p, to, comma);
       let returns: u64 = 0;
       let stray = (opening & ~((ends << 1) | mayOpen)) | (behindClosing & ~ends) | (closedCr & ~newlines);

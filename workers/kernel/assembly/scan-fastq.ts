@@ -14,22 +14,21 @@ let pendingEnd2: usize = 0;
 let pendingEnd3: usize = 0;
 let isBad: bool = false;
 
-/** Of the read that the last scan left incomplete: how many lines it has. */
+/** How many lines the last scan found of the read that it left incomplete. */
 export function readLines(): u32 {
   return pendingLines;
 }
 
-/** Where the last, last but one, ... (0, 1, 2) of these lines ends. */
+/** @param back 0 for the last of these lines, 1 for the one before it, 2 for the one before that. */
 export function readLineEnd(back: u32): usize {
   return back == 0 ? pendingEnd3 : back == 1 ? pendingEnd2 : pendingEnd1;
 }
 
-/** Whether the read behind the last one that was marked is none. */
+/** Whether what follows the last marked read is no read. */
 export function badRead(): bool {
   return isBad;
 }
 
-/** The bytes of a line without its end. */
 // @ts-ignore: decorator
 @inline
 function lengthOf(start: usize, end: usize): usize {
@@ -95,7 +94,7 @@ export function scanReads(
   return count;
 }
 
-/** The end of the name of a read, which begins behind its @ at `start`: a space, a tab or the line ends it. */
+/** A space, a tab or the line ends a name. @param start the address after the @ of the read. */
 function nameEnd(start: usize, end: usize): usize {
   let at = start;
   while (at < end && load<u8>(at) > 0x20) at += 1;
@@ -108,14 +107,14 @@ function isDigit(byte: u8): bool {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** Where the digits end that stand before `at`, from right to left. */
+/** Where the digits before `at` begin. */
 function beforeDigits(start: usize, at: usize): usize {
   while (at > start && isDigit(load<u8>(at - 1))) at -= 1;
   return at;
 }
 
 /**
- * The end of a name without the number of the mate: `/1` or `/2`, and the `.1` or `.2` of archives behind the accession of
+ * The end of a name without the number of the mate: `/1` or `/2`, and the `.1` or `.2` of archives after the accession of
  * a run and the number of a spot, as in SRR000001.7.2.
  */
 function withoutMate(start: usize, end: usize): usize {
@@ -133,10 +132,7 @@ function withoutMate(start: usize, end: usize): usize {
   return run == start + 3 && run < spot - 1 ? end - 2 : end;
 }
 
-/**
- * The sum of a hash of the name and the ordinal of each read: those of two files are equal if their names are, one by one.
- * @param first the ordinal of the first read in the table.
- */
+/** Equal for two files if their names are equal, one by one. @param first the ordinal of the first read in the table. */
 export function sumOfNames(table: usize, count: u32, first: u64): u64 {
   let sum: u64 = 0;
   for (let i: u32 = 0; i < count; i++) {

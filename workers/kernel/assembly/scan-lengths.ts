@@ -1,13 +1,10 @@
-// Finds the boundaries of records that start with their length. The length is checked against its limit before any
-// other use.
+// The records start with their length, which is checked against its limit before any other use.
 
 import { mark } from './boundary-table';
 import { crc32c } from './crc32c';
 
 export const PROBLEM_NONE: u32 = 0;
-/** The length is greater than a record may have. */
 export const PROBLEM_TOO_LONG: u32 = 1;
-/** The checksum of the length, or of the data, is wrong. */
 export const PROBLEM_LENGTH_CHECKSUM: u32 = 2;
 export const PROBLEM_BYTES_CHECKSUM: u32 = 3;
 /** The LEB128 number does not end within ten bytes. */
@@ -38,11 +35,7 @@ export const PREFIX_VARINT: u32 = 3;
 
 const VARINT_BYTES: usize = 10;
 
-/**
- * Records that consist of a length and that many bytes; the length is a u32 in either byte order, a u64, or a LEB128
- * number.
- * @param longest byte length of a record, its prefix included.
- */
+/** @param longest byte length of a record, its prefix included. */
 export function scanLengthPrefixed(
   recordStart: usize,
   to: usize,
@@ -107,7 +100,7 @@ function maskedCrc(from: usize, to: usize): u32 {
   return rotr<u32>(crc, 15) + 0xa282ead8;
 }
 
-/** TFRecords; verifies both checksums. @param longest byte length of a whole record. */
+/** @param longest byte length of a whole record. */
 export function scanTfrecords(recordStart: usize, to: usize, longest: u64, table: usize, maxCount: u32): u32 {
   problem = PROBLEM_NONE;
   let count: u32 = 0;

@@ -46,7 +46,7 @@ export function scanDelimiter(
   return count;
 }
 
-/** The number of times that `byte` occurs in [from, to). Reads up to 63 bytes past `to`. */
+/** Reads up to 63 bytes past `to`. */
 export function countByte(from: usize, to: usize, byte: u32): u64 {
   const needle = i8x16.splat(byte as i8);
   let count: u64 = 0;
@@ -60,9 +60,9 @@ export function sequenceAddress(): usize {
 }
 
 /**
- * Records that end behind the first `endBytes` of the `sequenceBytes` bytes at `sequenceAddress`: all of them are a
- * delimiter, fewer are the end of a record and the beginning of the next. They are found from left to right without
- * overlap. Only sequences that begin at `from` or later are seen.
+ * A record ends after the first `endBytes` of the `sequenceBytes` bytes at `sequenceAddress`: all of them are a delimiter,
+ * fewer are the end of a record and the beginning of the next. Sequences are found from left to right without overlap,
+ * only those that begin at `from` or later.
  */
 export function scanSequence(
   from: usize,
@@ -106,7 +106,7 @@ export function linesPending(): u32 {
   return pendingLines;
 }
 
-/** Records of `linesPerRecord` lines; `linesBefore` lines of the first record lie before `from`. */
+/** @param linesBefore lines of the first record that lie before `from`. */
 export function scanLineGroups(
   from: usize,
   to: usize,
@@ -155,8 +155,8 @@ export function paragraphSeen(): u32 {
 }
 
 /**
- * Records that consist of lines with text and the blank lines behind them; blank lines before the first text belong to
- * the first record. A line is blank when only a carriage return, or nothing, precedes its newline.
+ * A record is lines with text and the blank lines after them; blank lines before the first text belong to the first
+ * record. A line is blank when only a carriage return, or nothing, precedes its newline.
  */
 export function scanParagraphs(
   from: usize,
@@ -209,7 +209,6 @@ export function scanParagraphs(
   return count;
 }
 
-/** Records of `recordBytes` each. */
 export function scanFixed(recordStart: usize, to: usize, recordBytes: u32, table: usize, maxCount: u32): u32 {
   const whole = ((to - recordStart) as u32) / recordBytes;
   const count = min<u32>(whole, maxCount);

@@ -6,14 +6,14 @@
 //                   0 fill u32 | 4 flushes u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
 //
 // A buffer is flushed when it is exactly full, so a stored record may straddle two segments. The segments of a pile in
-// one pile set are read back one behind the other, which joins the record again.
+// one pile set are read back one after the other, which joins the record again.
 //
-// Where of equal records one is kept, a table notes where records lie that still are in the buffer of their pile:
+// Where one of equal records is kept, a table notes where records lie that still are in the buffer of their pile:
 //
 //   recent table    slot of a key at recent + 16 * (key mod 2048): key u64 | address of the stored record u32 | flushes u32
 //
-// A record that is equal to one there, which came before it in the order of the inputs, is dropped at once. So many equal
-// records take no more than one place a buffer.
+// A record that is equal to an earlier one there is dropped at once. So many equal records take no more than one place a
+// buffer.
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
 import { countDropped } from './duplicates';
@@ -38,13 +38,12 @@ let recent: usize = 0;
 
 const RECENT_SLOTS: u64 = 2048;
 
-/** Drops records that are equal to recent ones; `tableAt` has room for 32 KiB. 0: drops none. Call it after `prepareScatter`. */
+/** `tableAt` has room for 32 KiB; 0: drops none. Call it after `prepareScatter`. */
 export function dropRecent(tableAt: usize): void {
   recent = tableAt;
   if (tableAt != 0) memory.fill(tableAt, 0, (RECENT_SLOTS as usize) << 4);
 }
 
-/** Whether an equal record is still in the buffer of its pile. */
 // @ts-ignore: decorator
 @inline
 function isRecent(slot: usize, tally: usize, key: u64, start: usize, byteLength: u32): bool {
@@ -77,7 +76,6 @@ export function prepareScatter(
   memory.fill(talliesAt, 0, (count as usize) << 5);
 }
 
-/** The byte length of the longest record since `prepareScatter`. */
 export function longestRecord(): u32 {
   return longest;
 }
@@ -123,7 +121,7 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   const pile = scaleToIndex(key * keyScale, pileCount);
   const tally = tallies + ((pile as usize) << 5);
   const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
-  // Of a dropped record, too: which ones are dropped here follows from the memory.
+  // A dropped record counts, too: which ones are dropped here depends on the memory.
   longest = max<u32>(longest, byteLength);
   if (recent != 0 && isRecent(slot, tally, key, start, byteLength)) {
     countDropped(start, byteLength);
@@ -153,8 +151,8 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
 }
 
 /**
- * Scatters the `count` records of the boundary table, each as often as its weight says. A record at address a has position
- * `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
+ * Scatters each record of the boundary table as often as its weight says. A record at address a has position
+ * `basePosition` + (a - `base`). The table must have 3 entries of slack after it.
  */
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
   const entries = scratchAt(ENTRIES_PLACE);
@@ -172,10 +170,7 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
   }
 }
 
-/**
- * Scatters the complete stored records in [from, to) by the next level of their keys.
- * Returns the address of the first incomplete one.
- */
+/** Scatters the complete stored records by the next level of their keys. Returns the address of the first incomplete one. */
 export function rescatterStored(from: usize, to: usize): usize {
   let p = from;
   while (to - p >= HEADER_BYTES) {

@@ -1,4 +1,4 @@
-// The few bytes in which the kernel works for itself, behind its constants and below the arena. Each user has a place.
+// The few bytes in which the kernel works for itself, after its constants and below the arena.
 
 const SCRATCH: usize = 32768;
 

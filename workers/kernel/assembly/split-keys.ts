@@ -1,5 +1,5 @@
 // Keys of records whose split is chosen by their value: all records of one value get keys in the range of one split. A hash
-// of the value is the position of a draw that chooses the split; the record's own key is then mapped into the range of that
+// of the value is the position of a draw that chooses the split. The record's own key is then mapped into the range of that
 // split, so that the order in each split stays uniform.
 //
 //   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
@@ -15,20 +15,16 @@ let selector: usize = 0;
 let splitKey: u64 = 0;
 let isByValue: bool = false;
 
-/** Keys follow from records alone from now on. */
 export function splitByNone(): void {
   isByValue = false;
 }
 
-/** The place of the splits: the host puts the bounds there, and the selector behind them. */
+/** The host puts the bounds there, and the selector after them. */
 export function splitsPlace(): usize {
   return scratchAt(SPLITS_PLACE);
 }
 
-/**
- * From now on the value that the selector finds, in the place of the splits behind `count` bounds, chooses the split of a
- * record. `key` is the key of the draws.
- */
+/** The value chooses the split of a record. The selector lies after `count` bounds; `key` is the key of the draws. */
 export function splitByValue(count: u32, key: u64): void {
   bounds = splitsPlace();
   boundCount = count;
@@ -37,12 +33,11 @@ export function splitByValue(count: u32, key: u64): void {
   isByValue = true;
 }
 
-/** The address of the selector. */
 export function splitSelector(): usize {
   return splitsPlace() + ((boundCount as usize) << 3);
 }
 
-/** The address of the first record since `splitByValue` without a value; 0: all had one, or may lack it. */
+/** The first record without a value since `splitByValue`; 0: all had one, or may lack it. */
 export function missingRecord(): usize {
   return missingRecordOf(selector);
 }
@@ -59,7 +54,6 @@ function highProduct(a: u64, b: u64): u64 {
   return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffff)) >> 32);
 }
 
-/** Maps the keys of `count` entries at `first` into the ranges of their splits. */
 // @ts-ignore: decorator
 @inline
 export function splitEntries(first: usize, count: u32): void {
@@ -88,7 +82,7 @@ function mapEntries(first: usize, count: u32): void {
   }
 }
 
-/** The hash of the value of the record of an entry; of one behind the last, nothing. */
+/** The hash of the value of a record; 0 after the last entry. */
 // @ts-ignore: decorator
 @inline
 function hashOf(entry: usize, end: usize): u64 {
@@ -97,7 +91,6 @@ function hashOf(entry: usize, end: usize): u64 {
   return valueHash(selector, start, start + (load<u32>(entry, 12) as usize));
 }
 
-/** Maps the key of an entry into the range of keys that holds the draw. */
 // @ts-ignore: decorator
 @inline
 function mapKey(entry: usize, draw: u64): void {

@@ -2,5 +2,4 @@
 //
 //   key u64 | byteLength u32 | bytes
 
-/** Bytes in front of the record. */
 export const HEADER_BYTES: u32 = 12;

@@ -18,7 +18,7 @@ let bytes: u64 = 0;
 let checksum: u64 = 0;
 let longest: u32 = 0;
 
-/** Takes these keys from now on, and counts from 0. */
+/** Counts from 0 again. */
 export function keyTally(key0: u64, key1: u64, step0: u64, step1: u64): void {
   drawnKey = i64x2(key0, key1);
   drawnStep = i64x2(step0, step1);
@@ -27,7 +27,7 @@ export function keyTally(key0: u64, key1: u64, step0: u64, step1: u64): void {
   longest = 0;
 }
 
-/** Adds the `count` records of the boundary table to the slots. Reads up to 15 bytes past the end of the last one. */
+/** Reads up to 15 bytes past the end of the last record. */
 export function tallyRecords(table: usize, count: u32, slots: usize): void {
   const firstKey = i64x2(KEY_0, KEY_1);
   const step = i64x2(STEP_0, STEP_1);
@@ -69,25 +69,19 @@ export function tallyRecords(table: usize, count: u32, slots: usize): void {
   checksum = sum;
 }
 
-/** The bytes of the records that were tallied. */
 export function talliedBytes(): u64 {
   return bytes;
 }
 
-/** Their multiset checksum. */
 export function talliedChecksum(): u64 {
   return checksum;
 }
 
-/** The bytes of the longest of them. */
 export function longestTallied(): u32 {
   return longest;
 }
 
-/**
- * Writes to `out` which of the `count` records of the boundary table have a wanted slot: their indexes, as u32.
- * @param wanted a bit for each slot. Returns the number of indexes.
- */
+/** Writes to `out` the indexes, as u32, of the records with a wanted slot. @param wanted a bit for each slot. */
 export function selectRecords(table: usize, count: u32, wanted: usize, out: usize): u32 {
   let found: usize = 0;
   for (let index: u32 = 0; index < count; index++) {
