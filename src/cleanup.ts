@@ -1,17 +1,15 @@
 /**
- * Cleanup after work, whether the work succeeded or failed: closing, unlocking, removing.
- *
- * If the work fails, its error is always the one thrown, and a failure of the cleanup is added to its `cleanupErrors`.
- * If the work succeeds, a failure of the cleanup is thrown itself (`releasingAll` reports it instead).
+ * Cleanup after work: closing, unlocking, removing. If the work fails, its error is the one thrown, and failures of the
+ * cleanup are added to its `cleanupErrors`. If the work succeeds, a failure of the cleanup is thrown; `releasingAll`
+ * reports it instead.
  */
 import { addCleanupErrors, PileshufError } from './errors.js';
 
-/** Returns something that a job took. */
 export type Release = () => void | Promise<void>;
 
 /**
- * Runs `work`, which adds a release to the list for everything that it takes. Then releases everything, the last one
- * first. If a release fails, the others still follow and the result of the work stays the same.
+ * `work` adds a release to the list for everything that it takes. All are released afterwards, the last one first, even
+ * if a release fails. The result of the work stays the same.
  */
 export async function releasingAll<T>(
   work: (releases: Release[]) => Promise<T>,
@@ -32,7 +30,6 @@ export async function releasingAll<T>(
   }
 }
 
-/** Releases the last one first. @returns the failures. */
 async function releaseAll(releases: readonly Release[]): Promise<readonly unknown[]> {
   const failures: unknown[] = [];
   for (const release of releases.toReversed()) {
@@ -45,7 +42,6 @@ async function releaseAll(releases: readonly Release[]): Promise<readonly unknow
   return failures;
 }
 
-/** Does `work`, then `after` in any case. */
 export function thenAlways<T>(work: () => T, after: () => void): T {
   let result: T;
   try {
@@ -73,7 +69,7 @@ export async function thenAlwaysAsync<T>(work: () => Promise<T>, after: () => vo
   return result;
 }
 
-/** Does `after` because the work failed. @returns the error of the work, for the caller to throw. */
+/** Does `after`, and returns the error of the work for the caller to throw. */
 export function afterFailure(error: unknown, after: () => void): unknown {
   try {
     after();

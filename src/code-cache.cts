@@ -1,9 +1,8 @@
 /**
- * Loads the CommonJS files of the bundle with the code that an earlier process compiled: without it, a small job compiles
- * for a quarter of its time. The cache lies beside the files and belongs to their owner. V8 refuses what it wrote in another
- * version or with other flags; then the source is compiled. V8 does not look for damage, so each file ends with its digest.
- *
- * What is kept has the functions that were called, too: the next process compiles none of them.
+ * Loads the CommonJS files of the bundle with the code that an earlier process compiled, also that of the functions it
+ * called: without it, a small job compiles for a quarter of its time. The cache lies beside the files and belongs to
+ * their owner. V8 refuses what it wrote in another version or with other flags; then the source is compiled. V8 does
+ * not look for damage, so each file ends with its digest.
  */
 const { createHash } = process.getBuiltinModule('node:crypto');
 const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = process.getBuiltinModule('node:fs');

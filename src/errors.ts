@@ -1,10 +1,8 @@
 /**
- * Every error that pileshuf raises on purpose. A message is one line: what failed, where (file and
- * position), what was expected, what to do. The `kind` decides the command's exit code; the `code` is stable, for
- * programs.
+ * Every error that pileshuf raises on purpose. A message is one line: what failed, where (file and position), what was
+ * expected, what to do. `kind` decides the exit code of the command; `code` is stable, for programs.
  *
- * An error raised in a worker thread crosses to the coordinator as the plain data of
- * `encodeError`, because structured cloning drops the class and its fields.
+ * Structured cloning drops the class and fields: an error of a worker thread travels as the data of `encodeError`.
  */
 
 /** The classes of errors that the exit codes tell apart. */
@@ -138,13 +136,12 @@ export class PileshufError extends Error {
   }
 }
 
-/** Marks the error of a job that can be resumed. Only the job knows. */
 export function setUnfinishedJob(error: PileshufError, unfinishedJob: UnfinishedJob): void {
   const writable: { unfinishedJob: UnfinishedJob | undefined } = error;
   writable.unfinishedJob = unfinishedJob;
 }
 
-/** Adds the failures of a cleanup to the error before it, so that they are reported and do not hide it. */
+/** So that they are reported and do not hide the error before them. */
 export function addCleanupErrors(error: PileshufError, cleanupErrors: readonly unknown[]): void {
   const writable: { cleanupErrors: readonly unknown[] } = error;
   writable.cleanupErrors = [...error.cleanupErrors, ...cleanupErrors];
@@ -157,20 +154,20 @@ export class UsageError extends PileshufError {
   }
 }
 
-/** @param option as the message names it: an option in backquotes. @throws UsageError */
+/** @param option as the message names it: an option in backquotes. */
 export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(`${option} is ${inDigits(value)}; expected a whole number from ${least} to ${most}`);
 }
 
-/** What a message counts: `1 byte`, `2 bytes`. */
+/** `1 byte`, `2 bytes`. */
 export function counted(count: number | bigint, noun: string): string {
   return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }
 
 const MOST_NAMED = 3;
 
-/** Several things of one kind in one message: `a, b, c and 69 more`. */
+/** `a, b, c and 69 more`. */
 export function nameSome(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -181,7 +178,7 @@ export function inDigits(value: number): string {
   return Number.isInteger(value) ? String(BigInt(value)) : String(value);
 }
 
-/** An input is missing, unreadable, corrupt, of another format, changed during the job, or holds too long a record or a key twice. */
+/** An input is missing, unreadable, corrupt or not as the options say, or it changed during the job. */
 export class InputError extends PileshufError {
   constructor(code: InputCode, message: string, options?: { cause?: unknown }) {
     super('input', code, message, options);
@@ -202,7 +199,7 @@ export class WindowOverMemoryError extends UsageError {
   }
 }
 
-/** The error for an input whose bytes are not as its format demands. @param problem begins with the place. */
+/** @param problem begins with the place. */
 export function corruptInput(path: string, problem: string, options?: { cause?: unknown }): InputError {
   return new InputError('ERR_INPUT_CORRUPT', `${path}: ${problem}`, options);
 }
@@ -228,12 +225,10 @@ export class VerificationError extends PileshufError {
   }
 }
 
-/** What helps when the kept work of a job is of no use. */
 export const START_ANEW_ADVICE = 'give `force` without `resume` to start anew';
 
 /** The staged output of an earlier attempt of the job was changed or removed, and cannot be made again. */
 export class StagedOutputError extends VerificationError {
-  /** @param problem the change, and its place. */
   constructor(problem: string) {
     super(`${problem}; ${START_ANEW_ADVICE}`);
   }
@@ -241,7 +236,6 @@ export class StagedOutputError extends VerificationError {
 
 /** The same part of the work was done twice, from the same temp data, and came out wrong both times. */
 export class WrongTwiceError extends VerificationError {
-  /** @param second what was wrong the second time. */
   constructor(second: VerificationError) {
     const { problem, pileSetName, cleanupErrors } = second;
     super(`twice in a row: ${problem}`, { cause: second, pileSetName });
@@ -265,11 +259,6 @@ const WHEN_STOPPED = {
 
 /** The caller's AbortSignal stopped the job. Its name, its code and its cause are those of Node's own AbortError. */
 export class AbortError extends PileshufError {
-  /**
-   * @param reason of the signal: the cause.
-   * @param output its state: work that could have been kept may be discarded, a stream may have received a part, and a
-   *   part of the garbage may be deleted.
-   */
   constructor(reason?: unknown, output: keyof typeof WHEN_STOPPED = 'none') {
     super('aborted', 'ABORT_ERR', `stopped before the end; ${WHEN_STOPPED[output]}`, causedBy(reason));
   }
@@ -348,7 +337,7 @@ const classOfKind: Record<ErrorKind, ErrorClass> = {
   'closed-pipe': ClosedPipeError,
 };
 
-/** The inverse of `encodeError`: an instance of the same class. */
+/** Gives an instance of the class that was encoded. */
 export function decodeError(encoded: EncodedError): PileshufError {
   const { pileSetName } = encoded;
   const error = new PileshufError(encoded.kind, encoded.code, encoded.message, { pileSetName });

@@ -1,11 +1,10 @@
 /**
  * The few words of shared memory that all threads of a job use: the abort flag, the turn of an ordered output, progress
- * counters, spare memory, and of each device gate its permits and what went through it.
+ * counters, spare memory, and for each device gate its permits and what went through it.
  *
- * A gate is a counting semaphore around one large read or write on one device. The rules: a call takes one gate, a
- * thread never holds two, and it holds a gate only during that call. A waiter sleeps for a bounded time and then checks
- * the abort flag: a thread that dies may not return its permit, and then the coordinator raises the flag and every
- * waiter leaves.
+ * A gate is a counting semaphore around one large read or write on one device. A thread holds at most one gate, and
+ * only during that call. A thread that dies may not return its permit. So a waiter wakes up now and then to check the
+ * abort flag, which the coordinator then raises.
  */
 import { AbortError } from './errors.js';
 import { inPhase, inPhaseAsync } from './phase-clock.js';
@@ -15,7 +14,7 @@ const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
 const COUNTER_COUNT = 10;
-/** Gates start at this 32-bit word: of each its free permits, all its permits, and two 64-bit counters of bytes. */
+/** Gates start at this 32-bit word. Each has its free permits, all its permits, and two 64-bit counters of bytes. */
 const GATES_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 const WORDS_OF_GATE = 6;
 const BYTES_PLACE = { read: 1, written: 2 };
@@ -26,9 +25,10 @@ const WAIT_MILLISECONDS = 50;
 const POLL_MILLISECONDS = 1;
 
 /**
- * The counters: progress of the passes, and of what puts piles in order between them; what the scattered bytes decoded
- * to; the parts of the scattered and the shuffled bytes that an earlier attempt did; finished slices; bytes on disk of
- * piles that were scattered again; and bytes of the output that have their place.
+ * The coordinator reads these while the threads work. `orderedBytes` counts what puts piles in order between the
+ * passes; `decodedBytes` what the scattered bytes decoded to; `resumedBytes` and `resumedOutputBytes` what an earlier
+ * attempt did of the scattered and the shuffled bytes; `rescatteredBytes` bytes on disk of piles that were scattered
+ * again; `claimedBytes` bytes of the output that have their place.
  */
 export type Counter =
   | 'scatteredBytes'
@@ -58,7 +58,6 @@ const SPARE_INDEX = 7;
 export type GateNumber = number;
 export const UNGATED: GateNumber = -1;
 
-/** What went through a gate so far, and what is under way. */
 export interface GateTraffic {
   readonly bytesRead: number;
   readonly bytesWritten: number;
@@ -99,12 +98,10 @@ export class JobControl {
     return Atomics.load(this.#words, ABORT_WORD) !== 0;
   }
 
-  /** @throws AbortError after a call of `abort`. */
   throwIfAborted(): void {
     if (this.isAborted) throw new AbortError();
   }
 
-  /** Adds to a counter that the coordinator reads while the threads work. */
   count(counter: Counter, amount: number): void {
     Atomics.add(this.#counters, COUNTER_INDEX[counter], BigInt(amount));
   }
@@ -113,7 +110,6 @@ export class JobControl {
     return Number(Atomics.load(this.#counters, COUNTER_INDEX[counter]));
   }
 
-  /** Notes bytes that a call has moved from or to the device of a gate. */
   countMoved(gate: GateNumber, way: 'read' | 'written', byteLength: number): void {
     if (gate !== UNGATED) Atomics.add(this.#counters, counterOfGate(gate, way), BigInt(byteLength));
   }
@@ -129,7 +125,7 @@ export class JobControl {
     };
   }
 
-  /** Sets the spare memory; only while no task is running. */
+  /** Only while no task is running. */
   setSpare(byteLength: number): void {
     Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
   }
@@ -138,12 +134,11 @@ export class JobControl {
     return Number(Atomics.load(this.#counters, SPARE_INDEX));
   }
 
-  /** Returns spare memory that was taken and not used. */
   giveSpare(byteLength: number): void {
     Atomics.add(this.#counters, SPARE_INDEX, BigInt(byteLength));
   }
 
-  /** Takes `byteLength` of the spare memory for good; if there is less, takes nothing and returns false. */
+  /** Takes it for good; if there is less, takes nothing and returns false. */
   takeSpare(byteLength: number): boolean {
     for (;;) {
       const spare = Atomics.load(this.#counters, SPARE_INDEX);
@@ -166,14 +161,14 @@ export class JobControl {
   }
 
   /**
-   * The same for a thread that may have an asynchronous call under way: the event loop keeps running while the thread
-   * waits for a permit, so that the other call can end and return its permit.
+   * `during` for a thread that may have an asynchronous call under way: the event loop runs while the thread waits for
+   * a permit, so that the other call can end and return its permit.
    */
   async duringAsync<T>(gate: GateNumber, call: () => T | Promise<T>): Promise<T> {
     return await this.#whilePermitted(gate, (acquire) => inPhaseAsync('gate', acquire), call);
   }
 
-  /** The same for a call that the thread does not wait for: the wait does not count as a phase of its task. */
+  /** `during` for a call that the thread does not wait for: the wait is no phase of its task. */
   async duringAlongside<T>(gate: GateNumber, call: () => Promise<T>): Promise<T> {
     return await this.#whilePermitted(gate, (acquire) => acquire(), call);
   }
@@ -243,7 +238,6 @@ export class JobControl {
     return Atomics.load(this.#words, TURN_WORD) === wordOfTurn(turn);
   }
 
-  /** Passes the turn on to the next. */
   passTurn(): void {
     Atomics.add(this.#words, TURN_WORD, 1);
     Atomics.notify(this.#words, TURN_WORD);
@@ -255,7 +249,6 @@ export class UncountedControl extends JobControl {
   override count(): void {}
 }
 
-/** The word of its free permits. */
 function wordOfGate(gate: GateNumber): number {
   return GATES_WORD + WORDS_OF_GATE * gate;
 }

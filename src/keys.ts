@@ -19,40 +19,35 @@ function lengthPrefixed(text: string): Buffer {
   return Buffer.concat([prefix, bytes]);
 }
 
-/** The 64-bit generator key of all records of one input. */
 export function deriveInputKey(seed: string, inputId: string): bigint {
   return createHash('sha256').update(lengthPrefixed(seed)).update(lengthPrefixed(inputId)).digest().readBigUInt64LE();
 }
 
-/**
- * The 64-bit generator key of an epoch of a loader, with which the loader mixes the stored keys. It is derived like the
- * key of an input, but from three texts instead of two, so that it differs from the key of every input.
- */
+/** A loader mixes the stored keys with it. Hashed from three texts, it is no key of an input, which has two. */
 export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
-/** The 64-bit generator key of a range of numbers: of three texts, as that of an epoch, and another one in the middle. */
 export function deriveRangeKey(seed: string, low: bigint, high: bigint): bigint {
   return hashOf(seed, 'number range', `${low}-${high}`).readBigUInt64LE();
 }
 
-/** The seed for `seedrandom` to draw the order of the piles in an epoch. */
+/** For `seedrandom`, to draw the order of the piles in an epoch. */
 export function deriveEpochDraws(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
 }
 
-/** The 64-bit generator key of draws with replacement, which differs from those of inputs and epochs. */
+/** For draws with replacement. */
 export function deriveDrawKey(seed: string): bigint {
   return hashOf(seed, 'draws', '').readBigUInt64LE();
 }
 
-/** The 64-bit generator key of the draws that choose splits by the values of a field. */
+/** For the draws that choose splits by the values of a field. */
 export function deriveSplitKey(seed: string): bigint {
   return hashOf(seed, 'splits', '').readBigUInt64LE();
 }
 
-/** The 64-bit generator key of records whose keys follow from their content: one for all inputs. */
+/** For records whose keys follow from their content: one key for all inputs. */
 export function deriveContentKey(seed: string): bigint {
   return hashOf(seed, 'content', '').readBigUInt64LE();
 }
@@ -67,12 +62,11 @@ function hashOf(...texts: readonly string[]): Buffer {
     .digest();
 }
 
-/** The seed for `seedrandom` in the coordinator's own small draws. */
+/** For `seedrandom`, in the coordinator's own small draws. */
 export function deriveDrawSeed(seed: string): string {
   return createHash('sha256').update(lengthPrefixed(seed)).digest('hex');
 }
 
-/** Draws a seed for a job without one. */
 export function drawSeed(): string {
   return randomBytes(8).toString('hex');
 }

@@ -1,13 +1,10 @@
-/**
- * Refuses options that a function does not have. A misspelled option would be ignored, and the job would silently use the
- * default.
- */
+/** A misspelled option would be ignored, and the job would silently use the default: unknown options are refused. */
 import { UsageError } from './errors.js';
 
 /** The names of all options of one kind: the compiler refuses a list that lacks one. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
-/** The same for a union of objects that `by` tells apart. */
+/** `OptionNames` of each object in a union that `by` tells apart. */
 export type OptionNamesBy<Choice extends { readonly by: string }> = {
   readonly [By in Choice['by']]: OptionNames<Extract<Choice, { readonly by: By }>>;
 };
@@ -15,7 +12,6 @@ export type OptionNamesBy<Choice extends { readonly by: string }> = {
 /**
  * @param owner has the options: `shuffle()`, or an option in backquotes that is an object.
  * @param given callers without types may pass anything.
- * @throws UsageError for the first option that is not one of `names`; it names the nearest one.
  */
 export function requireKnownOptions(owner: string, given: unknown, names: Readonly<Record<string, true>>): void {
   if (typeof given !== 'object' || given === null) {
@@ -30,7 +26,6 @@ export function requireKnownOptions(owner: string, given: unknown, names: Readon
   throw new UsageError(`${owner} has no option ${JSON.stringify(unknown).replace(/^"|"$/g, '`')}; ${advice}`);
 }
 
-/** @returns undefined if none is like it. */
 function nearestTo(name: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((each) => ({ each, edits: editsBetween(lettersOf(name), lettersOf(each)) }))

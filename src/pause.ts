@@ -1,7 +1,4 @@
-/**
- * Waiting for the other side of a pipe or device, which gives no sign when it is ready; and for signals, which are
- * heard only between two turns of the event loop.
- */
+/** Waits for the other side of a pipe or device, which gives no sign when it is ready, and for signals. */
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { AbortError } from './errors.js';
 
@@ -30,10 +27,7 @@ export class Backoff {
   }
 }
 
-/**
- * @param output what became of it when the job ends here.
- * @throws AbortError when the job was asked to stop.
- */
+/** Signals come only between two turns of the event loop. @param output what became of it when the job ends here. */
 export async function hearSignals(
   signal: AbortSignal | undefined,
   output: 'none' | 'incomplete' = 'none',
@@ -42,13 +36,9 @@ export async function hearSignals(
   if (signal?.aborted === true) throw new AbortError(signal.reason, output);
 }
 
-/** Of the many things that a loop goes through. */
 const ITEMS_BETWEEN_SIGNALS = 256;
 
-/**
- * The same before the first of many things, and now and then.
- * @param index of the next one.
- */
+/** `hearSignals` before the first of many things, and now and then. */
 export async function hearSignalsAt(index: number, signal: AbortSignal | undefined): Promise<void> {
   if (index % ITEMS_BETWEEN_SIGNALS === 0) await hearSignals(signal);
 }

@@ -1,8 +1,7 @@
 /**
- * Measures the time that a task spends in each phase; only tasks inside `measured` are measured.
- *
- * Phases nest: the time of an inner phase does not count for the outer phase, so the phases add up to the time of the
- * task. Work on other threads, such as writes under way, counts only while the task waits for it.
+ * The time that a task spends in each phase; only tasks inside `measured` are measured. The time of an inner phase does
+ * not count for the outer one, so the phases add up to the time of the task. Work on other threads, such as writes
+ * under way, counts only while the task waits for it.
  */
 
 export const PHASES = [
@@ -24,7 +23,6 @@ export const PHASES = [
 
 export type Phase = (typeof PHASES)[number];
 
-/** Seconds spent in each phase. */
 export type PhaseSeconds = Readonly<Record<Phase, number>>;
 
 class PhaseClock {
@@ -56,7 +54,6 @@ class PhaseClock {
 /** The clock of the task that this thread works on. */
 let clock: PhaseClock | undefined;
 
-/** Runs `call` as part of `phase`. */
 export function inPhase<T>(phase: Phase, call: () => T): T {
   if (clock === undefined) return call();
   const former = clock.enter(phase);
@@ -67,7 +64,7 @@ export function inPhase<T>(phase: Phase, call: () => T): T {
   }
 }
 
-/** The same for an asynchronous call that the task waits for; never for a call beside the task. */
+/** Only for a call that the task waits for, never for one beside the task. */
 export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>): Promise<T> {
   if (clock === undefined) return call();
   const former = clock.enter(phase);
@@ -78,7 +75,7 @@ export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>):
   }
 }
 
-/** Yields the same pieces; waiting for the next piece is part of `phase`. */
+/** Waiting for the next piece is part of `phase`. */
 export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>): AsyncGenerator<T, void> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
@@ -92,7 +89,7 @@ export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>):
   }
 }
 
-/** Runs and measures a task; the thread must have no other task at the same time. */
+/** The thread must have no other task at the same time. */
 export async function measured<T>(task: () => Promise<T>): Promise<{ value: T; seconds: PhaseSeconds }> {
   const ofTask = new PhaseClock();
   clock = ofTask;

@@ -1,7 +1,4 @@
-/**
- * Numbers as people read them in lines, messages and reports, in three significant digits. Bytes are in powers of 1000,
- * like the speeds of disks and networks beside which they stand. Programs read `--progress json` instead.
- */
+/** Numbers for people, in three significant digits. Bytes are in powers of 1000, as the speeds of disks are. */
 
 const byteUnits = ['kB', 'MB', 'GB', 'TB', 'PB'] as const;
 

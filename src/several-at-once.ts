@@ -1,10 +1,7 @@
-/** How many calls that wait for a disk are under way at one time; Node makes no more in its own threads, unless told. */
+/** Node makes no more calls that wait for a disk at one time in its own threads, unless told. */
 const AT_ONCE = 4;
 
-/**
- * Does the same with each of many things, a few at a time. The first failure ends it: what is under way is
- * waited for, then it is thrown.
- */
+/** After the first failure it begins no more, waits for what is under way, and throws that failure. */
 export async function severalAtOnce<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<void>,

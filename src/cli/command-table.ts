@@ -25,10 +25,8 @@ export const commandSummaries = {
 
 export type CommandName = keyof typeof commandSummaries;
 
-/** The first word of the commands for jobs on several machines. */
 export const CLUSTER = 'cluster';
 
-/** What a user types before the options. */
 export function typedName(name: CommandName): string {
   return name === 'shuffle' ? 'pileshuf' : `pileshuf ${name}`;
 }

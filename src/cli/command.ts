@@ -1,6 +1,6 @@
 /**
- * What a command is, and how its words are parsed. Parsing prints nothing, opens no input and never ends the process.
- * Help and version come back as text. Every refusal, those of commander included, is a UsageError of one line.
+ * What a command is, and how its words are parsed. Parsing prints nothing, opens no input and never ends the process:
+ * help and version come back as text. Every refusal, also of commander, is a UsageError of one line.
  */
 import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';
@@ -79,7 +79,7 @@ export function parseCommand<Name extends CommandName>(
   };
 }
 
-/** An option as the table has it. Commander stores its value under the name of what it sets. */
+/** Commander stores the value under the name of the library option. */
 class TableOption extends Option {
   readonly #field: string;
 
@@ -110,13 +110,13 @@ function declareOperand([operand, help]: readonly [string, string]): Argument {
   return argument.required ? argument.argParser((text) => parsePath(text, name)) : argument;
 }
 
-/** Of two values, one would stay without effect and without a word. The same value again contradicts nothing. */
+/** One of two values would silently have no effect. The same value again contradicts nothing. */
 function refuseSecondValue({ name, isRepeatable }: OptionEntry, first: string | undefined, second: string): void {
   if (first === undefined || first === second || isRepeatable === true) return;
   throw new UsageError(`--${name} is given twice, as ${first} and as ${second}; give it once`);
 }
 
-/** After the parser: it would call an option missing that is there, but mistyped. */
+/** Commander's own check would call an option missing that is there, but mistyped. */
 function requireOptions(name: CommandName, given: ReadonlyMap<OptionEntry, string>): void {
   const missing = optionsOf(name).find((entry) => entry.isRequired === true && !given.has(entry));
   if (missing === undefined) return;

@@ -1,7 +1,4 @@
-/**
- * What each disk does at present: its speed and its calls, on average over the last ten seconds. A job's own counts tell
- * both. They begin again with each member of aligned files.
- */
+/** The speed and calls of each disk over ten seconds. Counts begin again with each member of aligned files. */
 
 import type { DiskProgress, ShuffleProgress } from '../jobs/options.js';
 

@@ -1,6 +1,6 @@
 /**
- * The exit codes. By them scripts tell a wrong call, bad data and a full disk apart, so the numbers are part of the
- * interface and `--help` lists them. 129, 130, 141 and 143 are 128 + the signal that would have ended another program.
+ * Scripts tell a wrong call, bad data and a full disk apart by these numbers: they are part of the interface, and
+ * `--help` lists them. 129, 130, 141 and 143 are 128 + the signal that would have ended another program.
  */
 
 import { type ErrorKind, PileshufError } from '../errors.js';
@@ -17,7 +17,6 @@ export const exitCodes = {
   SIGTERM: 143,
 } as const;
 
-/** The signals after which the command cleans up and exits. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
 export function exitCodeOf(thrown: unknown, stopSignal: StopSignal | undefined): number {

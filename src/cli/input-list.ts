@@ -1,7 +1,7 @@
 /**
- * The inputs that a call names: operands, the lists of `--files-from` and `--files0-from`, and the ids of `--input-ids`.
- * A list is taken literally and in its order, which is part of what the seed means. Nothing in it is skipped: an empty
- * name or an empty list is most likely a mistake in a pipeline, and a shuffle of too few inputs would look like success.
+ * The inputs that a call names: operands, the lists of `--files-from` and `--files0-from`, and the ids of
+ * `--input-ids`. A list is taken literally and in its order, which is part of what the seed means. An empty name or
+ * list is refused: it is most likely a mistake in a pipeline, and a shuffle of too few inputs would look like success.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -20,9 +20,7 @@ export interface InputList {
 
 export type InputIdsChoice = 'ordinal' | 'path' | 'name' | { readonly file: string };
 
-/**
- * The inputs among the operands: standard input if nothing names an input.
- */
+/** The inputs among the operands: standard input if nothing names an input. */
 export function chooseInputs(operands: readonly string[], lists: readonly InputList[]): readonly string[] {
   if (operands.includes('')) {
     throw new UsageError('an input is an empty string; expected a path, or - for standard input');
@@ -32,7 +30,7 @@ export function chooseInputs(operands: readonly string[], lists: readonly InputL
   return inputs;
 }
 
-/** Tells a person at the terminal that the command waits: they may have forgotten a name or a pipe. */
+/** A person at the terminal may have forgotten a name or a pipe. */
 export function hintAtTerminal(
   inputs: readonly string[],
   lists: readonly InputList[],
@@ -62,10 +60,7 @@ function refuseStdinTwice(inputs: readonly string[], lists: readonly InputList[]
   }
 }
 
-/**
- * The inputs that were typed, then the entries of the lists. Throws InputError for a list that cannot be read,
- * UsageError for one without usable names, AbortError when `signal` says so.
- */
+/** The inputs that were typed, then the entries of the lists. */
 export async function resolveInputs(
   typedInputs: readonly string[],
   lists: readonly InputList[],
@@ -85,7 +80,7 @@ export async function resolveInputs(
   return inputs;
 }
 
-/** The names in a list. The last one may lack its terminator. */
+/** The last name may lack its terminator. */
 export function splitList(bytes: Uint8Array, { flag, path }: InputList): string[] {
   const refuse = (reason: string): UsageError => new UsageError(`${flag} ${path}: ${reason}`);
   const names = splitText(bytes, flag === '--files0-from' ? '\0' : '\n', `${flag} ${path}`);
@@ -115,7 +110,7 @@ export async function resolveInputIds(
   return ids;
 }
 
-/** @throws UsageError for text that is not UTF-8: as strings, such names would name another file, or none. */
+/** Refuses text that is not UTF-8: as strings, such names would name another file, or none. */
 function splitText(bytes: Uint8Array, terminator: string, source: string): string[] {
   let text: string;
   try {
@@ -129,10 +124,7 @@ function splitText(bytes: Uint8Array, terminator: string, source: string): strin
   return names;
 }
 
-/**
- * @param what it is, in messages.
- * @param path a file, or `-` for standard input.
- */
+/** @param path a file, or `-` for standard input. */
 export async function readNamedFile(what: string, path: string, signal: AbortSignal): Promise<Uint8Array> {
   try {
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
@@ -142,7 +134,6 @@ export async function readNamedFile(what: string, path: string, signal: AbortSig
   }
 }
 
-/** The error for a file that an option names. @param what it is, in the message. */
 export function unreadable(what: string, cause: unknown): InputError {
   const isMissing = errnoOf(cause) === 'ENOENT';
   const reason = isMissing ? 'no such file; check the path' : reasonOf(cause);

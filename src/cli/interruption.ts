@@ -1,10 +1,10 @@
 /**
- * From signals to an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop. The job then removes its
- * files, or keeps them if it can be resumed. A later SIGINT comes from an impatient person: it ends the process at once.
+ * From signals to an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop: it removes its files, or
+ * keeps them if it can be resumed. A later SIGINT comes from an impatient person and ends the process at once.
  *
  * `npx` and `npm run` pass a Ctrl-C on to their child, which already got it from the terminal: two SIGINT a few
- * milliseconds apart are one keypress. SIGHUP is here because Node undoes the "ignore" of nohup: without a listener,
- * SIGHUP would end the process and leave its temp files behind.
+ * milliseconds apart are one keypress. Node undoes the "ignore" of nohup: without a listener, SIGHUP would end the
+ * process and leave its temp files behind.
  */
 
 import { exitCodes, type StopSignal } from './exit-code.js';
@@ -22,9 +22,7 @@ export interface SignalSource {
 }
 
 export interface Interruption {
-  /** Aborted by the first stop signal. */
   readonly abortSignal: AbortSignal;
-  /** The first stop signal, if there was one. */
   receivedSignal(): StopSignal | undefined;
   /** Gives the signals back to their default actions. */
   release(): void;
@@ -62,11 +60,7 @@ export function watchSignals(
   };
 }
 
-/**
- * SIGUSR1 asks a command how far it is, as it asks dd. The library leaves the signal alone: to a program without a listener
- * Node opens a port for debuggers.
- * @returns stops listening.
- */
+/** SIGUSR1 asks a command how far it is, as it asks dd. @returns a function that stops listening. */
 export function watchStatusSignal(onStatus: () => void): () => void {
   process.on('SIGUSR1', onStatus);
   return () => process.off('SIGUSR1', onStatus);

@@ -1,7 +1,4 @@
-/**
- * How much of a whole job is done, by the bytes of all its phases, and how long the rest takes at the speed of the phase
- * so far. Times come from the events, so no clock is needed here.
- */
+/** How much of a job is done, by the bytes of all phases, and how long the rest takes at the speed of the phase. */
 
 import type { MeasuredProgress } from './progress-rate.js';
 
@@ -31,7 +28,7 @@ export class JobEstimator {
     const share = endShare - startShare;
     const done = startShare + share * (totalBytes === 0 ? 1 : doneBytes / totalBytes);
     this.#mostDone = Math.max(this.#mostDone ?? 0, done);
-    // The other members are as this one, but for their size.
+    // The other members take as many bytes as this one, in proportion to their shares.
     const bytesLeft = totalBytes - doneBytes + (totalBytes * (1 - endShare)) / share;
     const isKnown = this.#bytesPerSecond !== undefined && (bytesLeft > 0 || now.phase !== 'commit');
     return { jobDone: this.#mostDone, jobSecondsLeft: isKnown ? bytesLeft / (this.#bytesPerSecond ?? 1) : undefined };
@@ -45,7 +42,6 @@ function speedOf({ bytesDone, bytesResumed, bytesTotal, workedSeconds, meanBytes
   return isTelling && meanBytesPerSecond > 0 ? meanBytesPerSecond : undefined;
 }
 
-/** The bytes of all phases, as far as they are done and in all. Undefined: the size of one is unknown. */
 function sizesOf({ phases, phase, bytesDone }: MeasuredProgress) {
   const place = phases.findIndex((each) => each.phase === phase);
   let [doneBytes, totalBytes] = [0, 0];

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The entry of the command. It sets the size of Node's thread pool, which inflates gzip and makes the direct writes of all
- * workers. That must happen before the first use of the pool. Loading an ES module is such a use, so this is a CommonJS
- * file, and in the bundle all of the command is.
+ * The entry of the command. It sets the size of Node's thread pool, which inflates gzip and makes the direct writes of
+ * all workers. That must happen before the first use of the pool. Loading an ES module is such a use, so this file is
+ * CommonJS, and in the bundle the whole command is.
  */
 import type { CodeCache } from '../code-cache.cjs';
 import type * as Command from './run-command.js';
@@ -17,7 +17,6 @@ process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism() + 4);
 // Until the command ends: a job that lost its last event must not exit with 0.
 process.exitCode = 1;
 
-/** The code cannot be loaded. */
 function refuseToStart(error: unknown): never {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   const reason = line.startsWith('EMFILE') ? 'too many open files (raise `ulimit -n`)' : line;

@@ -1,7 +1,4 @@
-/**
- * The manual page `pileshuf(1)`, from the tables of commands and options and from the help of the commands. The build writes
- * it beside the bundle, and npm installs it. Its language is that of man(7).
- */
+/** The manual page in the language of man(7), from the tables and the help of the commands. The build calls it. */
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { flagsOf, type OptionEntry, optionsOf } from './option-table.js';
 import { findCommand } from './run-command.js';

@@ -1,14 +1,10 @@
-/**
- * What a display of progress is, and all that it shows, measured from the reports of the library: the whole job, its phase,
- * its disks.
- */
+/** What a display of progress shows, measured from the reports of the library: the job, its phase, its disks. */
 
 import type { ShuffleProgress } from '../jobs/options.js';
 import { DiskMeter, type DiskRate } from './disk-rates.js';
 import { type JobEstimate, JobEstimator } from './job-estimate.js';
 import { type MeasuredProgress, RateMeter } from './progress-rate.js';
 
-/** A report of the library, and when it came. */
 export interface TimedProgress {
   readonly progress: ShuffleProgress;
   /** By a clock that only goes forward. */

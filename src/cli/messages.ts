@@ -1,7 +1,7 @@
 /**
- * Warnings, the summary and failures, each one line on standard error: as text for people (`pileshuf: ...`) or as one
- * JSON object for programs. The library names its options in messages; here they become flags. With DEBUG=pileshuf in the
- * environment, the stack of a failure follows it.
+ * Warnings, the summary and failures, each one line on standard error: text for people (`pileshuf: ...`) or a JSON
+ * object for programs. Library options in messages become flags. With DEBUG=pileshuf in the environment, the stack of a
+ * failure follows it.
  */
 
 import { PileshufError } from '../errors.js';
@@ -16,13 +16,11 @@ export interface Messages {
   warning(line: string): void;
   /** For people alone. */
   hint(line: string): void;
-  /** What was done: as a line, and the same as fields. */
   summary(line: string, fields: object): void;
   /** Prints nothing when the reader of the output went away: it knows. */
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
 }
 
-/** @param adviseResume how to resume the job that ended, if its work is kept. */
 export function textMessages(
   stream: MessageStream,
   adviseResume: ResumeAdviser | undefined,
@@ -49,7 +47,6 @@ export function textMessages(
   };
 }
 
-/** @param adviseResume as in `textMessages`. */
 export function jsonMessages(
   stream: MessageStream,
   adviseResume: ResumeAdviser | undefined,
@@ -103,7 +100,6 @@ function describeFailure(
   };
 }
 
-/** `to resume`, and what must change before. */
 function wordsBefore({ change, needsSpace }: ResumeAdvice): string {
   if (needsSpace) return 'to resume when there is space';
   return change.length === 0 ? 'to resume' : `to resume with another ${change.join(' and ')}`;

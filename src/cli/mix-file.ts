@@ -1,7 +1,4 @@
-/**
- * Reads the file of `--mix`, YAML or JSON. The parser is loaded only here; YAML has all of JSON. What the mix must look like is
- * for the library to say, except that a size may have a unit here.
- */
+/** The file of `--mix`, in YAML, which has all of JSON. The library checks it; only here a size may have a unit. */
 import { UsageError } from '../errors.js';
 import type { Mix } from '../jobs/options.js';
 import { readNamedFile } from './input-list.js';

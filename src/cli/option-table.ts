@@ -1,6 +1,6 @@
 /**
- * The one table of options. Parsing, `--help`, the pages of commands in docs and the types of the values all come from
- * it. To add an option, add an entry here.
+ * The one table of options, for parsing, `--help`, the pages of commands in docs and the types of the values. To add an
+ * option, add an entry here.
  *
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
  * value, such as a kind of record. So a command passes its values to the library as they are.
@@ -47,7 +47,6 @@ export interface OptionEntry {
   readonly value?: string;
   /** The library option that the flag sets, with the part of it that the value goes to: `shards.shardCount`. */
   readonly sets: string;
-  /** */
   parse?(text: string, flag: string, previous: unknown): unknown;
   readonly words?: readonly string[];
   /** Words that a shell offers, where there are other values. */
@@ -770,13 +769,12 @@ function setsOption({ sets }: OptionEntry, option: string): boolean {
   return sets === option || sets.startsWith(`${option}.`);
 }
 
-/** The options of a command that a message of the library names, in its order. */
+/** The options of a command that a message of the library names, in the order of the message. */
 export function optionsNamedIn(message: string, name: CommandName): readonly OptionEntry[] {
   const named = [...message.matchAll(libraryOption)].map(([, option = '']) => option);
   return [...new Set(named)].flatMap((option) => optionsOf(name).filter((entry) => setsOption(entry, option)));
 }
 
-/** The commands that stand for functions of the library. */
 const COMMAND_OF = {
   collectStore: 'pileshuf gc',
   inspectStore: 'pileshuf inspect',

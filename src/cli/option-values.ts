@@ -1,6 +1,6 @@
 /**
- * Reads the value of one option. Each function takes the text and the flag, for its message, and throws UsageError
- * (ERR_OPTION). The library checks what the machine or another option decides.
+ * Each function takes the text of a value and the flag, for its message, and throws UsageError (ERR_OPTION). The
+ * library checks what the machine or another option decides.
  */
 
 import { UsageError } from '../errors.js';
@@ -91,13 +91,12 @@ function pairsOf(text: string, flag: string, expected: string): [name: string, v
   return pairs;
 }
 
-/** A larger number would become another one. */
+/** A larger number would be rounded. */
 function requireSafe(value: number, text: string, flag: string): number {
   if (Number.isSafeInteger(value)) return value;
   throw new UsageError(`${flag} ${text}: expected at most ${Number.MAX_SAFE_INTEGER}`);
 }
 
-/** The words of a value, and what parses one of them. */
 export function oneOf<const Known extends readonly string[]>(
   ...words: Known
 ): { readonly words: Known; readonly parse: (text: string, flag: string) => Known[number] } {
@@ -135,7 +134,7 @@ export function parseStandardOutput(text: string, flag: string): '-' {
   throw new UsageError(`${flag} ${text}: expected -, standard output; for a file, redirect it with >`);
 }
 
-/** Each tuple of paths, with commas between, is added to those before. */
+/** `FILE,FILE`. Adds to `previous`. */
 export function parseTogether(
   text: string,
   flag: string,
@@ -221,7 +220,6 @@ export function parseCompression(text: string, flag: string): OutputCompression 
   throw new UsageError(`${flag} ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
 }
 
-/** `zstd`, alone or with a level after a colon. */
 export function parseTempCompression(text: string, flag: string): NonNullable<ShuffleOptions['tempCompress']> {
   const match = /^zstd(?::(\d{1,3}))?$/.exec(text);
   if (match === null) throw new UsageError(`${flag} ${text}: expected zstd, or with a level as in zstd:3`);
@@ -250,10 +248,7 @@ export function parseDelimiter(text: string, flag: string): Uint8Array {
 /** In single quotes, in double quotes, bare, between words, or a quote without its pair. */
 const PIECE = /'([^']*)'|"([^"]*)"|([^\s'"]+)|(\s+)|['"]/g;
 
-/**
- * A program and its arguments in one string, taken apart without a shell. Blanks divide words. Text in quotes, single or
- * double, is taken literally. No other character has a meaning.
- */
+/** A program and its arguments. Blanks divide them, text in quotes is literal, and no other character has a meaning. */
 export function parseDecompressProgram(text: string, flag: string): readonly string[] {
   const words = wordsIn(text, flag);
   if (words[0] !== undefined && words[0] !== '') return words;

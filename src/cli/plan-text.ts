@@ -1,7 +1,4 @@
-/**
- * What a job will need, for people: lines of at most 80 columns, each with a word for what it tells. Names of files may be
- * longer.
- */
+/** What a job will need, in lines of at most 80 columns for people; names of files may be longer. */
 import type { Expected, ShufflePreview } from '../jobs/preview-report.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
@@ -135,7 +132,7 @@ function countRange({ least, expected, most }: Expected): string {
   return `about ${formatPlural(about, 'record')} (${from} to ${to})`;
 }
 
-/** An estimate has no more. */
+/** An estimate has no more digits. */
 function threeDigits(count: number): number {
   return Number(count.toPrecision(3));
 }
@@ -146,7 +143,7 @@ function bytesRange(bytes: Expected | undefined): string {
   return least === most ? `${expected}` : `about ${expected} (${least} to ${most})`;
 }
 
-/** Behind a label, in lines that end between words. */
+/** The text after its label, in lines that break between words. */
 function wrapped(label: string, text: string): string[] {
   const lines: string[] = [];
   let line = label.padEnd(LABEL_COLUMNS);

@@ -1,4 +1,3 @@
-/** The job that the words of `cluster plan` and `cluster slurm` ask for: a shuffle. */
 import type { ClusterPlanOptions } from '../cluster/make-plan.js';
 import { UsageError } from '../errors.js';
 import type { ParsedWords } from './command.js';
@@ -16,10 +15,7 @@ export interface JobWords extends Omit<ParsedWords<Planner>, 'values'> {
   readonly values: JobValues;
 }
 
-/**
- * The options of the job, with the inputs as they were typed: no file that the words name is read.
- * @throws UsageError for words that the job does not take, or lacks; InputError for a mistyped word.
- */
+/** The inputs are as typed: no file that the words name is read. */
 export function askedJob({ operands, values }: JobWords) {
   const {
     inputLists = [],

@@ -1,7 +1,4 @@
-/**
- * The file of `--profile`: where the time of the job went, as one JSON object. It replaces an older file only with
- * `--force`, and never an input or the output.
- */
+/** The file of `--profile`. It replaces an older file only with `--force`, and never an input or the output. */
 import { accessSync, constants, existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
@@ -11,9 +8,6 @@ import { isStandardOutput } from './standard-streams.js';
 
 type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;
 
-/**
- * Checks before the job that the file can be written, and that it replaces no file that it must not.
- */
 export function requireProfilePlace(path: string, { inputs, output, force }: Job): void {
   const refuse = (reason: string): never => {
     throw new UsageError(`--profile ${path}: ${reason}`);

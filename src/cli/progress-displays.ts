@@ -1,7 +1,4 @@
-/**
- * The displays of progress on standard error: a view that redraws itself, and lines of text for logs. Each sets its own
- * pace, so `show` may be called as often as the library likes. They are loaded when there is something to show.
- */
+/** The displays of progress. Each sets its own pace: `show` may be called as often as the library likes. */
 
 import { formatWholeSeconds } from '../quantity.js';
 import type { JobState, ProgressDisplay } from './measured-job.js';
@@ -12,9 +9,9 @@ const viewEverySeconds = 0.2;
 const lineEverySeconds = 30;
 
 /**
- * A few lines, each within the width of the terminal. The cursor stays visible and waits at the start of the first one, and
- * line wrapping stays on: a process that is killed leaves a terminal in order, what others print covers the view, and a
- * view that a narrower terminal has wrapped is drawn over from its start.
+ * The cursor stays visible and waits at the start of the first line, and line wrapping stays on: a process that is
+ * killed leaves a terminal in order, what others print covers the view, and a view that a narrower terminal has wrapped
+ * is drawn over from its start.
  */
 export function viewDisplay(stream: MessageStream): ProgressDisplay {
   let nextViewAtSeconds = Number.NEGATIVE_INFINITY;
@@ -38,8 +35,8 @@ export function viewDisplay(stream: MessageStream): ProgressDisplay {
 }
 
 /**
- * A display that ends when pass 2 begins: from then on records are written, which may come out on the same terminal. The
- * event that begins pass 2 comes before the first byte of the output.
+ * From pass 2 on records are written, which may come out on the same terminal. The event that begins pass 2 comes
+ * before the first byte of the output.
  */
 export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
   let haveCome = false;
@@ -69,7 +66,7 @@ export function plainDisplay(stream: MessageStream): ProgressDisplay {
 
 export const noDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {} };
 
-/** A line that says all, with the time of day. @param state undefined: no phase has begun. */
+/** @param state undefined: no phase has begun. */
 export function timedLine(state: JobState | undefined, jobSeconds: number): string {
   const words = state === undefined ? 'no pass has begun' : logLine(state);
   const time = new Date().toISOString().replace(/\.\d+/, '');

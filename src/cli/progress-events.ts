@@ -1,7 +1,4 @@
-/**
- * Progress for programs: lines of JSON, which examples/progress.schema.json describes. A value that is not known (the total
- * of a pipe) is null. They are loaded when they are asked for.
- */
+/** Progress as JSON, as in examples/progress.schema.json. A value that is not known (the total of a pipe) is null. */
 
 import { type JobState, type ProgressDisplay, passOf } from './measured-job.js';
 import type { MessageStream } from './standard-streams.js';
@@ -10,8 +7,8 @@ import { jsonLine } from './visible-text.js';
 const eventEverySeconds = 1;
 
 /**
- * A plan when the job begins, and with each member of aligned files. Then at most one event a second, and always the first
- * of a phase and the one that completes it. All fields are there.
+ * A plan when the job begins, and with each member of aligned files. Then at most one event a second, and always the
+ * first of a phase and the one that completes it.
  */
 export function eventDisplay(stream: MessageStream): ProgressDisplay {
   let last: Pick<JobState, 'phase' | 'member'> | undefined;
@@ -41,7 +38,6 @@ export function eventLine(state: JobState | undefined, jobSeconds: number): stri
   return `${jsonLine(progressEvent(state ?? { ...NOT_BEGUN, jobSeconds }))}\n`;
 }
 
-/** The memory and the disks are those of a job, which is not there yet. */
 const NOT_BEGUN = {
   phase: null,
   bytesDone: 0,

@@ -1,5 +1,3 @@
-/** From "bytes done" to speed. Times come from the events, so no clock is needed here. */
-
 import type { ShuffleProgress } from '../jobs/options.js';
 
 const WINDOW_SECONDS = 10;
@@ -22,7 +20,7 @@ interface Sample {
 
 export class RateMeter {
   #phase: ShuffleProgress['phase'] | undefined;
-  /** The last ones before the window and in it: so the window is always covered. */
+  /** One before the window and those in it, so that the window is always covered. */
   #samples: [Sample, ...Sample[]] = [{ phaseSeconds: 0, bytesDone: 0 }];
   #start: Sample = this.#samples[0];
 

@@ -62,7 +62,6 @@ function shortPace(state: JobState): string[] {
   return [...pace(state), ...(memory === undefined ? [] : [`memory ${formatBytes(memory.residentBytes)}`])];
 }
 
-/** As many disks as fit, and how many more there are. */
 function disksLine(disks: readonly DiskRate[], room: number): string {
   const [long, short] = [disks.map(longDisk), disks.map(shortDisk)];
   if (long.length === 0) return '';
@@ -112,7 +111,7 @@ function memoryOf({ memory }: JobState): string {
   return `memory ${formatBytes(residentBytes)}${budget}`;
 }
 
-/** Of the job; rounded down, because the end is told by the summary. */
+/** Rounded down: only the summary tells the end. */
 function percentDone({ jobDone }: JobState): number | undefined {
   return jobDone === undefined ? undefined : Math.min(99, Math.floor(jobDone * 100));
 }
@@ -139,7 +138,6 @@ function amount({ phase, bytesDone, bytesTotal }: JobState): string[] {
   return [`${formatBytes(bytesDone)} of ${bytesTotal === undefined ? 'an unknown total' : formatBytes(bytesTotal)}`];
 }
 
-/** Of the last ten seconds, and of the phase. */
 function pace({ phase, bytesPerSecond, meanBytesPerSecond }: JobState): string[] {
   if (phase === 'commit' || meanBytesPerSecond === 0) return [];
   return [`${formatBytes(bytesPerSecond)}/s now`, `${formatBytes(meanBytesPerSecond)}/s mean`];
@@ -168,7 +166,7 @@ function columnsOf(text: string): number {
   return columns;
 }
 
-/** As many of the characters that a person sees as fit. */
+/** Cuts only between characters as a person sees them. */
 function cut(text: string, room: number): string {
   let kept = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {

@@ -1,7 +1,6 @@
 /**
- * Chooses how a command reports its work, and joins two voices: a display that shows progress, and messages that must
- * stay readable. A message never lands in the middle of a view: the display steps aside first. `quiet` silences all but
- * errors, in every style.
+ * Joins two voices on standard error: a display that shows progress, and messages that must stay readable. The display
+ * steps aside before a message, which so never lands in a view. `quiet` silences all but errors, in every style.
  *
  * The code of a display is loaded when it has something to show: a short job starts sooner without it. Until then the
  * reports of the library are kept, because the display measures by all of them.
@@ -26,7 +25,6 @@ export interface Reporter {
   ready(): Promise<void>;
   /** Tells at once how far the job is. `quiet` silences this, too, as `status=none` does for dd. */
   status(): Promise<void>;
-  /** The summary of what was done: a line for people, fields for programs. */
   done(line: string, fields: object): void;
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
   /** Ends the display; later progress is not shown. May be called again. */
@@ -44,13 +42,11 @@ export interface ReporterOptions {
   readonly sharesTerminal?: boolean | undefined;
 }
 
-/** As a view that redraws itself, as lines of text, as lines of JSON, or only when asked. */
 type WayToShow = 'view' | 'lines' | 'events' | 'asked';
 
 /** A short job neither flickers nor leaves lines behind. */
 const FIRST_AFTER_SECONDS: Readonly<Record<WayToShow, number>> = { view: 0.5, lines: 10, events: 0, asked: 10 };
 
-/** Measures and shows; loaded late. */
 interface LoadedDisplay {
   readonly meter: JobMeter;
   readonly display: ProgressDisplay;
@@ -58,7 +54,7 @@ interface LoadedDisplay {
   readonly lineOf: (state: JobState | undefined, jobSeconds: number) => string;
 }
 
-/** `nowSeconds` is any clock that only goes forward; it paces the display. */
+/** @param nowSeconds a clock that only goes forward; it paces the display. */
 export function createReporter(
   {
     style = 'auto',

@@ -1,7 +1,4 @@
-/**
- * The seed that `--random-source` stands for: the SHA-256 of the first bytes of the file. A source may be endless, and the
- * order needs no more bytes than a seed has.
- */
+/** The seed of `--random-source`: the SHA-256 of the first bytes of the file, which may be endless. */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { InputError, UsageError } from '../errors.js';
@@ -10,9 +7,7 @@ import { isStandardInput } from './standard-streams.js';
 
 const MOST_SOURCE_BYTES = 1024;
 
-/**
- * @param readsStandardInput whether the job reads it: its bytes are records then.
- */
+/** @param readsStandardInput whether the job reads it: its bytes are records then. */
 export async function readSeedFrom(path: string, readsStandardInput: boolean): Promise<string> {
   if (readsStandardInput && isStandardInput(path)) {
     throw new UsageError(`--random-source ${path}: standard input is read as an input; name another file`);

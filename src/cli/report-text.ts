@@ -1,7 +1,4 @@
-/**
- * The summaries that several commands print, each as one line. The seed is always in that of a shuffle, because it may
- * have been drawn and is needed to get the same order again.
- */
+/** Summaries, each as one line. The seed is always in that of a shuffle: it may have been drawn and is needed again. */
 
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../jobs/options.js';
 import type { RangeReport } from '../jobs/shuffle-range.js';
@@ -32,7 +29,6 @@ export function describeShuffle(report: ShuffleReport): string {
   return parts.join(', ');
 }
 
-/** None if the job keeps blank records. */
 export function blankWords(blank: ShuffleReport['blank']): string[] {
   return blank === undefined ? [] : [`${formatPlural(blank.records, 'blank record')} left out`];
 }
@@ -94,7 +90,6 @@ function describeSplits(splits: NonNullable<ShuffleReport['splits']>): string {
   return `in ${formatPlural(splits.length, 'split')} (${[...named, ...more].join(', ')})`;
 }
 
-/** `resumed from 12 slices and 3.20 GB of output` */
 function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['resumed']>): string {
   return `resumed from ${formatPlural(pileSets, 'slice')} and ${formatBytes(outputBytes)} of output`;
 }
@@ -111,7 +106,6 @@ export function describeAppend({ records, bytes, blank, seconds, generation, sta
   ].join(', ');
 }
 
-/** `deleted 3 pile sets, 1.20 GB, and 1 manifest` */
 export function describeGarbage({ pileSets, bytes, manifests, unowned }: CollectedGarbage): string {
   const deleted =
     pileSets === 0 && manifests === 0
@@ -120,7 +114,6 @@ export function describeGarbage({ pileSets, bytes, manifests, unowned }: Collect
   return unowned.pileSets === 0 ? deleted : `${deleted}; kept ${describeUnowned(unowned)}`;
 }
 
-/** `3 pile sets, 1.20 GB, the newest of 2026-01-31T12:00:00.000Z, which a lost manifest has named` */
 export function describeUnowned({ pileSets, bytes, newest }: UnownedPileSets): string {
   return `${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, the newest of ${newest}, which a lost manifest has named`;
 }

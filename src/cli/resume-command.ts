@@ -1,8 +1,8 @@
 /**
- * The command that resumes an unfinished job: what was typed, with `--resume`, as one line for a POSIX shell; and the one
- * that repeats a job. A value that was to blame for the failure is not repeated: the least value that the message asks for
- * stands for it, or a placeholder. Words are bare where that is safe, else in single quotes. Characters that must not reach a terminal or a log as they are (`oneLine`) are written in `$'...'`, which
- * POSIX has since 2024 and bash, ksh and zsh had long before.
+ * The command that resumes an unfinished job, as one line for a POSIX shell: what was typed, with `--resume`. In place
+ * of a value that the failure blames stands the least that the message asks for, or a placeholder. Words are bare where
+ * that is safe, else in single quotes. Characters that must not reach a terminal or a log (`oneLine`) are written in
+ * `$'...'`, which POSIX has since 2024 and bash, ksh and zsh had long before.
  */
 
 import type { PileshufError } from '../errors.js';
@@ -19,10 +19,7 @@ export interface ResumeAdvice {
 
 export type ResumeAdviser = (failure: Pick<PileshufError, 'code' | 'message'>) => ResumeAdvice;
 
-/**
- * @param argv the words after `pileshuf`, as typed.
- * @param asksToResume whether they hold `--resume` as an option: the word alone may be the value of another option.
- */
+/** @param asksToResume whether `--resume` is there as an option: the word may be the value of another one. */
 export function resumeAdviser(argv: readonly string[], asksToResume: boolean): ResumeAdviser {
   return ({ code, message }) => {
     const blamed = optionsNamedIn(message, 'shuffle').filter(({ mayChange }) => mayChange === true);
@@ -41,16 +38,13 @@ export function resumeAdviser(argv: readonly string[], asksToResume: boolean): R
   };
 }
 
-/** The least value of an option that the message asks for. */
 function leastIn(message: string, option: string): string | undefined {
   const [, least] = new RegExp(['`', option, '` of at least (\\d+[A-Z]*)'].join('')).exec(message) ?? [];
   return least;
 }
 
 /**
- * The command that repeats a job.
- * @param seed as given with `--seed`. Undefined: the seed of the job goes in front, which is safe whatever follows. It stands
- *   for `--random-source`, too, whose file may give other bytes the next time.
+ * @param seed of `--seed`. Undefined: the job's seed goes in front, in place of a `--random-source`, which may change.
  */
 export function repeatCommand(argv: readonly string[], seed: string | undefined, seedOfJob: string): string {
   if (seed !== undefined) return `pileshuf ${quoteShellWords(argv)}`;
@@ -63,7 +57,6 @@ function withOptions(argv: readonly string[], added: readonly string[]): readonl
   return argv.includes('--') ? [...added, ...argv] : [...argv, ...added];
 }
 
-/** The words less these options and their values. */
 function without(argv: readonly string[], options: readonly OptionEntry[]): readonly string[] {
   const kept: string[] = [];
   for (let i = 0; i < argv.length; i++) {

@@ -1,7 +1,6 @@
 /**
- * The command as one sentence: find the command, parse its words, run it while reporting its progress, and turn the
- * result into an exit code. Uses only the library's public API. Promises above: never throws, and every failure except
- * a closed pipe leaves exactly one line on standard error.
+ * Finds the command, parses its words, runs it while reporting its progress, and turns the result into an exit code.
+ * Never throws. Every failure except a closed pipe leaves exactly one line on standard error.
  */
 
 import { PileshufError, UsageError } from '../errors.js';
@@ -19,7 +18,7 @@ import { flagsAsTyped } from './typed-flags.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
 
-/** Each command is loaded when it is called. The main command is nearly always the one. */
+/** Each command is loaded when it is called; the main command, which nearly always is, at once. */
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
   append: () => import('./commands/append.js'),
   completion: () => import('./commands/completion.js'),
@@ -45,7 +44,7 @@ export interface RunCommandOptions {
   readonly tuning?: Partial<Tuning> | undefined;
 }
 
-/** Runs `pileshuf` with `argv` (the words after it) and resolves to its exit code. */
+/** @param argv the words after `pileshuf`. @returns the exit code. */
 export async function runCommand(argv: readonly string[], { tuning }: RunCommandOptions = {}): Promise<number> {
   const stderr = openStandardError();
   const nameFlags = flagsAsTyped(argv);
@@ -122,7 +121,6 @@ function writesRecords(name: CommandName): boolean {
   return optionsOf(name).some(({ sets }) => sets === 'output');
 }
 
-/** The first word, or the first two where the first one names a group of commands. */
 function nameIn([first, second]: readonly string[]): string | undefined {
   if (first !== CLUSTER) return first;
   const name = `${CLUSTER} ${second}`;
@@ -150,10 +148,7 @@ export async function findCommand(word: string | undefined): Promise<CommandDefi
   return word !== undefined && isName(word) ? (await loaders[word]()).command : shuffleCommand;
 }
 
-/**
- * Whether errors should be JSON lines. Asked before parsing, because a program that reads JSON must be able to read why
- * its words were refused.
- */
+/** Asked before parsing: a program that reads JSON must be able to read why its words were refused. */
 export function asksForJson(argv: readonly string[]): boolean {
   const options = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const styles = options.map((word, index) => (word === '--progress' ? `--progress=${options[index + 1]}` : word));

@@ -63,10 +63,7 @@ export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): num
   return toSafeBytes((digits * factor) / scale, refuse);
 }
 
-/**
- * A number of records as people write it: digits alone, or a number and a unit of a size. Undefined: it is none, or no
- * whole number.
- */
+/** A number of records: digits alone, or a number and a unit of a size. Undefined: no whole number. */
 export function parseAmount(text: string): bigint | undefined {
   const [, whole = '', fraction = '', unit = ''] = /^(\d+)(?:\.(\d+))?([a-z]*)$/i.exec(text) ?? [];
   const factor = unit === '' ? 1n : unit.toLowerCase() === 'b' ? undefined : factorOfUnit.get(unit.toLowerCase());

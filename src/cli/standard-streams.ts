@@ -1,7 +1,6 @@
 /**
- * Standard error and standard output of the process, for messages. Errors on standard error are ignored: a closed
- * standard error must not end a job that writes its output elsewhere. Errors on standard output count, because the user
- * asked for what is printed there.
+ * Errors on standard error are ignored: a closed standard error must not end a job that writes its output elsewhere.
+ * Errors on standard output count, because the user asked for what is printed there.
  */
 
 import { fstatSync, statSync } from 'node:fs';
@@ -10,7 +9,6 @@ import { ClosedPipeError, SystemError } from '../errors.js';
 import { errnoOf, FULL_DISK_ADVICE, isFull, reasonOf } from '../io/io-error.js';
 import { jsonLine, oneLine } from './visible-text.js';
 
-/** Standard error, or its stand-in. */
 export type MessageStream = NodeJS.WritableStream & {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -32,16 +30,11 @@ export function openStandardError(): NodeJS.WriteStream {
   return process.stderr;
 }
 
-/** Whether a person would have to type what is read from standard input. */
 export function readsFromTerminal(): boolean {
   return isatty(STANDARD_INPUT_FD);
 }
 
-/**
- * Whether records may come out on the terminal of standard error: they go there, or to a program that may write there, as
- * `head` does at the end of a pipeline.
- * @param output a path, or `-` for standard output.
- */
+/** Whether records may come out on the terminal of standard error, also from a program at the other end of a pipe. */
 export function mayReachTerminal(output: string): boolean {
   const stat = statOf(() => (output === '-' ? fstatSync(STANDARD_OUTPUT_FD) : statSync(output)));
   if (stat === undefined) return false;
@@ -58,7 +51,6 @@ function statOf<Stat>(read: () => Stat): Stat | undefined {
   }
 }
 
-/** Prints the help, the version or a report. */
 export async function printToStandardOutput(text: string): Promise<void> {
   ignoreErrorsOf(process.stdout); // The callback reports them as well.
   const error = await new Promise<Error | null | undefined>((resolve) => {
@@ -73,10 +65,7 @@ export async function printToStandardOutput(text: string): Promise<void> {
   throw new SystemError(isFull(error) ? 'ERR_NO_SPACE' : 'ERR_IO', message, { cause: error });
 }
 
-/**
- * Prints what a command was asked for: as one JSON object, as lines for people, or with `quiet` not at all.
- * @param lines of people; may hold hidden characters.
- */
+/** `quiet` silences the lines, not the JSON. @param lines for people; may hold hidden characters. */
 export async function printReport(
   report: object,
   lines: readonly string[],
@@ -93,10 +82,7 @@ export function isStandardInput(path: string): boolean {
   return read?.isFile() === false && read.dev === standard?.dev && read.ino === standard.ino && !read.isDirectory();
 }
 
-/**
- * Whether a file is the one that standard output is redirected to, under any name.
- * @param path a file, or `-` for standard input.
- */
+/** Whether a file, or `-` for standard input, is the one that standard output is redirected to, under any name. */
 export function isStandardOutput(path: string): boolean {
   const written = fstatSync(STANDARD_OUTPUT_FD, { bigint: true });
   // Who opens the file says why it cannot be read.

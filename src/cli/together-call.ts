@@ -1,7 +1,4 @@
-/**
- * A call of the main command with `--together`: tuples of aligned files in place of inputs. It finds what does not go
- * together before anything is opened.
- */
+/** A call with `--together`: finds what does not go together before anything is opened. */
 import { UsageError } from '../errors.js';
 import type { ShuffleTogetherOptions } from '../jobs/options.js';
 import { shuffleTogether } from '../jobs/shuffle-together.js';
@@ -68,7 +65,6 @@ export interface TogetherCall {
   readonly randomSource: string | undefined;
 }
 
-/** @returns undefined if the words name no tuples. @throws UsageError where the words contradict each other. */
 export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle'>): TogetherCall | undefined {
   const { together } = values;
   if (together === undefined) return undefined;

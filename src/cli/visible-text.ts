@@ -1,6 +1,6 @@
 /**
  * Text that a terminal and a log show as it is. File names may hold newlines, terminal escapes, and characters that are
- * invisible or turn the writing direction round. These must fool neither a program that counts lines nor a person.
+ * invisible or turn the writing direction round: these must fool neither a program that counts lines nor a person.
  */
 
 /** Control characters, line separators, and what shows nothing itself: format characters and fillers. */

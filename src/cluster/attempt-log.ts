@@ -1,7 +1,4 @@
-/**
- * What an attempt at a task tells of itself: where it runs, since when, how far it is, how it ended. `status` reads it.
- * Nothing depends on it: an attempt that cannot write it does its work all the same.
- */
+/** What attempts at tasks tell of themselves, for `clusterStatus`. One that cannot tell does its work all the same. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +24,6 @@ const shape = object({
   bytesDone: wholeNumber(),
   /** 0: not known yet. */
   bytesTotal: wholeNumber(),
-  /** Of a failed one. */
   error: nullable(text),
 });
 
@@ -45,7 +41,7 @@ const format = new SealedFormat({
 const TELL_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;
 
-/** A plan makes it. Made by an attempt, it would come back to a job that has just been committed. */
+/** Only a plan makes it: made by an attempt, it would come back to a job that has just been committed. */
 export function makeAttemptsDirectory(jobDirectory: string, warn: (error: unknown) => void): void {
   try {
     makeOwnDirectory(join(jobDirectory, ATTEMPTS_NAME), 'job');
@@ -78,7 +74,6 @@ export class AttemptLog {
     this.#timer.unref();
   }
 
-  /** @param bytesDone so far. */
   count(bytesTotal: number, bytesDone: () => number): void {
     this.#bytesTotal = bytesTotal;
     this.#bytesDone = bytesDone;
@@ -130,7 +125,7 @@ export class AttemptLog {
 
 const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 
-/** All attempts so far, in the order of their starts; those whose record cannot be read are left out. */
+/** In the order of their starts, without those whose record cannot be read. */
 export function readAttempts(jobDirectory: string): AttemptRecord[] {
   const directory = join(jobDirectory, ATTEMPTS_NAME);
   const records: AttemptRecord[] = [];
@@ -140,7 +135,7 @@ export function readAttempts(jobDirectory: string): AttemptRecord[] {
       const record = format.read(join(directory, name));
       if (record !== undefined) records.push(record);
     } catch {
-      // Of a killed attempt, or of another version.
+      // It is of a killed attempt, or of another version.
     }
   }
   return records.sort((a, b) => a.startedAt - b.startedAt);

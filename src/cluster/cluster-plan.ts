@@ -1,11 +1,11 @@
 /**
- * The plan of a job whose tasks run on several machines, as the job directory keeps it, and the names of its other files:
+ * The plan of a job whose tasks run on several machines, and the names of the other files in the job directory:
  *
  *     plan              this plan, written once
  *     disk-0/           the data files of pile sets; each has the name of an attempt
  *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
  *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
- *     measure-000003    task 3 has found what stays of its piles, where of equal records one is kept
+ *     measure-000003    task 3 has found what stays of its piles, where one of equal records is kept
  *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
  *     commit            the moves of the outputs, while they move
  *     committing        which process commits
@@ -56,7 +56,6 @@ export interface ClusterRequest
   readonly compression: Compression | undefined;
 }
 
-/** An input file. */
 export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modifiedNanoseconds'> {
   /** Absolute. */
   readonly path: string;
@@ -68,7 +67,6 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
 /** A slice, and what its reader must know of the bytes before each of its parts. */
 export interface ClusterSlice {
   readonly parts: Slice;
-  /** Undefined: nothing. */
   readonly before: readonly Before[] | undefined;
 }
 
@@ -86,17 +84,16 @@ export interface ClusterPlan extends WorkPlan {
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
   readonly slices: readonly ClusterSlice[];
-  /** The slices of each task of the scatter pass. */
   readonly scatterTasks: readonly (readonly number[])[];
-  /** How many tasks each of the other arrays has; 0: the job has no such array. */
+  /** 0: the job has no such array. */
   readonly otherTasks: Readonly<Record<'measure' | 'shuffle' | 'verify', number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
   readonly limitsHead: boolean;
-  /** Of what is read, decoded; from samples where inputs are compressed. */
+  /** Decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
-  /** Of the records that the output gets, before any are found equal. */
+  /** Before any records are found equal. */
   readonly expectedOutputBytes: number;
   /** What each task may use for records. */
   readonly memoryBytes: number;
@@ -109,7 +106,6 @@ export interface ClusterPlan extends WorkPlan {
   readonly readsBack: boolean;
 }
 
-/** Who reads an output back before it is published. */
 export type ReadBackBy = 'verify' | 'commit' | 'nobody';
 
 export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBack' | 'otherTasks'>): ReadBackBy {
@@ -121,22 +117,17 @@ const VERSION = 2;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;
-/** The directory of the data files of pile sets. */
 export const DATA_NAME = 'disk-0';
 export const COMMITTED_NAME = MARK_OF_TASKS.name;
 export const COMMITTING_NAME = 'committing';
 export const ATTEMPTS_NAME = 'attempts';
 export const SLURM_NAME = 'slurm';
 
-/**
- * The record of a task that is done.
- * @param rewrite how often the output of the shuffle task was found damaged before.
- */
+/** @param rewrite how often the output of the shuffle task was found damaged before. */
 export function recordNameOf(kind: keyof ClusterPlan['otherTasks'] | 'damaged', task: number, rewrite = 0): string {
   return `${kind}-${String(task).padStart(6, '0')}${rewrite === 0 ? '' : `-${rewrite}`}`;
 }
 
-/** For the files of a job directory of tasks. */
 export const CLUSTER_REMEDY: Remedy = {
   ifDamaged: 'remove the job directory and plan the job again',
   ifOtherVersion:
@@ -154,10 +145,6 @@ export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan):
   await createDurably(jobDirectory, PLAN_NAME, bytes);
 }
 
-/**
- * @returns undefined if there is none.
- * @throws VerificationError if it is damaged; UsageError ERR_JOB_VERSION if another version of pileshuf wrote it.
- */
 export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
   const path = join(jobDirectory, PLAN_NAME);
   if (lstatPath(path, 'temp')?.isFile() === false) throw damagedFile(path, 'expected a regular file', CLUSTER_REMEDY);
@@ -189,20 +176,12 @@ function programVersion(): string {
   return version;
 }
 
-/**
- * Values of a plan as JSON, with what JSON lacks: whole numbers of 64 bits, infinity, bytes and lists of numbers of one
- * kind. A field that is undefined is left out.
- */
-/**
- * A plan as JSON, with what JSON lacks: whole numbers of 64 bits, infinity, bytes and lists of numbers of one kind. A field
- * that is undefined is left out.
- */
 type Lists = Uint8Array | Float64Array | BigUint64Array;
 
 /** The fields that stand for what JSON lacks; no value of a plan has a field of such a name. */
 const [WHOLE, INFINITE, BYTES, NUMBERS, WHOLES] = ['#whole', '#infinite', '#bytes', '#numbers', '#wholes'] as const;
 
-/** @throws TypeError for a value that is no plain data. */
+/** A plan as JSON, with what JSON lacks: whole numbers of 64 bits, infinity, bytes, typed lists of numbers. */
 export function toJsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return { [WHOLE]: String(value) };
   if (value === Number.POSITIVE_INFINITY) return { [INFINITE]: true };
@@ -213,7 +192,6 @@ export function toJsonValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toJsonValue(field)]));
 }
 
-/** The inverse of `toJsonValue`. */
 export function fromJsonValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromJsonValue);
   if (typeof value !== 'object' || value === null) return value;

@@ -36,10 +36,9 @@ export interface ClusterPassProfile {
   readonly phases: PassSeconds;
 }
 
-/** How a job of tasks spent its time. */
 export interface ClusterProfile {
   readonly jobDir: string;
-  /** Of the output, or of what a store got. */
+  /** In the output. */
   readonly records: number;
   readonly bytes: number;
   /** From the start of the first task to the end of the last, by the clocks of their hosts. */
@@ -50,7 +49,7 @@ export interface ClusterProfile {
   readonly tasks: readonly ClusterTaskProfile[];
 }
 
-/** Writes the profile of a job whose output is complete; a failure is a warning. Does nothing if the job has none. */
+/** The output is complete by then, so a failure is a warning. */
 export function writeClusterProfile(
   { directory, plan, times }: ClusterJob,
   { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,
@@ -113,7 +112,6 @@ function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
 /** What the file must keep away from. */
 interface OtherPlaces {
   readonly inputs: readonly Input[];
-  /** The directories among the inputs. */
   readonly directories: readonly string[];
   readonly output: FilesPlace;
   /** The job directory; it need not exist. */

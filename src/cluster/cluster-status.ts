@@ -1,7 +1,3 @@
-/**
- * How far a planned job is, as far as this machine sees: which tasks are done, and what attempts tell of themselves.
- */
-
 import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
 import type { AttemptRecord } from './attempt-log.js';
@@ -14,7 +10,6 @@ import { readSlurmNote } from './slurm-note.js';
 import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf, unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
-/** The tasks of one kind. */
 export interface PassStatus {
   readonly tasks: number;
   readonly done: number;
@@ -40,7 +35,6 @@ export interface FailedTask extends Pick<AttemptRecord, 'kind' | 'index' | 'host
   readonly error: string;
 }
 
-/** How far a job is. */
 export interface ClusterStatus {
   readonly jobDir: string;
   /** The kind of tasks to be done now. `committed`: the output is there, and the temp data is removed. */
@@ -52,17 +46,16 @@ export interface ClusterStatus {
   readonly shuffle: PassStatus | undefined;
   /** The tasks that read a large output back. Undefined, too, if the job has none. */
   readonly verify: PassStatus | undefined;
-  /** Who reads the output back before it is published: verify tasks, the commit, or nobody. Undefined: the job was committed, and what it noted is gone. */
+  /** Who reads the output back before it is published. Undefined: the job was committed, and its note is gone. */
   readonly readBackBy: ReadBackBy | undefined;
   readonly running: readonly RunningAttempt[];
   readonly failed: readonly FailedTask[];
-  /** Of the tasks that Slurm runs; undefined: it runs none, or the job is committed. */
+  /** Where the logs of Slurm's tasks are. Undefined: Slurm runs none, or the job is committed. */
   readonly logDir: string | undefined;
-  /** Undefined until the output is there. The commit then removes the temp data: until it has done so, `state` is `commit`. */
+  /** Undefined until the output is there. `state` is `commit` until the commit has removed the temp data. */
   readonly output: CommittedOutput | undefined;
 }
 
-/** What a committed job has made. */
 export type CommittedOutput = Pick<ClusterOutput, 'records' | 'bytes' | 'seed' | 'checksum' | 'duplicates'>;
 
 const NO_PASSES = { scatter: undefined, measure: undefined, shuffle: undefined, verify: undefined };
@@ -126,7 +119,6 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   };
 }
 
-/** The last attempt at each task. */
 function lastAttempts(attempts: readonly AttemptRecord[]): AttemptRecord[] {
   return [...new Map(attempts.map((attempt) => [`${attempt.kind} ${attempt.index}`, attempt])).values()];
 }

@@ -1,8 +1,8 @@
 /**
- * Lets one process at a time commit a job: two that move the same outputs would be in each other's way. The process that
- * commits changes its claim every two seconds. A claim that does not change belongs to a process that is gone, and is
- * taken over: at once if that process ran on this machine, else when the time is over in which a change must have become
- * visible. No clocks of two machines are compared.
+ * Lets one process at a time commit a job: two would be in each other's way when they move the same outputs. The
+ * process that commits changes its claim every two seconds. A claim that does not change belongs to a process that is
+ * gone, and is taken over: at once if that process ran on this machine, else after the time in which a change must have
+ * become visible. No clocks of two machines are compared.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -25,7 +25,6 @@ const shape = object({
   pid: wholeNumber(1),
   startTicks: optional(text),
   token: text,
-  /** One more each time. */
   beat: wholeNumber(),
 });
 
@@ -58,10 +57,7 @@ export class CommitClaim {
     this.#claim = claim;
   }
 
-  /**
-   * @returns undefined if the job is committed.
-   * @throws SystemError ERR_NOT_READY if another process commits the job now.
-   */
+  /** @returns undefined if the job is committed. */
   static async take(directory: string, patience: Patience, stop: JobStop): Promise<CommitClaim | undefined> {
     const claim: Claim = {
       ...identifyThisProcess(),
@@ -89,7 +85,6 @@ export class CommitClaim {
     return taken;
   }
 
-  /** Removes the claim, if it is still that of this process. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     heldTokens.delete(this.#claim.token);
@@ -123,7 +118,7 @@ async function claimOrTakeOver(directory: string, claim: Claim, patience: Patien
   }
 }
 
-/** Waits until it is sure that the process of the claim is gone. @throws SystemError ERR_NOT_READY */
+/** Returns when the process of the claim is surely gone. */
 async function requireLeft(directory: string, patience: Patience): Promise<void> {
   const first = readClaim(directory);
   if (first === undefined || isGoneHere(first)) return;

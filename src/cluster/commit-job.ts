@@ -1,6 +1,5 @@
 /**
- * The last task of a job: puts together what the tasks of the shuffle pass wrote, verifies it as the local job does, makes
- * it durable, moves it into place, and removes everything else. Killed anywhere, it is run again.
+ * The last task of a job: verifies the output, moves it into place, removes all else. Killed anywhere, it runs again.
  */
 import { StagedOutputError } from '../errors.js';
 import { moveIntoPlace } from '../io/durable.js';
@@ -28,10 +27,9 @@ import { readShuffleRecords, requireUndamaged, requireWritten } from './read-bac
 import { pathsOfShards, type ShuffleRecord } from './shuffle-record.js';
 import { requireDone } from './task-arrays.js';
 
-/** The output of a job. */
 export interface ClusterOutput {
   readonly records: number;
-  /** Of all records; shards may have headers besides. */
+  /** Without the headers of shards. */
   readonly bytes: number;
   readonly seed: string;
   /** Multiset checksum, 16 hex digits. */
@@ -41,7 +39,7 @@ export interface ClusterOutput {
   readonly splits: readonly SplitReport[] | undefined;
   readonly emptyShards?: number | undefined;
   /**
-   * The records that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
+   * The records dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
    * commit was killed while the outputs got their names.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
@@ -49,10 +47,7 @@ export interface ClusterOutput {
   readonly blank: { readonly records: number; readonly bytes: number } | undefined;
 }
 
-/**
- * @returns undefined if another process has committed the job meanwhile.
- * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if the output is wrong.
- */
+/** @returns undefined if another process has committed the job meanwhile. */
 export async function commitJob(
   job: ClusterJob,
   log: AttemptLog,
@@ -92,7 +87,6 @@ export async function commitJob(
   return output;
 }
 
-/** Verifies the output, and notes its moves. */
 async function prepareMoves(
   job: ClusterJob,
   staged: StagedOutput,
@@ -125,7 +119,6 @@ async function prepareMoves(
   return { journal: moves.journal, duplicates, blank };
 }
 
-/** Puts together what all tasks wrote, and verifies it. */
 async function completeFiles(
   job: ClusterJob,
   staged: StagedOutput,
@@ -146,7 +139,7 @@ function placeNow(place: FilesPlace): FilesPlace {
   return place.kind === 'file' ? place : { ...place, exists: nameExists(place.path, 'output') };
 }
 
-/** Each task has compared the piles that it wrote with what was scattered. @throws StagedOutputError */
+/** Each task has compared its piles with what was scattered: only whether all are there is left to check. */
 function requireAllPiles(
   records: readonly ShuffleRecord[],
   { recordBytes }: PileTotals,
@@ -174,7 +167,7 @@ async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: De
   }
 }
 
-/** Moves the shards of each task's first attempt to where those of a local job are. Another attempt may have begun. */
+/** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */
 async function takeShards(job: ClusterJob, records: readonly ShuffleRecord[]): Promise<void> {
   for (const record of records) {
     const pathOf = await pathsOfShards(job, record);
@@ -186,7 +179,7 @@ async function takeShards(job: ClusterJob, records: readonly ShuffleRecord[]): P
 }
 
 /**
- * Cuts off what tasks had added so that no machine writes behind the end of a file. Opens each file, so that this machine
+ * Cuts off what tasks had added so that no machine writes past the end of a file. Opens each file, so that this machine
  * asks for its size.
  */
 function shorten(stagingDirectory: string, { cuts, ends }: OutputLayout, regions: readonly WrittenRegion[]): void {

@@ -16,9 +16,8 @@ const shape = object({
   bytes: wholeNumber(),
   seed: text,
   checksum: checksumText,
-  /** What was dropped because an equal record is kept. Absent: nothing could be, or nobody knows any more. */
+  /** Absent: no record could be dropped as equal to another, or nobody knows any more. */
   duplicates: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
-  /** Who read the outputs back before they were published. */
   readBackBy: oneOf('verify', 'commit', 'nobody'),
 });
 
@@ -42,7 +41,6 @@ export async function writeCommitted(jobDirectory: string, note: CommittedNote):
   }
 }
 
-/** @returns undefined if the job is not committed. */
 export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {
   return format.read(join(jobDirectory, COMMITTED_NAME));
 }
@@ -56,9 +54,9 @@ const RECORD_NAME =
   /^(cuts|head|splits|slurm|commit|committing|(measure|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
 
 /**
- * Removes what a committed job needs no more: the staged outputs, then everything in the job directory but the marker and
- * what is not of a job. A task that still runs somewhere finds its files gone, and fails. The plan goes last, so whoever finds
- * it beside the marker knows that something may be left.
+ * Removes the staged outputs, then everything in the job directory but the marker and what is not of a job. A task that
+ * still runs somewhere finds its files gone, and fails. The plan goes last: beside the marker it tells that something
+ * may be left.
  */
 export function removeRest(jobDirectory: string, warn: (error: unknown) => void): void {
   let hasFailed = false;

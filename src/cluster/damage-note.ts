@@ -1,6 +1,6 @@
 /**
- * What was damaged of the output of a shuffle task when it was read back. The task is then not done: it writes its output
- * once more, and that is read back anew. No note is ever removed, so a late attempt at a task changes nothing.
+ * What was found damaged in the output of a shuffle task when it was read back. The task is then not done: it writes
+ * its output once more. No note is ever removed, so a late attempt at a task changes nothing.
  */
 import { join } from 'node:path';
 import { NameTakenError } from '../io/durable.js';
@@ -47,7 +47,6 @@ export function rewriteOf(jobDirectory: string, task: number): number {
   return rewrite;
 }
 
-/** What was found last of the output of a shuffle task; none if nothing was found. */
 export function lastDamage(jobDirectory: string, task: number): readonly DamagedRegion[] {
   const rewrite = rewriteOf(jobDirectory, task) - 1;
   if (rewrite < 0) return [];

@@ -1,7 +1,7 @@
 /**
- * What a job decides between its passes, in every task of the shuffle pass and at the commit: which records the output
- * has, where splits begin, how it is cut. All of it follows from the piles, so each task may find it. Where that takes
- * reading piles, the first that is done notes it, and later ones use the note.
+ * What every shuffle task and the commit decide between the passes: which records the output has, where splits begin,
+ * how it is cut. All of it follows from the piles, so each may find it. Where that takes reading piles, the first that
+ * is done notes it, and later ones use the note.
  */
 import { NameTakenError } from '../io/durable.js';
 import {
@@ -28,22 +28,16 @@ import { openPiles } from './open-piles.js';
 import { gatherScattered, type Scattered } from './scattered.js';
 
 export interface DecidedOutput {
-  /** Of the output alone. */
+  /** Its piles are those of the output alone. */
   readonly work: PilesWork & Pick<ShuffleWork, 'samples'>;
   readonly layout: OutputLayout;
-  /** Undefined: the output is not split. */
   readonly splits: readonly FoundSplit[] | undefined;
-  /** What the tasks found of the inputs. */
   readonly found: Scattered['found'];
-  /** What is dropped because an equal record is kept. Undefined: equal records stay. */
+  /** The records dropped because an equal one is kept. Undefined: equal records stay. */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly threads: Threads;
 }
 
-/**
- * @param attempt part of the names of temp files.
- * @param scratchDir where piles that are too large are scattered again: on this machine alone.
- */
 export async function decideOutput(
   job: ClusterJob,
   attempt: string,

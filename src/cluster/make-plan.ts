@@ -124,11 +124,11 @@ const GIB = 2 ** 30;
 const MOST_TASKS = 100_000;
 /** A smaller task takes longer to start than to be done. */
 const LEAST_TASK_BYTES = 64 * MIB;
-/** Of each thread of a task: enough that the threads end together, few enough that the files are large. */
+/** Enough that the threads of a task end together, few enough that the files are large. */
 const SLICES_A_THREAD = 2;
-/** Of each thread of a task of the shuffle pass: the tasks then get equal parts, to about a tenth. */
+/** Shuffle tasks then get equal parts, to about a tenth. */
 const PILES_A_THREAD = 8;
-/** Of an output, the most that the commit reads back itself: one machine reads it in a few minutes. */
+/** The most of an output that the commit reads back itself: one machine reads it in a few minutes. */
 const MOST_COMMIT_READ_BYTES = 100e9;
 /** Smaller buffers write pieces that no disk likes. */
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
@@ -264,7 +264,6 @@ function completeTasks(options: ClusterPlanOptions) {
   return { tasks, cpusPerTask, memoryBytes };
 }
 
-/** At most as many as were asked for. */
 function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {
   return Math.max(1, Math.min(tasks, Math.ceil(bytes / (sliceBytes ?? LEAST_TASK_BYTES))));
 }
@@ -311,7 +310,6 @@ function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning
   return { pileCount, bufferBytes: tuning.bufferBytes ?? Math.max(SMALLEST_BUFFER_BYTES, bufferBytes) };
 }
 
-/** A job that is about to read its inputs. */
 interface PreparedReading {
   readonly request: Parameters<typeof scatterSettings>[2] & {
     readonly keys?: KeyRule;
@@ -321,7 +319,7 @@ interface PreparedReading {
   readonly control: JobControl;
 }
 
-/** Reads what readers in the middle of inputs must know of the bytes before: once, and not in each task. */
+/** Once, and not in each task: reads what readers in the middle of inputs must know of the bytes before. */
 async function lookBefore(
   prepared: ReadableInputs & PreparedReading,
   { slices }: Pick<ScatterPlan, 'slices'>,

@@ -1,6 +1,6 @@
 /**
- * A task between the passes of a job that keeps one of equal records: finds what stays of its piles. All tasks of the shuffle
- * pass need that of all piles before they write, because it says where in the output each pile begins.
+ * A task between the passes of a job that keeps one of equal records: finds what stays of its piles. All shuffle tasks
+ * need that of all piles before they write, because it says where in the output each pile begins.
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
@@ -23,9 +23,7 @@ import { gatherScattered } from './scattered.js';
 import { readVisible, requireDone, taskCountOf } from './task-arrays.js';
 
 const shape = object({
-  /** The first of its piles. */
   first: wholeNumber(),
-  /** What stays of each. */
   piles: list(distinctTally),
 });
 
@@ -65,10 +63,7 @@ export async function measurePart(
   return bytes;
 }
 
-/**
- * @returns the piles with the totals of what stays, as all measure tasks found them.
- * @throws SystemError ERR_NOT_READY; VerificationError
- */
+/** @returns the piles with the totals of what stays, as all measure tasks found them. */
 export async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
   const { directory, plan } = job;
   if (!plan.request.unique) return all;
@@ -88,7 +83,6 @@ function readRecord(directory: string, task: number): MeasureRecord | undefined 
   return format.read(join(directory, recordNameOf('measure', task)));
 }
 
-/** @throws VerificationError if another attempt was first and found something else. */
 async function noteFirst(directory: string, task: number, own: MeasureRecord): Promise<void> {
   try {
     await createDurably(directory, recordNameOf('measure', task), format.seal(own));

@@ -1,7 +1,4 @@
-/**
- * Opens a planned job on the machine of a task: reads the plan, checks that this machine can do the task, and makes what
- * the passes need.
- */
+/** Opens a planned job on the machine of a task, and checks that this machine can do the task. */
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
@@ -26,7 +23,6 @@ import type { Patience } from './until-visible.js';
 export interface TaskTalk {
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
-  /** Where its time goes. */
   readonly times: TaskTimes;
 }
 
@@ -34,7 +30,7 @@ export interface TaskTalk {
 export interface TaskInSight {
   /** The index of a scatter task; undefined: a task that reads piles. */
   readonly scatterIndex: number | undefined;
-  /** It puts no records in order, so it may have less memory. */
+  /** A commit puts no records in order, so it may have less memory. */
   readonly isCommit: boolean;
   /** For piles that are too large. */
   readonly scratchDir: string;
@@ -47,18 +43,13 @@ export interface ClusterJob extends TaskTalk {
   readonly gates: DeviceGates;
   readonly control: JobControl;
   readonly stop: JobStop;
-  /** How pile sets lie in the job directory. */
   readonly piling: PileStorage;
   /** As the plan has them; a task that reads some looks at these again. */
   readonly inputs: readonly FileInput[];
   readonly keyOf: (inputOrdinal: number) => bigint;
 }
 
-/**
- * @param task what is to do, which says which devices it meets.
- * @returns undefined if the job is committed.
- * @throws UsageError ERR_OPTION if there is no job; ERR_MEMORY_BUDGET if this machine has less memory than the plan needs.
- */
+/** @param task says which devices it meets. @returns undefined if the job is committed. */
 export async function openClusterJob(
   jobDir: string,
   task: TaskInSight,
@@ -92,7 +83,7 @@ export async function openClusterJob(
   };
 }
 
-/** The control of a job has room for the gates that are known when it is made: so a task knows all of its devices by then. */
+/** A control has room only for the gates that are known when it is made: so a task names all of its devices before. */
 function makeGates(plan: ClusterPlan, { scatterIndex, scratchDir }: TaskInSight, gates: DeviceGates): void {
   // What is not there is refused where it is opened.
   const makeGate = (path: string, role: FileRole) => {
@@ -109,7 +100,7 @@ function inputPathsOf({ scatterTasks, slices, inputs }: ClusterPlan, task: numbe
   return new Set(parts.flatMap(({ inputOrdinal }) => inputs[inputOrdinal]?.path ?? []));
 }
 
-/** @returns undefined if the job is committed. @throws UsageError if there is none. */
+/** @returns undefined if the job is committed. */
 export async function findPlan(
   jobDir: string,
   patience: Patience,
@@ -163,7 +154,6 @@ function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
   }));
 }
 
-/** @param releases ends the threads. */
 export function startTaskThreads(
   { plan: { inline, memory }, control, stop, times }: ClusterJob,
   { releases }: JobScope,
@@ -172,13 +162,12 @@ export function startTaskThreads(
   return startThreads({ threadCount, startCount: 0 }, { control, stop }, times.add, releases);
 }
 
-/** Inputs without gates, for who reads none of them. */
+/** Inputs without gates, for a task that reads none of them. */
 export function ungated({ inputs, plan }: ClusterJob) {
   const { firstHeader, weighing } = plan;
   return { inputs, gates: inputs.map(() => UNGATED), firstHeader, weighing };
 }
 
-/** @throws SystemError if the caller wants more than there is of something that others make. */
 export function notReady(message: string): SystemError {
   return new SystemError('ERR_NOT_READY', message);
 }

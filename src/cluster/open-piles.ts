@@ -14,10 +14,7 @@ export interface OpenedPiles {
   readonly threads: Threads;
 }
 
-/**
- * @param attempt part of the names of temp files.
- * @param scratchDir where piles that are too large are scattered again: on this machine alone.
- */
+/** @param scratchDir where piles that are too large are scattered again: on this machine alone. */
 export async function openPiles(
   job: ClusterJob,
   piles: ScatteredPiles,

@@ -1,7 +1,4 @@
-/**
- * Reads back what the shuffle tasks wrote, before the output is published: days and machines lie between. The commit does
- * it where that is a matter of minutes; else verify tasks do it, one for each shuffle task.
- */
+/** Before the output is published, reads back what the shuffle tasks wrote: days and machines lie between. */
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { counted, nameSome, VerificationError } from '../errors.js';
@@ -24,9 +21,8 @@ import { quoteForShell } from './slurm-script.js';
 import { requireDone, taskCountOf, unfinished, unfinishedTasks } from './task-arrays.js';
 
 /**
- * The verify task of a shuffle task.
+ * If the output of the shuffle task of this index is damaged, that task is no longer done.
  * @returns the stored bytes that this attempt read; undefined if the task was done before.
- * @throws VerificationError if the output of the shuffle task is damaged: that task is then not done.
  */
 export async function verifyPart(
   job: ClusterJob,
@@ -51,11 +47,6 @@ export async function verifyPart(
   return bytes;
 }
 
-/**
- * The records of all shuffle tasks.
- * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if some are not because what they
- *   wrote was damaged.
- */
 export function readShuffleRecords(job: ClusterJob): ShuffleRecord[] {
   const { directory, plan } = job;
   return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
@@ -65,7 +56,7 @@ export function readShuffleRecords(job: ClusterJob): ShuffleRecord[] {
   });
 }
 
-/** Waits until all shuffle tasks are done. @param isOver whether the job needs them no more. @throws as `readShuffleRecords`. */
+/** Throws a VerificationError if tasks are not done because what they wrote was damaged. */
 export async function requireWritten(job: ClusterJob, isOver: () => boolean): Promise<void> {
   await requireDone(job, 'shuffle', isOver).catch((error: unknown) => {
     throw damageOf(job, unfinishedTasks(job, 'shuffle')) ?? error;
@@ -85,10 +76,9 @@ interface StagedRegion {
 }
 
 /**
- * Looks whether all that tasks wrote is there, and reads it back.
+ * Looks whether all that tasks wrote is there, and reads it back. If not, these tasks are not done any more.
  * @param threads undefined: verify tasks have read it, or nobody shall; then only the lengths of files are compared.
  * @returns the stored bytes of the regions.
- * @throws VerificationError that tells which tasks to run again. They are not done any more.
  */
 export async function requireUndamaged(
   job: ClusterJob,
@@ -178,7 +168,6 @@ async function changedAmong(
   return changed;
 }
 
-/** Undefined: none of the tasks has damaged output. */
 function damageOf(job: ClusterJob, tasks: readonly number[]): VerificationError | undefined {
   const found = tasks.map((task) => [task, lastDamage(job.directory, task)] as const);
   const damaged = found.filter(([, regions]) => regions.length > 0);

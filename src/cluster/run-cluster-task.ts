@@ -19,7 +19,6 @@ import { leaveProfile } from './task-profile.js';
 import { TaskTimes } from './task-times.js';
 import { Patience } from './until-visible.js';
 
-/** Which task, of which job. */
 export interface ClusterTaskOptions {
   /** There is one task of the kind `commit`, without an index. */
   readonly kind: TaskKind;
@@ -43,15 +42,12 @@ export interface ClusterTaskReport {
   readonly done: readonly number[];
   /** The tasks that were done before. */
   readonly wereDone: readonly number[];
-  /**
-   * In a scatter task: of the inputs as stored. In a measure task: of the records it read. In a verify task: of the
-   * output as stored. Else: of records in the output.
-   */
+  /** Stored bytes of inputs (scatter) or output (verify); else of records: read (measure), or in the output. */
   readonly bytes: number;
   readonly seconds: number;
   /** Whether the whole job was committed before. */
   readonly wasCommitted: boolean;
-  /** Of a commit. */
+  /** What a commit made. */
   readonly output: ClusterOutput | undefined;
 }
 
@@ -70,9 +66,10 @@ const DEFAULT_WAIT_SECONDS = 60;
 const MOST_WAIT_SECONDS = 86_400;
 
 /**
- * Does a task that a scheduler has started. A task that was done before is not done again.
- * An array is sized before the plan, so an index beyond the plan has nothing to do.
- * @throws UsageError for a job directory without a plan; SystemError ERR_NOT_READY if tasks that must be done first are not.
+ * Does a task that a scheduler has started. A task that was done before is not done again, and an index beyond the plan
+ * has nothing to do: an array is sized before the plan.
+ * @throws UsageError for a job directory without a plan; SystemError ERR_NOT_READY if tasks that must be done first are
+ *   not.
  * @param startSeconds how long the process took to start, if the task is all that it does.
  */
 export async function runClusterTask(options: ClusterTaskOptions, startSeconds = 0): Promise<ClusterTaskReport> {
@@ -108,12 +105,11 @@ async function runTask(options: ClusterTaskOptions, startSeconds: number): Promi
 }
 
 interface TaskOutcome {
-  /** Of the tasks of this kind. */
+  /** Tasks of this kind in the plan. */
   readonly count: number;
   /** Undefined: it was done before. */
   readonly bytes?: number | undefined;
   readonly output?: ClusterOutput | undefined;
-  /** Whether the whole job was committed before. */
   readonly isCommitted?: boolean;
 }
 
@@ -203,8 +199,8 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
 }
 
 /**
- * The first thing that a task looks for: the directory in which outputs are staged. A directory of the same path on a disk
- * of its own does not have it. So a machine that does not see the output is found out before it has read a byte.
+ * A task looks first for the directory in which outputs are staged. A directory of the same path on another disk does
+ * not have it. So a machine that does not see the output is found out before it has read a byte.
  */
 async function requireStaging({ directory, plan, patience }: ClusterJob): Promise<void> {
   const { stagingDirectory, output } = plan;

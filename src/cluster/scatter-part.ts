@@ -1,6 +1,5 @@
 /**
- * A task of the scatter pass: puts the records of its slices on piles, as the local pass does, and commits each slice by
- * a hard link. A slice that another attempt has committed is left alone.
+ * A task of the scatter pass. A hard link commits a slice; a slice that another attempt has committed is left alone.
  */
 import { hostname } from 'node:os';
 import { HeadLimit } from '../../workers/piles/head-limit.js';
@@ -85,7 +84,7 @@ export async function scatterPart(
     const take = (result: ScatterResult, slice: number) => commits.add({ slice, result });
     await committing(commits, () => scatterSlices(work, threads, left, before, take));
   } catch (error) {
-    // No thread may make a file of this attempt behind the removal.
+    // No thread may make a file of this attempt after the removal.
     await threads.pool.destroy();
     for (const slice of left) if (!mayBeCommitted.has(slice)) removeOwn(job, work, slice, scope);
     throw error;
@@ -112,11 +111,10 @@ async function commitOrYield(
   }
 }
 
-/** @throws VerificationError if two attempts at a slice found other records. */
 function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
   const [a, b] = [own, first].map(({ totals, leftOut }) => {
     const { records, bytes, checksum } = sumTotals(totals);
-    // Which records cannot be among the head depends on those that were read before.
+    // Which records cannot be in the head depends on those that were read before.
     const isLimited = leftOut !== undefined && leftOut.records > 0;
     return { records, bytes, checksum, isLimited };
   });
@@ -135,10 +133,7 @@ function removeOwn({ piling }: ClusterJob, { settings, attempt }: ScatterWork, s
   }
 }
 
-/**
- * Finds the inputs of these slices on this machine.
- * @throws InputError ERR_INPUT_CHANGED if one is not as the plan has it.
- */
+/** The inputs of these slices on this machine, unchanged since the plan, and what comes before each part. */
 async function openInputs({ inputs, gates, plan, signal }: ClusterJob, slices: readonly number[]) {
   const own: FileInput[] = [...inputs];
   const gateOf = inputs.map(() => UNGATED);

@@ -7,16 +7,12 @@ import { hearSignalsAt } from '../pause.js';
 import { type ClusterJob, ungated } from './open-job.js';
 import { requireDone } from './task-arrays.js';
 
-/** The piles of all tasks, and what the tasks found of the inputs. */
 export interface Scattered {
   readonly piles: ScatteredPiles;
   readonly found: Pick<GatheredSlices, 'header' | 'recordEnds' | 'leftOut' | 'blank' | 'beginnings'>;
 }
 
-/**
- * @throws SystemError ERR_NOT_READY that names the tasks that are not done; VerificationError if a record is damaged, or if
- *   the tasks did not read every byte of every input once.
- */
+/** Checks that the tasks read every byte of every input once. */
 export async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   const { plan, piling, signal } = job;
   const gathered = new GatheredSlices({ ...ungated(job), settings: plan.request }, piling.layout.pileCount);
@@ -28,7 +24,6 @@ export async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   return { piles: gathered.piles(), found: gathered };
 }
 
-/** @throws VerificationError if the pile set is damaged, or if its files do not become visible in time. */
 export async function readScatteredSlice(
   { directory, plan, piling, patience }: ClusterJob,
   slice: number,

@@ -61,7 +61,7 @@ export async function shufflePart(
     if (!(await noteFirst(directory, { task: index, rewrite, ...written }))) removeOwn();
     return recordBytesOf(written.ranges.flatMap(({ regions }) => regions));
   } catch (error) {
-    // No thread may make a file of this attempt behind the removal.
+    // No thread may make a file of this attempt after the removal.
     await decided.threads.pool.destroy();
     // A link that fails may have been made all the same: then the commit takes these files.
     if (mayBeNoted) throw error;
@@ -74,13 +74,11 @@ export async function shufflePart(
   }
 }
 
-/** The part of the output that a task writes. */
 interface Share {
   readonly part: PilePart;
   readonly shards: ShardRange;
   /** Its directory in the staging directory; undefined: it writes to the files of all. */
   readonly own: string | undefined;
-  /** Where it writes. */
   readonly directory: string;
 }
 
@@ -128,7 +126,7 @@ function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
   return target.kind === 'appended' ? { ...target, own } : target;
 }
 
-/** @returns whether this attempt was the first, or may have been. @throws VerificationError if another one wrote other records. */
+/** @returns whether this attempt was the first, or may have been. */
 async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
   try {
     await writeShuffleRecord(directory, record);
@@ -145,7 +143,7 @@ async function noteFirst(directory: string, record: ShuffleRecord): Promise<bool
   );
 }
 
-/** What two attempts must agree on. Compressed bytes may differ between two versions of a library, their records not. */
+/** What two attempts must agree on: not on compressed bytes, which may differ between versions of a library. */
 function contentOf({ own, ranges }: ShuffleRecord): string {
   const regions = ranges.flatMap((range) => range.regions);
   if (own === null)
@@ -155,7 +153,6 @@ function contentOf({ own, ranges }: ShuffleRecord): string {
   return JSON.stringify([...bytesOfShard].sort(([a], [b]) => a - b));
 }
 
-/** The piles that hold the records of these shards. */
 function pilesOfShards({ cuts }: OutputLayout, { first, end }: ShardRange, totals: PileTotals): PilePart {
   if (first === end) return { first: 0, end: 0 };
   const find = pileFinder(totals, cuts.by);
@@ -182,7 +179,7 @@ function lengthenStaged(stagingDirectory: string, layout: OutputLayout, totals: 
   for (let shard = shardAt(cuts, before(part.first)); shard <= last; shard++) {
     const endAt = cutAt(cuts, shard + 1);
     const next = endAt === Number.POSITIVE_INFINITY ? undefined : find(endAt);
-    // A record lies across the cut at most.
+    // At most one record lies across the cut.
     const endByte =
       next === undefined ? recordBytes : Math.min(recordBytes, next.pileByte + (totals.recordBytes[next.pile] ?? 0));
     const byteLength = ends.headerBytes + (endByte - begin.pileByte) + ends.trailerOf(0).byteLength;

@@ -1,7 +1,4 @@
-/**
- * The record of a task of the shuffle pass that is done: what it wrote, and where. The first attempt at the task makes it. It
- * counts until the output is found damaged; then the task makes another one.
- */
+/** What a shuffle task wrote, and where. It counts until the output is found damaged; then the task makes another. */
 import { basename, join } from 'node:path';
 import { fileName, list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists } from '../io/paths.js';
@@ -39,7 +36,6 @@ export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRe
   await createDurably(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
 }
 
-/** @returns undefined if the task is not done. @throws VerificationError if the record is damaged. */
 export function readShuffleRecord(jobDirectory: string, task: number, rewrite: number): ShuffleRecord | undefined {
   return format.read(join(jobDirectory, recordNameOf('shuffle', task, rewrite)));
 }

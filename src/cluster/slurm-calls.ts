@@ -1,19 +1,16 @@
-/**
- * All that this program asks of Slurm, through its commands: sbatch, squeue, scancel and scontrol. What they refuse comes
- * back in their own words. Nothing here believes that a submitted job still exists.
- */
+/** All that this program asks of Slurm, through its commands. What they refuse comes back in their own words. */
 import { SystemError, UsageError } from '../errors.js';
 import { ChildProgram, isProgram } from '../machine/child-program.js';
 import { commentOf, SLURM_KINDS, type SlurmKind } from './slurm-script.js';
 
-/** Slurm's own default, for who asks without Slurm. */
+/** Slurm's own default, where there is no Slurm to ask. */
 export const USUAL_ARRAY_SIZE = 1001;
 
 export interface SlurmTask {
   readonly kind: SlurmKind;
-  /** That of the whole array. */
+  /** The id of the whole array. */
   readonly jobId: string;
-  /** Of an array. */
+  /** Undefined: the job is no array. */
   readonly index: number | undefined;
   readonly state: string;
   readonly node: string;
@@ -30,7 +27,7 @@ export interface SlurmId {
 /** A task that is over, with what only its end tells. */
 export interface EndedTask extends SlurmTask {
   readonly exit: { readonly code: number; readonly signal: number } | undefined;
-  /** The number of the user who cancelled it. Undefined: nobody, or not known. */
+  /** The number of the user who cancelled it. Undefined: nobody did, or it is not known. */
   readonly cancelledBy: string | undefined;
 }
 
@@ -51,12 +48,12 @@ export async function readArraySize(): Promise<number> {
   return Math.max(1, Math.min(...numbers, numbers.length === 0 ? USUAL_ARRAY_SIZE : Number.POSITIVE_INFINITY));
 }
 
-/** Has Slurm check a request, without a job. @throws SystemError ERR_SLURM */
+/** Submits nothing. */
 export async function testRequest(words: readonly string[]): Promise<void> {
   await callSlurm(['sbatch', '--test-only', ...words], '#!/bin/sh\n');
 }
 
-/** @returns the id of the job. @throws SystemError ERR_SLURM */
+/** @returns the id of the job. */
 export async function submit(words: readonly string[], script: string): Promise<string> {
   const answer = await callSlurm(words, script);
   // With several clusters, the name of one follows.
@@ -65,7 +62,7 @@ export async function submit(words: readonly string[], script: string): Promise<
   return id;
 }
 
-/** All tasks of this token that Slurm still knows. @throws SystemError ERR_SLURM */
+/** All tasks of this token that Slurm still knows. */
 export async function readQueue(token: string): Promise<SlurmTask[]> {
   const user = String(process.geteuid?.() ?? '');
   const answer = await callSlurm(['squeue', '-h', '-r', '-t', 'all', '-u', user, '-o', '%F|%K|%T|%N|%l|%k|%r']);
@@ -105,7 +102,7 @@ function exitOf(text: string): EndedTask['exit'] {
   return code === undefined ? undefined : { code: Number(code), signal: Number(signal) };
 }
 
-/** The nodes from which Slurm may choose. @throws SystemError ERR_SLURM */
+/** The nodes from which Slurm may choose. */
 export async function readNodes(partition: string | undefined): Promise<NodeSize[]> {
   const where = partition === undefined ? [] : ['-p', partition];
   const answer = await callSlurm(['sinfo', '-h', '-N', ...where, '-o', '%c|%m|%P']);
@@ -142,7 +139,7 @@ export async function cancel(jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await callSlurm(['scancel', ...jobIds]);
 }
 
-/** @returns what it wrote to standard output. @throws SystemError ERR_SLURM */
+/** @returns what it wrote to standard output. */
 async function callSlurm(words: readonly string[], input = ''): Promise<string> {
   const [name = ''] = words;
   const program = await ChildProgram.start(words).catch((error: unknown) => {

@@ -1,7 +1,4 @@
-/**
- * Why tasks on Slurm did not succeed. Slurm says how they ended: the states of its queue, the exit of a job it remembers,
- * its accounting if it has one. Attempts note their errors, and logs have the rest.
- */
+/** Why tasks on Slurm did not succeed: by its queue, its accounting if it has one, the errors of attempts, and logs. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { nameSome } from '../errors.js';
@@ -28,7 +25,6 @@ interface Failure {
 
 /**
  * @param seen tasks that are over, as the queue showed them last.
- * @param jobs that were submitted.
  * @returns a line for each cause, of the first kind of tasks that failed: the others only waited for it.
  */
 export async function describeFailures(
@@ -134,7 +130,7 @@ function userNamed(uid: string): string {
   return Number(uid) === process.getuid?.() ? userInfo().username : `user ${uid}`;
 }
 
-/** Of tasks that Slurm has forgotten and that noted no error. */
+/** For tasks that Slurm has forgotten and that noted no error. */
 function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
   const kind = status.state === 'committed' ? 'commit' : status.state;
   const indexes = kind === 'commit' ? [undefined] : (status[kind]?.unfinished ?? []).slice(0, MOST_ASKED);
@@ -146,7 +142,6 @@ function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
   });
 }
 
-/** Tasks with the same cause together. */
 function inWords(failures: readonly Failure[]): string[] {
   return [...new Set(failures.map(({ cause }) => cause))].flatMap((cause) => {
     const group = failures.filter((each) => each.cause === cause);

@@ -66,7 +66,7 @@ export async function followSlurm(
   }
 }
 
-/** Of a commit that has ended well, as Slurm says, and may not show here yet. */
+/** The output of a commit that Slurm says has ended well. It may not show here yet. */
 async function outputOfCommit(
   jobDir: string,
   tasks: readonly SlurmTask[],
@@ -107,7 +107,6 @@ async function failureOf(
   );
 }
 
-/** Turns what is done into progress as that of a local job. */
 function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
   const storedBytes = plan.sliceBytes.reduce((sum, bytes) => sum + bytes, 0);
   const { expectedBytes, expectedOutputBytes } = plan;

@@ -1,7 +1,7 @@
 /**
- * Runs a planned job on Slurm: an array of scatter tasks, arrays of other tasks each of which depends on the one
- * before, and the commit that depends on the last. Slurm may lose a job, run a task twice at the same time, and give an
- * id again. So what is done is what has its record in the job directory, and a later submission asks for the rest.
+ * Runs a planned job on Slurm: an array of scatter tasks, arrays of other tasks, and the commit; each depends on the
+ * one before. Slurm may lose a job, run a task twice at the same time, and give an id again. So what is done is what
+ * has its record in the job directory, and a later submission asks for the rest.
  */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -66,7 +66,6 @@ export interface SlurmResumeOptions extends SlurmTaskOptions {
   readonly jobDir: string;
 }
 
-/** A job of Slurm. */
 export interface SubmittedJob {
   readonly kind: TaskKind;
   readonly id: string;
@@ -81,7 +80,7 @@ export interface SlurmSubmission {
   readonly jobs: readonly SubmittedJob[];
   /** Whether an earlier call submitted these jobs, and nothing was submitted now. */
   readonly wereQueued: boolean;
-  /** Of a job that was planned now. */
+  /** The plan, if this call made it. */
   readonly plan: ClusterPlanReport | undefined;
 }
 
@@ -90,10 +89,9 @@ const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TAS
 const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
- * Plans a job and submits its tasks: all of them, or none.
+ * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.
  * @param program what a task calls: Node and its script.
- * @throws SystemError ERR_SLURM with Slurm's own words. What Slurm can refuse at once it refuses before anything is
- *   planned.
+ * @throws SystemError ERR_SLURM with Slurm's own words.
  */
 export async function submitToSlurm(
   options: SlurmOptions,
@@ -112,8 +110,8 @@ export async function submitToSlurm(
 }
 
 /**
- * Submits the tasks of a planned job that have no record. Of jobs that an earlier call submitted and that are still
- * queued, it submits only those behind the last one: that call was killed before it could.
+ * Submits the tasks of a planned job that have no record. If jobs of an earlier call are still queued, it submits only
+ * those after the last one: that call was killed before it could.
  * @throws UsageError if there is no planned job.
  */
 export async function resumeOnSlurm(
@@ -186,11 +184,7 @@ export async function describeSlurm(
   return [...described, ...note].join('\n');
 }
 
-/**
- * Has Slurm check what tasks ask for.
- * @returns the memory of a task for records.
- * @throws SystemError ERR_SLURM, UsageError
- */
+/** Has Slurm check what tasks ask for. @returns the memory of a task for records. */
 export async function requirePossible(settings: SlurmNote): Promise<number> {
   requireSlurm();
   const request = asSlurmRequest(settings);
@@ -210,7 +204,7 @@ async function explained<T>(request: SlurmRequest, kind: TaskKind, asked: Promis
   });
 }
 
-/** Of the nodes on which a task may run that asks for all memory. */
+/** Needed only for a task that asks for all memory of its node. */
 async function smallestNode({ taskMemoryBytes, partition, cpusPerTask }: SlurmNote): Promise<NodeSize | undefined> {
   if (taskMemoryBytes > 0) return undefined;
   const nodes = await readNodes(partition);
@@ -226,7 +220,6 @@ function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: 
   return { ...rest, cpusPerTask, memoryBytes };
 }
 
-/** Node, and the command of this package. */
 export function ownProgram(): string[] {
   const root = dirname(createRequire(import.meta.url).resolve('pileshuf/package.json'));
   return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];

@@ -1,5 +1,5 @@
 /**
- * A job whose inputs other jobs of Slurm still write. Nobody can plan it yet: a plan lists the inputs. So the plan is a
+ * A job whose inputs other jobs of Slurm still write. A plan lists the inputs, so nobody can plan it yet. The plan is a
  * job of its own that waits for the others, plans on its node, and submits the tasks from there.
  */
 import { join, resolve } from 'node:path';

@@ -1,6 +1,5 @@
 /**
- * What the job directory notes of the submissions to Slurm: how they are found again, and what tasks asked for, so that a
- * later submission asks for the same. It names no ids of jobs: those may be lost, and reused.
+ * What tasks asked of Slurm, so that a later submission asks for the same. No ids of jobs: these are lost or reused.
  */
 import { join } from 'node:path';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
@@ -43,7 +42,6 @@ export async function writeSlurmNote(jobDirectory: string, note: SlurmNote): Pro
   await replaceDurably(jobDirectory, SLURM_NAME, format.seal(note));
 }
 
-/** @returns undefined if nothing of the job was submitted. */
 export function readSlurmNote(jobDirectory: string): SlurmNote | undefined {
   return format.read(join(jobDirectory, SLURM_NAME));
 }

@@ -44,7 +44,6 @@ export function groupActive(tasks: readonly SlurmTask[]): SlurmQueueEntry[] {
   return entries.sort((a, b) => SLURM_KINDS.indexOf(a.kind) - SLURM_KINDS.indexOf(b.kind));
 }
 
-/** @param task the first of so many. */
 function entryOf({ kind, jobId, state, reason, ...task }: SlurmTask, tasks: number): SlurmQueueEntry {
   const index = tasks === 1 ? task.index : undefined;
   const id = index === undefined ? jobId : `${jobId}_${index}`;

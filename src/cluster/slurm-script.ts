@@ -1,7 +1,4 @@
-/**
- * What Slurm is told of a job, as text: the words of each call of sbatch, and the script that runs on a node. Nothing is
- * asked and nothing is written here.
- */
+/** The words of each call of sbatch, and the script that runs on a node. Pure functions. */
 import { UsageError } from '../errors.js';
 import { TASK_KINDS, type TaskKind } from './task-arrays.js';
 
@@ -30,7 +27,7 @@ export interface SlurmRequest {
 
 export interface SlurmJob {
   readonly kind: TaskKind;
-  /** Of an array: the indexes to run, of `0` to `stride - 1`. A commit has none. */
+  /** The indexes to run, of `0` to `stride - 1`. A commit is no array. */
   readonly array: { readonly indexes: readonly number[]; readonly stride: number } | undefined;
 }
 
@@ -40,7 +37,6 @@ export interface SlurmPlace {
   readonly logDirectory: string;
   /** Undefined: `$SLURM_TMPDIR`, else `$TMPDIR`, else /tmp, on each node. */
   readonly scratchDir: string | undefined;
-  /** What the shell of a task does first. */
   readonly envCommand: string | undefined;
   /** Node and the script that it runs. */
   readonly program: readonly string[];
@@ -87,7 +83,6 @@ export function requestWords(request: SlurmRequest, kind: SlurmKind): string[] {
   ];
 }
 
-/** What a task may use. */
 export function limitsOf(request: SlurmRequest, kind: SlurmKind) {
   const { time, taskMemoryBytes, commitTime = time, commitMemoryBytes = taskMemoryBytes } = request;
   return kind === 'commit'
@@ -95,11 +90,7 @@ export function limitsOf(request: SlurmRequest, kind: SlurmKind) {
     : { time, memoryBytes: taskMemoryBytes };
 }
 
-/**
- * All words of a submission, the name of the program first.
- * @param after the job that must succeed before.
- * @param maxParallel how many tasks of the array may run at once.
- */
+/** @param after the id of the job that must succeed before. */
 export function submissionWords(
   request: SlurmRequest,
   { logDirectory, token }: SlurmPlace,
@@ -122,7 +113,7 @@ export function submissionWords(
   ];
 }
 
-/** By it the submissions of a job are found again, whatever became of the answer to sbatch. */
+/** By this comment the submissions of a job are found again, whatever became of the answer to sbatch. */
 export function commentOf(token: string, kind: SlurmKind): string {
   return `pileshuf:${token}:${kind}`;
 }
@@ -150,9 +141,9 @@ export function foldTasks(unfinished: readonly number[], taskCount: number, most
 }
 
 /**
- * The script of a submission. A task gets few variables of the environment, so that what a user has set up on one machine
- * changes nothing; with a command of the user, it gets what that leaves. It is tried once more after a failure that may
- * pass: a wrong call and a bad input stay what they are, and a signal means that it must end.
+ * A task gets few variables of the environment, so that what a user has set up on one machine changes nothing; with
+ * `envCommand` it gets what that leaves. It is tried once more after a failure that may pass: a wrong call and a bad
+ * input stay what they are, and a signal means that it must end.
  */
 export function taskScript(place: SlurmPlace, { kind, array }: SlurmJob): string {
   const { jobDirectory, scratchDir, envCommand, program } = place;
@@ -200,7 +191,6 @@ export function shellFor(envCommand: string | undefined): string {
   return envCommand === undefined ? '#!/bin/sh' : '#!/bin/bash -l';
 }
 
-/** @returns nothing for a task without such a command. */
 export function preparation(envCommand: string | undefined): string {
   if (envCommand === undefined) return '';
   return `{

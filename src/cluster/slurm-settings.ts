@@ -1,6 +1,4 @@
-/**
- * What Slurm is told of the tasks of a job: what was asked for, what an earlier submission noted, else the defaults.
- */
+/** What Slurm is told of tasks: what was asked for, what an earlier submission noted, else the defaults. */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
@@ -41,10 +39,7 @@ export interface SlurmTaskOptions {
   readonly maxParallel?: number | undefined;
   /** Gets a log of each task. Default `logs` in the job directory, which stays. */
   readonly logDir?: string | undefined;
-  /**
-   * A directory on each node for piles that are too large for the memory. Default $SLURM_TMPDIR, else $TMPDIR, else
-   * /tmp.
-   */
+  /** A directory on each node for piles that exceed the memory. Default $SLURM_TMPDIR, else $TMPDIR, else /tmp. */
   readonly scratchDir?: string | undefined;
   /**
    * What the shell of each task does first, in a login bash: `module load node`. The task then gets the environment
@@ -78,12 +73,11 @@ const MIB = 2 ** 20;
 const DEFAULT_CPUS = 4;
 const DEFAULT_JOB_NAME = 'pileshuf';
 const DEFAULT_MEMORY_OF_THREAD = 2 * GIB;
-/** What Node takes beside the records, and what each thread takes beside its own. */
+/** Node takes the first beside the records, and each thread the second. */
 const PROGRAM_BYTES = 256 * MIB;
 const PROGRAM_BYTES_OF_THREAD = 64 * MIB;
 const LEAST_RECORD_BYTES = 64 * MIB;
 
-/** What a task needs, by its plan. */
 export function plannedNeed({
   memory,
   memoryBytes,
@@ -92,9 +86,6 @@ export function plannedNeed({
   return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
 }
 
-/**
- * @param noted by an earlier submission.
- */
 export function settle(
   asked: SlurmTaskOptions,
   noted: SlurmNote | undefined,
@@ -167,7 +158,7 @@ function programBytes(cpusPerTask: number): number {
 }
 
 /**
- * What the memory of a task leaves for records. Of all that a node has, three quarters are its memory: the system needs
+ * What the memory of a task leaves for records. Of all that a node has, a task takes three quarters: the system needs
  * some, and caches files in the rest.
  * @param smallest the node with the least memory of those that have the CPUs.
  */

@@ -1,6 +1,6 @@
 /**
- * What helps, in the words of a job of tasks. The checks, the passes and the outputs are those of a local job, and their
- * errors advise what helps one: `resume`, `tempDirs`, `force`. Here a task is run again, or the job is planned again.
+ * The checks, the passes and the outputs of tasks are those of a local job, and their errors advise what helps one:
+ * `resume`, `tempDirs`, `force`. Here a task is run again, or the job is planned again.
  */
 import { PileshufError, START_ANEW_ADVICE } from '../errors.js';
 import { REPLACE_ADVICE } from '../io/durable.js';
@@ -42,7 +42,6 @@ export const ADVICE_OF_TASKS: Advice = [
   ['`tempDirs`', '`scratchDir`'],
 ];
 
-/** @returns the warnings of a job in these words. */
 export function warningsWith<Options extends { readonly onWarning?: ((line: string) => void) | undefined }>(
   options: Options,
   advice: Advice,
@@ -51,7 +50,7 @@ export function warningsWith<Options extends { readonly onWarning?: ((line: stri
   return onWarning === undefined ? options : { ...options, onWarning: (line) => onWarning(inWordsOf(line, advice)) };
 }
 
-/** Puts an error, and those of the cleanup after it, in these words. */
+/** It also puts the errors of the cleanup into these words. */
 export function adviseInError(error: unknown, advice: Advice): void {
   if (!(error instanceof PileshufError)) return;
   error.message = inWordsOf(error.message, advice);

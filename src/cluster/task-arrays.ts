@@ -10,20 +10,15 @@ import { type ClusterPlan, recordNameOf } from './cluster-plan.js';
 import { rewriteOf } from './damage-note.js';
 import { type ClusterJob, notReady } from './open-job.js';
 
-/**
- * `measure` has tasks where of equal records one is kept, `verify` where the output is too large for the commit to
- * read it back.
- */
+/** `measure` has tasks only to keep one of equal records, `verify` only for an output too large for the commit. */
 export const ARRAY_KINDS = ['scatter', 'measure', 'shuffle', 'verify'] as const;
 export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
 
 export type ArrayKind = (typeof ARRAY_KINDS)[number];
 export type TaskKind = (typeof TASK_KINDS)[number];
 
-/** A job directory and its plan. */
 export type FoundJob = Pick<ClusterJob, 'directory' | 'plan'>;
 
-/** 0: the job has no tasks of this kind. */
 export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
   return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
 }
@@ -40,11 +35,7 @@ export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind):
   return Array.from({ length: taskCountOf(plan, kind) }, (_, task) => task).filter((task) => !isDone(task));
 }
 
-/**
- * Waits until all tasks of a kind are done.
- * @param isOver whether the job needs them no more. Absent: it does.
- * @throws SystemError ERR_NOT_READY that names those that are not.
- */
+/** Waits until all tasks of a kind are done. @param isOver whether the job needs them no more. */
 export async function requireDone(
   job: Pick<ClusterJob, 'directory' | 'plan' | 'patience'>,
   kind: ArrayKind,
@@ -56,7 +47,7 @@ export async function requireDone(
   throw notReady(unfinished(kind, unfinishedTasks(job, kind), directory));
 }
 
-/** Reads the record of a task that is done, which may not be visible here yet. @throws SystemError ERR_NOT_READY */
+/** The record of a task that is done may not be visible here yet. */
 export async function readVisible<T>(
   { directory, patience }: Pick<ClusterJob, 'directory' | 'patience'>,
   kind: ArrayKind,
@@ -68,7 +59,6 @@ export async function readVisible<T>(
   return record;
 }
 
-/** Names tasks that must be done first, in one line. */
 export function unfinished(kind: ArrayKind, tasks: readonly number[], directory: string): string {
   const one = tasks.length === 1;
   return `${kind} task${one ? '' : 's'} ${nameSome(tasks.map(String))} of ${directory} ${one ? 'is' : 'are'} not done; run ${one ? 'it' : 'them'} first`;

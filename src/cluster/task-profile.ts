@@ -1,7 +1,5 @@
 /**
- * The profile of a task: the first attempt that has done the task leaves it beside the records of attempts, and the
- * commit puts all of them together (cluster-profile.ts). Nothing depends on it: an attempt that cannot leave it has
- * done its work all the same.
+ * The first attempt that has done a task leaves its profile for the commit; one that cannot has done its work anyway.
  */
 import { join } from 'node:path';
 import { linkToNewName } from '../io/durable.js';
@@ -47,7 +45,6 @@ function placeIn(jobDirectory: string, kind: TaskKind, index: number): string {
   return join(jobDirectory, ATTEMPTS_NAME, `${kind}-${String(index).padStart(6, '0')}.profile`);
 }
 
-/** Leaves the profile of a task for the commit, unless another attempt has done so. */
 export function leaveProfile(jobDirectory: string, profile: ClusterTaskProfile): void {
   const place = placeIn(jobDirectory, profile.kind, profile.index);
   const whole = nameOfAttempt(place);
@@ -64,7 +61,6 @@ export function leaveProfile(jobDirectory: string, profile: ClusterTaskProfile):
   }
 }
 
-/** @returns undefined if the task left none that can be read. */
 export function readProfile(jobDirectory: string, kind: TaskKind, index: number): ClusterTaskProfile | undefined {
   try {
     return format.read(placeIn(jobDirectory, kind, index));

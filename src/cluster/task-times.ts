@@ -17,7 +17,6 @@ export interface TaskSteps {
   readonly finish: number;
 }
 
-/** How one task spent its time. */
 export interface TimedTask {
   readonly host: string;
   /** The most threads that it had for one kind of work. */
@@ -27,7 +26,7 @@ export interface TimedTask {
   /** As in `ClusterTaskReport`. */
   readonly bytes: number;
   readonly seconds: TaskSteps;
-  /** Of all threads together. */
+  /** Sums over all threads. */
   readonly phases: PassSeconds;
 }
 
@@ -38,7 +37,6 @@ export class TaskTimes {
   #threads = 1;
   readonly #tasks: Pick<TaskProfile, 'beganMilliseconds' | 'seconds'>[] = [];
 
-  /** @param startSeconds what the process did before. */
   constructor(startSeconds: number) {
     this.#startSeconds = startSeconds;
   }
@@ -48,12 +46,11 @@ export class TaskTimes {
     this.#threads = Math.max(this.#threads, count);
   }
 
-  /** Takes what a thread has done. */
   readonly add = ({ beganMilliseconds, seconds }: TaskProfile): void => {
     this.#tasks.push({ beganMilliseconds, seconds });
   };
 
-  /** Of the task, which is done now. */
+  /** Called when the task is done. */
   timed(bytes: number): TimedTask {
     const threads = this.#threads;
     const end = now();

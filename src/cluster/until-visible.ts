@@ -1,6 +1,6 @@
 /**
- * Waits for files that another machine has made. A client of a network file system may know for a while of no such name,
- * or of a shorter file. So nothing is called missing before the time for that is over. Only this machine's own clock
+ * Waits for files that another machine has made. A client of a network file system may for a while not know the name,
+ * or know a shorter file: nothing is called missing before the time for that is over. Only this machine's own clock
  * counts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,17 +20,13 @@ export class Patience {
     this.#signal = signal;
   }
 
-  /** The same for something that takes at least so long to show. */
+  /** For something that takes at least so long to show. */
   atLeast(seconds: number): Patience {
     const left = (this.#endsAt - performance.now()) / 1000;
     return new Patience(Math.max(seconds, left), this.#signal);
   }
 
-  /**
-   * Looks until `look` finds something or the time is over. Lists the directory before it looks again, which makes the
-   * client of a network file system ask its server.
-   * @returns undefined if there is still nothing.
-   */
+  /** Lists the directory before it looks again: that makes the client of a network file system ask its server. */
   async untilFound<T>(directory: string, look: () => T | undefined): Promise<T | undefined> {
     let pause = FIRST_PAUSE_MILLISECONDS;
     for (;;) {
@@ -46,10 +42,7 @@ export class Patience {
     }
   }
 
-  /**
-   * Reads files until they are whole. One that is written, and not visible yet, looks damaged.
-   * @throws VerificationError if they do not become whole in time.
-   */
+  /** Reads files until they are whole: one that is written and not visible yet looks damaged. */
   async untilWhole<T extends object>(directory: string, read: () => T): Promise<T> {
     let failure: unknown;
     const found = await this.untilFound(directory, () => {

@@ -65,7 +65,6 @@ function describe(report: CheckReport): string[] {
   ];
 }
 
-/** `seen in words, length (p < 1e-12)` */
 function describeTest({ isSeen, probability, families }: OrderTest): string {
   if (!isSeen) return `none seen (p = ${formatProbability(probability)})`;
   const strong = families.filter((each) => each.probability <= 1e-4).map(({ name }) => name);

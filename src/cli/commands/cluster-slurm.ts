@@ -52,7 +52,6 @@ async function submitNow(call: Call): Promise<SlurmSubmission> {
   return submission;
 }
 
-/** @returns undefined for who does not wait. */
 async function submitLater(call: Call, talk: SlurmFollowOptions): Promise<SlurmSubmission | undefined> {
   const job = await submitLaterToSlurm(...planJobOf(call));
   const { jobDir, id, log } = job;

@@ -56,7 +56,6 @@ const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'shuffle', 'verify', '
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
 
-/** @returns undefined if no scheduler tells one. */
 function indexFromScheduler(): number | undefined {
   for (const name of INDEX_VARIABLES) {
     const text = process.env[name];

@@ -1,7 +1,4 @@
-/**
- * `pileshuf completion`: prints the script with which a shell completes commands, options, their values and names of files.
- * The script holds all of them, from the tables of commands and options: a shell that completes a word starts no process.
- */
+/** The script holds all commands, options and values: a shell that completes a word starts no process. */
 import type { CommandDefinition } from '../command.js';
 import { CLUSTER, type CommandName, commandSummaries } from '../command-table.js';
 import { type OptionEntry, optionsOf } from '../option-table.js';
@@ -53,7 +50,6 @@ function completedOptions(name: CommandName): readonly CompletedOption[] {
   return [...optionsOf(name), { name: 'help', short: 'h', help: 'print this help' }, ...version];
 }
 
-/** Names of files, names of directories, one of some words, or what no shell knows. */
 function valuesOf({ value = '', words, usualWords }: CompletedOption): 'files' | 'directories' | readonly string[] {
   return words ?? usualWords ?? (value === 'DIR' ? 'directories' : /^(FILE|PATH)\b/.test(value) ? 'files' : []);
 }

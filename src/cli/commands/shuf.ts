@@ -1,7 +1,4 @@
-/**
- * `pileshuf shuf`: shuf of GNU coreutils, with its options, operands and exit codes. Its inputs are bytes: none is decoded,
- * and none is refused for its format.
- */
+/** shuf of GNU coreutils. Its inputs are bytes: none is decoded, and none is refused for its format. */
 import { statSync } from 'node:fs';
 import { InputError, UsageError } from '../../errors.js';
 import { shuffle } from '../../jobs/shuffle.js';

@@ -1,7 +1,4 @@
-/**
- * `pileshuf`, the main command: many files into one random order. The values of its options are those of the library.
- * It finds contradictions between options before anything is opened; paths, space and memory are checked by the library.
- */
+/** The main command. It finds contradictions between options before anything is opened; the library checks the rest. */
 
 import { UsageError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
@@ -105,10 +102,7 @@ export const command: CommandDefinition<'shuffle'> = {
   },
 };
 
-/**
- * The job that a call asks for, with what it names in files.
- * @param hint called before anything is read.
- */
+/** @param hint called before anything is read. */
 export async function shuffleJobOf(
   {
     inputs: typed,
@@ -139,7 +133,7 @@ export async function shuffleJobOf(
   return job;
 }
 
-/** What a call does that shuffles no plain inputs. It is loaded only then: most calls start sooner without it. */
+/** Loaded only for a call that shuffles no plain inputs: most calls start sooner without it. */
 async function otherCallOf(
   words: ParsedWords<'shuffle'>,
 ): Promise<((call: CommandCall<'shuffle'>) => Promise<void>) | undefined> {
@@ -150,7 +144,7 @@ async function otherCallOf(
   return together && ((call) => runTogetherCall(together, call));
 }
 
-/** The library makes sure that standard output is no input. Of lists it knows nothing. */
+/** The library makes sure that standard output is no input, but knows nothing of lists. */
 function refuseToWriteToLists(lists: readonly InputList[], ids: InputIdsChoice | undefined): void {
   const files = lists.map(({ flag, path }) => ({ words: `${flag} ${path}`, path }));
   if (typeof ids === 'object') files.push({ words: `--input-ids file:${ids.file}`, path: ids.file });
@@ -198,7 +192,6 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
   return { inputs, records, inputLists, inputIds, randomSource, mix, profile, report, options };
 }
 
-/** With `--echo` the call itself has all records. */
 function requireNoLists([list]: readonly InputList[]): void {
   if (list === undefined) return;
   throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);

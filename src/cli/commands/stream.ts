@@ -47,7 +47,7 @@ export const command: CommandDefinition<'stream'> = {
 
 interface OpenedLoader {
   readonly loader: Loader;
-  /** As typed: the loader starts in a later one if the record of a state lies behind the epoch's end. */
+  /** As typed: the loader starts in a later one if the record of a state lies after the end of the epoch. */
   readonly firstEpoch: number;
 }
 
@@ -68,7 +68,7 @@ async function openLoader(
   return { loader, firstEpoch: state.epoch };
 }
 
-/** Options beside a state may repeat it, but not contradict it. */
+/** Options may repeat a state, but not contradict it. */
 function requireSame(state: object, typed: object): void {
   const stateValues = new Map<string, unknown>(Object.entries(state));
   for (const [field, value] of Object.entries(typed)) {
@@ -80,11 +80,7 @@ function requireSame(state: object, typed: object): void {
   }
 }
 
-/**
- * The library checks whether it is a state.
- * @param value JSON, or `@FILE`.
- * @throws UsageError when it is not JSON; InputError when the file cannot be read; AbortError
- */
+/** @param value JSON, or `@FILE`. The library checks whether it is a state. */
 async function readStartState(value: string, signal: AbortSignal): Promise<LoaderState> {
   const text = value.startsWith('@')
     ? Buffer.from(await readNamedFile(`the state --start ${value}`, value.slice(1), signal)).toString()
@@ -102,7 +98,7 @@ async function readStartState(value: string, signal: AbortSignal): Promise<Loade
   );
 }
 
-/** Such a number would become another one. */
+/** JSON.parse would round such a number. */
 function isTooLarge(token: string): boolean {
   return !token.startsWith('"') && !Number.isSafeInteger(Number(token));
 }
