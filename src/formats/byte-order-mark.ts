@@ -5,12 +5,10 @@
 
 export const UTF8_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-/** Bytes that the mark takes at the beginning of an input; 0: it has none. */
 export function markBytesOf(head: Uint8Array): number {
   return head[0] === UTF8_MARK[0] && head[1] === UTF8_MARK[1] && head[2] === UTF8_MARK[2] ? UTF8_MARK.byteLength : 0;
 }
 
-/** Whether more bytes decide if the input begins with the mark. */
 export function mayBeMark(head: Uint8Array): boolean {
   return head.byteLength < UTF8_MARK.byteLength && head.every((byte, i) => UTF8_MARK[i] === byte);
 }

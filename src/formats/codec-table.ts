@@ -17,21 +17,19 @@ const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
 export const CODEC_HEAD_BYTES = 18;
 
 /**
- * A program and its arguments that decodes all inputs of a job, whatever they begin with; empty: all are taken as they
- * are stored; undefined: their first bytes decide.
+ * A program with its arguments that decodes all inputs of a job. Empty: all are taken as they are stored. Undefined:
+ * their first bytes decide.
  */
 export type DecompressProgram = readonly string[] | undefined;
 
-/** The codec of an input that begins with `head`; undefined: plain bytes. */
 export function detectCodec(head: Uint8Array, program?: DecompressProgram): Codec | undefined {
   if (program === undefined) return codecs.find((codec) => codec.matches(head));
   return program.length === 0 ? undefined : namedProgram(program);
 }
 
 /**
- * Reads the first bytes of a stream, which tell its codec. A slow pipe may deliver them one by one.
- * @param next gives more; empty at the end.
- * @returns `next`: the same that gives these bytes first.
+ * Reads the first bytes of a stream, of which a slow pipe may deliver one at a time, to find its codec. The returned
+ * `next` gives these bytes again, then those of `next`.
  */
 export async function detectCodecOfStream(
   next: () => Promise<Uint8Array>,
@@ -41,7 +39,7 @@ export async function detectCodecOfStream(
   while (first.byteLength < CODEC_HEAD_BYTES) {
     const piece = await next();
     if (piece.byteLength === 0) break;
-    // `Buffer.concat` may use a shared pool.
+    // `Buffer.concat` may take memory from a shared pool.
     const joined = new Uint8Array(first.byteLength + piece.byteLength);
     joined.set(first);
     joined.set(piece, first.byteLength);
@@ -56,7 +54,6 @@ export async function detectCodecOfStream(
   return { codec: detectCodec(first, program), next: nextOfAll };
 }
 
-/** `name` without the ending of a codec. */
 export function withoutCodecSuffix(name: string): string {
   for (const { suffixes } of codecs) {
     for (const suffix of suffixes) {
@@ -66,7 +63,6 @@ export function withoutCodecSuffix(name: string): string {
   return name;
 }
 
-/** The codec that a plan chose by name. */
 export function codecNamed(name: string, program?: DecompressProgram): Codec {
   if (program !== undefined) return namedProgram(program);
   const codec = codecs.find((candidate) => candidate.name === name);

@@ -1,24 +1,17 @@
-/** Finds the column that a selector names in the header of an input. The names stand in its last line. */
 import { InputError } from '../errors.js';
 import type { FramingSpec } from './framing-table.js';
 import type { FoundHeader } from './header.js';
 import type { ColumnSelector, Selector } from './selector.js';
 
-/** A name between quotes, in which two stand for one. */
 const QUOTED = /^"((?:[^"]|"")*)"$/s;
 const MOST_SHOWN = 20;
 
-/** Selects in records of this framing. */
 interface Rule {
   readonly selector: Selector;
   readonly framing: FramingSpec | undefined;
 }
 
-/**
- * The same rule with the number of the column that it names, if it names one.
- * @param header undefined: no input that was looked at has one.
- * @throws InputError ERR_FIELD_MISSING if no column or more than one has the name.
- */
+/** The same rule with the number of its column in place of a name, which the last line of the header has. */
 export function withColumnNumber<R extends Rule>(rule: R, header: FoundHeader | undefined): R {
   const { selector, framing } = rule;
   if (selector.kind !== 'column' || typeof selector.column === 'number' || header === undefined) return rule;
@@ -37,7 +30,6 @@ function notOne({ text }: Selector, names: readonly string[], isThere: boolean, 
   );
 }
 
-/** @param takesQuotes whether quotes may enclose names. */
 function columnNames(header: string, { separator: byte }: ColumnSelector, takesQuotes: boolean): string[] {
   const separator = String.fromCharCode(byte);
   const text = header.replace(/^\ufeff/, '');

@@ -1,6 +1,4 @@
-/**
- * All codecs that can compress outputs. To add one: a file that makes a `MemberEncoder`, and its line in `encoders`.
- */
+/** The codecs that compress outputs. To add one: a file that makes a `MemberEncoder`, and its line in `encoders`. */
 import { UsageError, VerificationError } from '../errors.js';
 import type { MemberEncoder } from './codec.js';
 import { GZIP_LEVELS, gzipContentBytes, openGzipEncoder } from './codecs/gzip.js';
@@ -8,12 +6,10 @@ import { zstdContentBytes } from './codecs/zstd-frames.js';
 import { openZstdEncoder, ZSTD_LEVELS } from './codecs/zstd-writer.js';
 
 interface EncoderKind {
-  /** Of file names; the first is given to shards. */
+  /** Endings of file names. Shards get the first. */
   readonly suffixes: readonly [string, ...string[]];
   readonly levels: { readonly least: number; readonly usual: number; readonly most: number };
-  /** @throws UsageError where nothing on this machine can write it. */
   open(level: number): MemberEncoder;
-  /** The content length that a member declares; undefined: it is not one member. */
   contentBytesOf(member: Uint8Array): number | undefined;
 }
 
@@ -24,7 +20,7 @@ const encoders = {
 
 export type OutputCodec = keyof typeof encoders;
 
-/** How an output is compressed. Plain data; crosses threads. */
+/** Plain data that crosses threads. */
 export interface Compression {
   readonly codec: OutputCodec;
   readonly level: number;
@@ -32,11 +28,6 @@ export interface Compression {
 
 export const OUTPUT_CODECS = Object.keys(encoders) as readonly OutputCodec[];
 
-/**
- * @param level default: the codec's usual one.
- * @param option has the level, for messages.
- * @throws UsageError for a level that the codec does not have.
- */
 export function compressionOf(
   codec: OutputCodec,
   level: number = encoders[codec].levels.usual,
@@ -47,12 +38,10 @@ export function compressionOf(
   throw new UsageError(`${option} ${codec}:${level}: expected a level from ${least} to ${most}`);
 }
 
-/** The codec that a file name stands for. */
 export function codecOfName(name: string): OutputCodec | undefined {
   return OUTPUT_CODECS.find((codec) => encoders[codec].suffixes.some((suffix) => name.endsWith(suffix)));
 }
 
-/** The ending of the names of compressed shards. */
 export function suffixOf(codec: OutputCodec): string {
   return encoders[codec].suffixes[0];
 }
@@ -62,16 +51,14 @@ export function nameOfCompression({ codec, level }: Compression): string {
   return `${codec} ${level}`;
 }
 
-/** @throws UsageError where nothing on this machine can write it. */
 export function openEncoder({ codec, level }: Compression): MemberEncoder {
   const { open, contentBytesOf } = encoders[codec];
   return checkedEncoder(open(level), codec, contentBytesOf);
 }
 
 /**
- * Compares the content length that each member declares with the number of compressed bytes, before the member is
+ * Compares the content length that each member declares with the number of compressed bytes before the member is
  * written: nobody reads a compressed output back, so nothing else would notice a difference.
- * @returns an encoder that throws VerificationError in place of a wrong member.
  */
 export function checkedEncoder(
   encoder: MemberEncoder,

@@ -1,8 +1,6 @@
-/** Files that name data which they do not hold: pointers to data elsewhere, and compressed files with nothing in them. */
+/** Files that hold no data: pointers to data elsewhere, and compressed files of nothing. */
 
-/** A checkout has it until a program fetches the data. */
 export interface Pointer {
-  /** Completes "is". */
   readonly what: string;
   readonly command: string;
 }
@@ -16,16 +14,14 @@ const POINTERS: readonly (Pointer & { readonly pattern: RegExp })[] = [
   { what: 'a git-annex pointer', command: 'git annex get', pattern: /^\/annex\/objects\/[^\n]+\n/ },
 ];
 
-/** More than the first line of any of them. */
 const LINE_BYTES = 512;
 
-/** @param head the first bytes of a file. */
 export function pointerIn(head: Buffer): Pointer | undefined {
   const text = head.toString('latin1', 0, LINE_BYTES);
   return POINTERS.find(({ pattern }) => pattern.test(text));
 }
 
-/** Whole files, in hexadecimal. Each pattern has room for a header alone: content, however short, must not fit in it. */
+/** Whole files, in hex. Each pattern fits a header alone: no content, however short, may fit in it. */
 const WITHOUT_CONTENT = new RegExp(
   `^(?:${[
     // gzip, without and with the name of a file, and BGZF.
@@ -39,10 +35,9 @@ const WITHOUT_CONTENT = new RegExp(
     '04224d18.{6}0{8}(?:055dcc02)?',
   ].join('|')})$`,
 );
-/** With the name of a file, which gzip writes. */
+/** gzip writes the name of a file to its header. */
 const MOST_BYTES = 300;
 
-/** @param file a whole file, plain or compressed. */
 export function holdsNothing(file: Buffer): boolean {
   return file.byteLength === 0 || (file.byteLength <= MOST_BYTES && WITHOUT_CONTENT.test(file.toString('hex')));
 }

@@ -1,6 +1,6 @@
 /**
- * What the first bytes of an input say, where records are lines of text: that the input is something else, and the job
- * must refuse it; or that it may be, and the user should know. docs/FORMATS.md has the table.
+ * What the first bytes of an input say where records must be text: that it is something else, and the job refuses it;
+ * or that it may be, and the user should know. docs/FORMATS.md has the table.
  */
 import { InputError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
@@ -21,35 +21,28 @@ export type Finding = Refusal | Doubt;
 
 type Refusal =
   | ({ readonly kind: 'foreign' } & ForeignFormat)
-  /** `position` in the input. */
+  /** `position` is in the input. */
   | ({ readonly kind: 'no JSON value' } & NoJsonValue);
 
-/** `position`: of the byte that raises it. */
 export interface Doubt {
   readonly kind: 'NUL' | 'CR' | 'array';
   readonly position: number;
 }
 
-/** The first bytes of an input, decoded. */
 interface FirstBytes {
   readonly head: Uint8Array;
-  /** Whether the input ends there. */
   readonly isWhole: boolean;
-  /** Of the input. */
   readonly path: string;
 }
 
-/** So many of the first bytes of an input are looked at. */
 export function headBytesOf(path: string, format: RecordFormat): number {
   if (!isHeldToText(format)) return 0;
   return format.linesAssumed && isNameOfJsonLines(withoutCodecSuffix(path)) ? JSON_HEAD_BYTES : WIDE_HEAD_BYTES;
 }
 
-/** @returns undefined: the input is what it should be, or its records need not be text. */
 export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
   if (!isHeldToText(format)) return undefined;
   const all = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // Bytes that the caller has skipped may be anything.
   const skippedBytes = format.header?.kind === 'bytes' ? format.header.value : 0;
   const head = all.subarray(skippedBytes);
   const nul = head.indexOf(0);
@@ -99,7 +92,7 @@ export function refuse(path: string, finding: Finding, { linesAssumed }: Pick<Re
   }
 }
 
-/** A doubt in words, with the first input that raises it. @param more tells how many others do. */
+/** @param more tells how many other inputs raise the doubt. */
 export function describeDoubt(path: string, { kind, position }: Doubt, more: string): string {
   const name = inputName(path);
   switch (kind) {
@@ -113,9 +106,8 @@ export function describeDoubt(path: string, { kind, position }: Doubt, more: str
 }
 
 /**
- * The decoded pieces of an input, which may have to be text.
- * @param path as the caller names the input.
- * @throws InputError ERR_INPUT_FORMAT before the first piece.
+ * The same pieces. An input whose first bytes show that it is not text is refused before the first piece, if it must
+ * be.
  */
 export async function* lookedAt(
   pieces: AsyncIterable<Uint8Array>,

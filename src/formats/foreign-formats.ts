@@ -1,6 +1,6 @@
 /**
  * Formats of files that are not text. Read as lines, such a file is cut at every byte that looks like a newline, and
- * nothing puts it together again. The first decoded bytes tell the format; a name never does. To add a format: a line in
+ * nothing puts it together again. The first decoded bytes tell the format, never the name. To add a format: a line in
  * the table. A format whose magic bytes may begin a text also needs a NUL near them, because text has none.
  */
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
@@ -8,27 +8,23 @@ import type { HeaderSpec } from './record-format.js';
 import { BLOCK_BYTES, parseTarHeader } from './tar-header.js';
 import { wideEncodingOf } from './wide-text.js';
 
-/** The magic bytes of all formats lie within so many bytes: those of a tar header. */
+/** Enough for the magic bytes of all formats, the furthest being those of a tar header. */
 export const FORMAT_HEAD_BYTES = BLOCK_BYTES;
 
 export interface ForeignFormat {
-  /** Completes "INPUT holds". */
   readonly name: string;
-  /** What to do, in the imperative. */
   readonly remedy: string;
 }
 
 interface FormatEntry extends ForeignFormat {
-  /** One of them begins the input. */
   readonly magics?: readonly string[];
-  /** Whether more than the magic bytes decides, and is given. @param head as latin1, with a NUL in it. */
+  /** Absent: the magic bytes decide. @param head as latin1, with a NUL in it. */
   matches?(head: string): boolean;
 }
 
 const CONVERT = 'convert it to lines';
 const EXTRACT = 'extract it';
 const LEAVE_OUT = 'leave it out';
-/** @param program that reads standard input. */
 const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
@@ -93,7 +89,7 @@ const formats: readonly FormatEntry[] = [
     matches: (head) => head.startsWith('\0\0\0\0', 6),
   },
   { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, magics: ['RIFF'], matches: hasNul },
-  // What stands before the frames of MP3, and such frames, also of AAC.
+  // Tags before the frames of MP3, and frames of MP3 and AAC.
   {
     name: 'sound or video',
     remedy: LEAVE_OUT,
@@ -114,7 +110,6 @@ const formats: readonly FormatEntry[] = [
   },
 ];
 
-/** The formats that need no NUL, by the first byte of their magic bytes. */
 const withoutNul = new Map<number, FormatEntry[]>();
 for (const format of formats) {
   if (format.matches !== undefined) continue;
@@ -122,14 +117,10 @@ for (const format of formats) {
     withoutNul.set(first, [...(withoutNul.get(first) ?? []), format]);
 }
 
-/**
- * @param head the first bytes of an input, at least `FORMAT_HEAD_BYTES` or all of it. The more there are, up to 8 KiB, the
- *   surer is what has no magic bytes.
- * @param nul where its first NUL is; below 0: it has none.
- */
+/** @param head at least `FORMAT_HEAD_BYTES` or all; up to 8 KiB, more bytes make formats without magic bytes surer. */
 export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): ForeignFormat | undefined {
   const isWithNul = nul >= 0 && nul < FORMAT_HEAD_BYTES;
-  // There may be many thousands of inputs, and most are text that no magic bytes begin as.
+  // There may be many thousands of inputs, most of them text, for which no magic bytes are candidates.
   const candidates = isWithNul ? formats : (withoutNul.get(head[0] ?? 0) ?? []);
   const text = candidates.length === 0 ? '' : head.toString('latin1', 0, FORMAT_HEAD_BYTES);
   const format = candidates.find(
@@ -139,13 +130,11 @@ export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): ForeignFor
   return format ?? compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
 }
 
-/** Decoded bytes that are compressed again. */
 function compressedFormatOf(head: Uint8Array): ForeignFormat | undefined {
   const codec = detectCodec(head);
   return codec && { name: `${codec.name} data that are compressed once more`, remedy: 'decompress it once' };
 }
 
-/** Text of two or four bytes a character, without a mark. */
 function wideFormatOf(head: Buffer): ForeignFormat | undefined {
   const encoding = wideEncodingOf(head);
   return (
@@ -156,12 +145,12 @@ function wideFormatOf(head: Buffer): ForeignFormat | undefined {
   );
 }
 
-/** Of magic bytes that may begin a text. */
+/** For magic bytes that may begin a text: `matches` is called only where there is a NUL. */
 function hasNul(): boolean {
   return true;
 }
 
-/** By the magic of POSIX or of GNU; older headers have only their checksum. */
+/** By the magic of POSIX or GNU; older headers have only their checksum. */
 function isTar(head: string): boolean {
   if (head.startsWith('ustar\0', 257) || head.startsWith('ustar  \0', 257)) return true;
   return (
@@ -171,7 +160,7 @@ function isTar(head: string): boolean {
   );
 }
 
-/** The mark of a message, and the bytes of its description: a multiple of 8, and less than 16 MiB. */
+/** The mark of a message, then the length of its description: a multiple of 8, less than 16 MiB. */
 function isArrowStream(head: string): boolean {
   return (
     head.startsWith('\xff\xff\xff\xff') &&
@@ -181,7 +170,7 @@ function isArrowStream(head: string): boolean {
   );
 }
 
-/** The length of a first record of less than 4 GiB, and its checksum. */
+/** The length of a first record of less than 4 GiB, and its masked checksum. */
 function isTfrecord(head: string): boolean {
   if (head.length < 12 || !head.startsWith('\0\0\0\0', 4)) return false;
   const bytes = Buffer.from(head.slice(0, 12), 'latin1');
@@ -189,7 +178,6 @@ function isTfrecord(head: string): boolean {
   return bytes.readUInt32LE(8) === (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
 }
 
-/** CRC-32C of a few bytes, bit by bit. */
 function crc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {
@@ -199,12 +187,12 @@ function crc32c(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** The bytes of its description, and the description, which is a JSON object. */
+/** The length of the description, then the description, a JSON object. */
 function isSafetensors(head: string): boolean {
   return head.startsWith('\0\0\0', 5) && head.startsWith('{', 8);
 }
 
-/** The length of a first box, and its type. */
+/** The length and the type of the first box. */
 function isMp4(head: string): boolean {
   return head.startsWith('\0\0') && head.startsWith('ftyp', 4);
 }
@@ -214,13 +202,13 @@ export const NAME_OF_FASTQ = /\.(?:fastq|fq)$/i;
 interface NamedFormat extends ForeignFormat {
   readonly suffix: RegExp;
   readonly firstByte: string;
-  /** Whether records are lines behind a header. Absent: they are not lines. */
+  /** Whether records are lines after a header. Absent: they are not lines. */
   readonly hasHeader?: boolean;
 }
 
 /**
- * Text formats of more than a line a record, or with a header, by a name and a first byte that fits: a name alone says
- * too little (`.fa` is also Persian, `.vcf` a visiting card).
+ * Text formats with a header, or with more than a line a record. The name and the first byte must fit: a name alone
+ * says too little (`.fa` is also Persian, `.vcf` a visiting card).
  */
 const namedFormats: readonly NamedFormat[] = [
   {
@@ -246,7 +234,6 @@ const namedFormats: readonly NamedFormat[] = [
   },
 ];
 
-/** @param head of the input, at least its first byte. @param header that the caller names. */
 export function namedFormatOf(
   path: string,
   head: Uint8Array,

@@ -14,18 +14,16 @@ import { webdataset } from './framings/webdataset.js';
 const NEWLINE = '0a';
 
 const framings = {
-  /** Value: the delimiter's bytes, in hex; those of a newline are lines, which may end in CRLF. */
+  /** Value: the delimiter's bytes, in hex. A newline delimits lines, which may end in CRLF. */
   delimited: (hex: string) => (hex === NEWLINE ? lines : delimited(Buffer.from(hex, 'hex'))),
-  /** Lines whose last one gets a newline if it has none, however the others end. */
+  /** Lines; the last one gets a newline if it has none, even if the others end in CRLF. */
   newline: (_: null) => delimited(Buffer.from(NEWLINE, 'hex')),
-  /** Value: lines a record. */
   lines: (linesPerRecord: number) => lineGroups(linesPerRecord),
   paragraphs: (_: null) => paragraphs,
   csv: (_: null) => csv,
   fastq: (_: null) => fastq,
   /** Value: the text's bytes, in hex. */
   'begins-with': (hex: string) => beginsWith(Buffer.from(hex, 'hex')),
-  /** Value: bytes a record. */
   fixed: (recordBytes: number) => fixedSize(recordBytes),
   'length-prefixed': (prefix: LengthPrefix) => lengthPrefixed(prefix),
   tfrecord: (_: null) => tfrecord,
@@ -34,7 +32,6 @@ const framings = {
 
 type Framings = typeof framings;
 
-/** Plain data that names a framing. */
 export type FramingSpec = {
   readonly [Kind in keyof Framings]: { readonly kind: Kind; readonly value: Parameters<Framings[Kind]>[0] };
 }[keyof Framings];
@@ -42,17 +39,16 @@ export type FramingSpec = {
 export const LINES = { kind: 'delimited', value: NEWLINE } as const satisfies FramingSpec;
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', value: '00' };
 
-/** Whether records are made of lines, and not just one each. */
+/** Whether a record is made of lines, rather than one line. */
 export function isOfLines({ kind }: FramingSpec): boolean {
   return kind === 'lines' || kind === 'paragraphs' || kind === 'csv' || kind === 'fastq' || kind === 'begins-with';
 }
 
-/** The bytes behind each record, in hex; undefined: more decides where a record ends. */
+/** The bytes after each record, in hex; undefined: more decides where a record ends. */
 export function delimiterOf({ kind, value }: FramingSpec): string | undefined {
   return kind === 'newline' ? NEWLINE : kind === 'delimited' ? value : undefined;
 }
 
-/** One line, different for each framing: `delimited 0a`. */
 export function nameOfFraming({ kind, value }: FramingSpec): string {
   return value === null ? kind : `${kind} ${value}`;
 }

@@ -1,14 +1,13 @@
 /**
  * The contract of a framing: how records lie in the decoded bytes of an input. A framing marks record boundaries in the
  * read window; later code never looks at the bytes of records, and carries everything between two boundaries unchanged.
- * `record-format.ts` lists the framings.
  */
 
 /** Where a kernel loop looks, and where it writes the records that it finds: see `RecordScanner.scan`. */
 type Region = [from: number, to: number, recordStart: number];
 type Table = [table: number, maxCount: number];
 
-/** The kernel loops that a framing may call, as `workers/kernel/assembly/scan*.ts` describe them. */
+/** The kernel loops that a framing may call; `workers/kernel/assembly/scan*.ts` describe them. */
 export interface FramingFunctions {
   scanDelimiter(...call: [...Region, delimiter: number, ...Table]): number;
   /** Address of 1 KiB for the bytes that `scanSequence` looks for. */
@@ -18,39 +17,37 @@ export interface FramingFunctions {
   /** Lines of the record that `scanLineGroups` left incomplete. */
   linesPending(): number;
   scanQuoted(...call: [...Region, quotes: number, ...Table]): number;
-  /** What the bytes before the place where `scanQuoted` stopped say of it; odd: it is inside quotes. */
+  /** The state of the quotes where `scanQuoted` stopped; odd: inside quotes. */
   quotesPending(): number;
-  /** The address of the byte because of which `scanQuoted` stopped; 0: there is none. */
+  /** Address of the byte at which `scanQuoted` refused to go on; 0: none. */
   strayQuote(): number;
   scanReads(
     ...call: [...Region, linesBefore: number, end1: number, end2: number, end3: number, isPart: boolean, ...Table]
   ): number;
-  /** Lines of the read that `scanReads` left incomplete, and where the last of them end. */
+  /** Lines of the read that `scanReads` left incomplete; `readLineEnd` gives where the last of them end. */
   readLines(): number;
   readLineEnd(back: number): number;
-  /** Of `count` marked reads, the first of which has the ordinal `first`. */
+  /** For `count` marked reads, the first of which has the ordinal `first`. */
   sumOfNames(table: number, count: number, first: bigint): bigint;
-  /** Whether `scanReads` stopped at a read that is none: 0 or 1. */
+  /** 1 if `scanReads` stopped at something that is no read. */
   badRead(): number;
   scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;
-  /** Where the line begins in which `scanParagraphs` stopped, and what it had seen of the record. */
+  /** Where the line begins in which `scanParagraphs` stopped; `paragraphSeen` gives what it had seen of the record. */
   paragraphLineStart(): number;
   paragraphSeen(): number;
   scanFixed(recordStart: number, to: number, recordBytes: number, ...table: Table): number;
   scanLengthPrefixed(recordStart: number, to: number, prefix: number, longest: bigint, ...table: Table): number;
   scanTfrecords(recordStart: number, to: number, longest: bigint, ...table: Table): number;
-  /** The number of the defect of the record behind the last one that was marked; 0: none. */
+  /** The number of the defect of the record after the last marked one; 0: none. */
   framingProblem(): number;
-  /** A number that belongs to the defect. */
   framingProblemValue(): bigint;
 }
 
 /**
- * The memory and the functions that a framing works with; addresses are those of the linear memory. All may change between
- * two scans, so a scanner keeps none of them.
+ * The memory and the functions that a framing works with. Addresses are those of the linear memory. All may change
+ * between two scans, so a scanner keeps none of them.
  */
 export interface FramingKernel {
-  /** The linear memory, as bytes and as numbers. */
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly wasm: FramingFunctions;
@@ -58,7 +55,6 @@ export interface FramingKernel {
 
 /** A record that breaks the rules of its framing. The reader of the input adds the input's name. */
 export class BadRecord extends Error {
-  /** Of the offending byte. */
   readonly address: number;
 
   /** @param problem completes "INPUT: byte N ...". */
@@ -70,15 +66,15 @@ export class BadRecord extends Error {
 }
 
 /**
- * Where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins to scan, so that it
- * sees whether a record begins with the range. `contextBytes`: so many bytes before these a scanner may look at; none if
- * absent.
+ * Where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins to scan, to see
+ * whether a record begins with the range. `contextBytes`: so many bytes before that place a scanner may look at;
+ * absent: 0.
  */
 export type Cut =
   | { readonly kind: 'never' }
-  /** The first boundary behind any byte is the end of a record. */
+  /** From any byte on, the first boundary found is the end of a record. */
   | { readonly kind: 'anywhere'; readonly lookBehindBytes: number; readonly contextBytes?: number }
-  /** It is, if the reader knows how often a byte occurs before the place where it begins to scan. */
+  /** The same, if the reader knows how often `byte` occurs before the place where it begins to scan. */
   | {
       readonly kind: 'after-counting';
       readonly byte: number;
@@ -88,39 +84,35 @@ export type Cut =
   /** Records begin at multiples of this. */
   | { readonly kind: 'every'; readonly byteLength: number };
 
-/** What tells the samples of a framing apart whose readers take neighbours of one key for one sample. */
+/** For a framing whose readers take neighbours of one key for one sample: what tells samples apart. */
 export interface SampleKeys {
-  /** Samples begin at multiples of this. */
   readonly alignment: number;
   /**
-   * Finds the key of the first sample in the bytes, which were scanned before or are the beginning of an input.
-   * @returns as latin1; undefined: the bytes hold nothing that readers see, or too little to tell.
+   * The key of the first sample in the bytes, as latin1. The bytes were scanned before, or begin an input. Undefined:
+   * they hold nothing that readers see, or too little to tell.
    */
   keyOf(bytes: Uint8Array): string | undefined;
 }
 
 export interface Framing {
   readonly cut: Cut;
-  /** A record ends behind each `every`-th of a byte, counted from the first record; absent: more decides. */
+  /** A record ends after each `every`-th `byte`, counted from the first record. Absent: more decides. */
   readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
-  /** Bytes at the end of a record that only end it; absent: 0. */
+  /** Bytes at the end of a record that only end it. Absent: 0. */
   readonly delimiterBytes?: number;
-  /** Whether it finds mistakes behind which all that is counted is wrong, and records seem wrong that are not. Absent: no. */
+  /** Whether it finds mistakes after which all counts are wrong, and good records seem wrong. Absent: no. */
   readonly findsMistakes?: boolean;
-  /** Whether records have names, which those of aligned files have in common: `sumOfNames`. Absent: no. */
+  /** Whether records have names that aligned files share: see `sumOfNames`. Absent: no. */
   readonly hasNames?: boolean;
-  /** Absent: readers keep all records apart. */
   readonly sampleKeys?: SampleKeys;
-  /**
-   * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: unknown.
-   */
+  /** About how many records end in a sample from anywhere in the bytes, for estimates. */
   countSample(sample: Uint8Array): number | undefined;
   openScanner(kernel: FramingKernel, limits: RecordLimits, at: ScanStart): RecordScanner;
 }
 
 /**
- * Where a scanner begins: at the first record of an input; in the middle, where the byte of the `Cut` occurs so often
- * before; or at a sample from anywhere, which cannot be checked.
+ * Where a scanner begins: at the first record of an input; in the middle, after so many of the byte that its `Cut`
+ * counts; or at a sample from anywhere, which cannot be checked.
  */
 export type ScanStart = 'beginning' | number | 'sample';
 
@@ -128,26 +120,25 @@ export interface RecordLimits {
   readonly maxRecordBytes: number;
 }
 
-/** Scans one part of an input, from its first byte to its last. */
 export interface RecordScanner {
   /** Whether it finds the end of a record only when the whole record is in the window. */
   readonly needsWholeRecords: boolean;
-  /** How many bytes behind a record it may need to know that the record ends there; absent: none. */
+  /** Bytes after a record that it may need to know that the record ends there. Absent: 0. */
   readonly lookAheadBytes?: number;
-  /** Whether all bytes behind the last marked record belong to no record; absent: no. */
+  /** Whether all bytes after the last marked record belong to no record. Absent: no. */
   readonly isInTrailer?: boolean;
   /**
-   * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes up to
-   * `maxCount` (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`. The next call continues
-   * at `to`, or behind the last marked record when there were `maxCount`; in between all bytes may move, by as much as
+   * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes up to `maxCount`
+   * (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`. The next call continues at `to`, or
+   * after the last marked record when there were `maxCount`; in between all bytes may move, by as much as
    * `recordStart`.
-   * @returns pairs written; fewer than `maxCount` means that [from, to) is scanned to its end.
+   * @returns pairs written; fewer than `maxCount`: [from, to) is scanned to its end.
    * @throws BadRecord
    */
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number;
   /**
-   * The input ends at `to`, and [recordStart, to) is not empty and not a record yet.
-   * @returns the bytes that the input lacks, which the caller appends to make one record of it.
+   * Called where the input ends at `to`, and [recordStart, to) is not empty and not a record yet.
+   * @returns the bytes that the caller appends to make one record of it.
    * @throws BadRecord when the input cannot end here.
    */
   complete(recordStart: number, to: number): Uint8Array;
@@ -156,14 +147,13 @@ export interface RecordScanner {
 export const NOTHING = new Uint8Array();
 
 /**
- * Where the reader of the range that begins at `start` begins to scan; never in the header, which may hold bytes that look
- * like the end of a record.
+ * Where the reader of the range that begins at `start` begins to scan; never in the header, which may hold bytes that
+ * look like the end of a record.
  */
 export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
   return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
 }
 
-/** How many bytes before the place where it begins to scan a reader reads, too. */
 export function contextBytesAt({ cut }: Framing, scanStart: number, headerBytes: number): number {
   return Math.min(contextBytesOf(cut), scanStart - headerBytes);
 }
@@ -173,8 +163,7 @@ function contextBytesOf(cut: Cut): number {
 }
 
 /**
- * The first place where a range may begin so that its reader begins at `position` or behind it; undefined where that is
- * unknown.
+ * The first place where a range may begin so that its reader begins at `position` or later; undefined: unknown.
  * @param position not in the header.
  */
 export function rangeStart({ cut }: Framing, position: number, headerBytes: number): number | undefined {

@@ -1,40 +1,34 @@
 /**
- * The contract of a header: the bytes before the first record of every input, which stand once before the records of the
- * output, and of each shard. Reads a header off the decoded bytes of an input, and shows where two of them differ.
- * `record-format.ts` lists the rules.
+ * The contract of a header: the bytes before the first record of every input, which stand once before the records of
+ * the output, and of each shard. `record-format.ts` lists the rules.
  */
 import { corruptInput, counted } from '../errors.js';
 import type { FramingSpec } from './framing-table.js';
 
-/** No header is longer: all of it is held in memory, on every thread that reads an input. */
+/** All of a header is held in memory, on every thread that reads an input. */
 export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 
-/** The header of one input; plain data, which crosses threads. */
+/** Plain data that crosses threads. */
 export interface Header {
-  /** Bytes of the input that it takes, with a UTF-8 mark before it. */
+  /** Bytes of the input that it takes, including a UTF-8 mark before it. */
   readonly byteLength: number;
-  /** Whether the input begins with a UTF-8 mark. Absent: it does not, or its mark belongs to the header. */
+  /** Whether the input begins with a UTF-8 mark that does not belong to the header. Absent: no. */
   readonly isMarked?: boolean | undefined;
-  /** As it is compared, and written unless the rule makes another: with a line end that the input lacks. */
+  /** What is compared, and what is written unless the rule makes another. A line end that the input lacks is added. */
   readonly bytes: Uint8Array;
-  /** Bytes of all records behind it, if it declares them. */
   readonly recordBytes: number | undefined;
-  /** The framing of the records behind it, if it declares one. */
   readonly framing: FramingSpec | undefined;
 }
 
-/** A header that says nothing of the records behind it. */
 export function headerOfBytes(bytes: Uint8Array): Header {
   return { byteLength: bytes.byteLength, bytes: new Uint8Array(bytes), recordBytes: undefined, framing: undefined };
 }
 
-/** A header, and the input that it was found in. */
 export interface FoundHeader {
   readonly path: string;
   readonly header: Header;
 }
 
-/** Where two headers differ, and the bytes there, in one line. */
 export interface HeaderDifference {
   readonly position: number;
   readonly expected: string;
@@ -43,22 +37,17 @@ export interface HeaderDifference {
 
 export interface HeaderRule {
   /**
-   * Finds the end of the header of an input that begins with `head`.
-   * @param isWhole whether the input ends where `head` does.
-   * @param path for messages.
-   * @returns undefined when it needs more of the input; never when `isWhole`.
-   * @throws InputError ERR_INPUT_CORRUPT
+   * The header of an input that begins with `head`. Undefined: it needs more of the input, which is never so when
+   * `isWhole`, where the input ends with `head`.
    */
   measure(head: Buffer, isWhole: boolean, path: string): Header | undefined;
-  /** The difference because of which records behind the two headers cannot be mixed. */
+  /** The difference that forbids to mix the records of both inputs. */
   difference(expected: Header, got: Header): HeaderDifference | undefined;
-  /** The header before `recordBytes` bytes of records; equally long for any number of them. */
+  /** The header before `recordBytes` bytes of records. Its length does not depend on their number. */
   headerOf(header: Header, recordBytes: number): Uint8Array;
-  /** The bytes behind the last record. */
   readonly trailer: Uint8Array;
 }
 
-/** @throws InputError ERR_INPUT_CORRUPT that shows both headers. */
 export function requireSameHeader(rule: HeaderRule, first: FoundHeader, { path, header }: FoundHeader): void {
   const difference = rule.difference(first.header, header);
   if (difference === undefined) return;
@@ -69,10 +58,7 @@ export function requireSameHeader(rule: HeaderRule, first: FoundHeader, { path, 
   );
 }
 
-/**
- * @param inputBytes decoded size of the input.
- * @throws InputError ERR_INPUT_CORRUPT when the input ends elsewhere than its header says.
- */
+/** Throws unless the input, of `inputBytes` decoded bytes, ends where its header says. */
 export function requireRecordBytes(
   { byteLength, recordBytes }: Pick<Header, 'byteLength' | 'recordBytes'>,
   inputBytes: number,
@@ -87,21 +73,15 @@ export function requireRecordBytes(
   throw corruptInput(path, problem);
 }
 
-/** Up to here the rule sees every piece as it comes; from then on, each time that the bytes have doubled. */
+/** Up to here the rule sees every piece as it comes; from here on, each time that the bytes have doubled. */
 const OFTEN_LOOKED_AT_BYTES = 4096;
 
 export interface ReadHeader {
   readonly header: Header;
-  /** Bytes that were read behind it. */
   readonly rest: Uint8Array;
 }
 
-/**
- * Reads as little of an input as its header takes.
- * @param pieces each is valid until the next one; the caller reads on behind `rest`.
- * @param path for messages.
- * @throws InputError ERR_INPUT_CORRUPT when the input has no such header.
- */
+/** Reads as little of an input as its header takes. Each piece is valid until the next one. */
 export async function readHeader(
   pieces: AsyncIterator<Uint8Array>,
   rule: HeaderRule,
@@ -137,7 +117,7 @@ function withRoom(buffer: Buffer<ArrayBuffer>, filled: number, wanted: number): 
   return larger;
 }
 
-/** Of a longer header, so many bytes around the difference are shown. */
+/** Of a longer header, only so many bytes around the difference are shown. */
 const TEXT_BYTES = 60;
 const BINARY_BYTES = 16;
 

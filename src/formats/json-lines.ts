@@ -1,20 +1,19 @@
 /**
- * Looks whether lines hold a JSON value each, as JSON lines do. An array over several lines, an object over several lines
- * and values without a newline between them are JSON, too, but their lines are no values.
+ * Looks whether each line holds a JSON value. An array or object over several lines, and values without a newline
+ * between them, are JSON, too, but their lines are no values.
  */
 
-/** Of inputs, after the endings of codecs. */
+/** Without endings of codecs. */
 const JSON_NAME = /\.(?:json|jsonl|ndjson)$/i;
-/** So many bytes at the beginning of an input are looked at. */
 export const JSON_HEAD_BYTES = 64 * 1024;
-/** Of these, so many are parsed; of the lines behind them only the ends are looked at, and whether values meet in them. */
+/** Lines after these bytes are not parsed: only their ends are looked at, and whether values meet in them. */
 const PARSED_BYTES = 256;
 
 /** Where two arrays or objects meet in one line. */
 const MEETINGS = ['}{', '} {', '][', '] ['];
-/** A string, which may be cut off, or a bracket. */
+/** The string may be cut off. */
 const STRING_OR_BRACKET = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|[[\]{}]/g;
-/** What Python writes and JSON does not have, and strings, in which it may stand. */
+/** Numbers that Python writes and JSON lacks, and strings, in which they may stand. */
 const NUMBER_OF_PYTHON = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them in no string, and some programs write them.
 const CONTROL = /[\0-\x1f]/g;
@@ -23,20 +22,15 @@ export function isNameOfJsonLines(name: string): boolean {
   return JSON_NAME.test(name);
 }
 
-/** A line that is no JSON value. */
 export interface NoJsonValue {
-  /** Of the line, in the bytes that were looked at. */
   readonly position: number;
   /** Whether the bytes begin with an array over several lines. */
   readonly isOfArray: boolean;
 }
 
-/**
- * @param head the first bytes of the records of an input.
- * @param isWhole whether the input ends there. Else the last line may be cut off.
- */
+/** @param isWhole whether the input ends with `head`. Otherwise the last line may be cut off. */
 export function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefined {
-  // As bytes: strings need not be UTF-8, and no other part of JSON is more than ASCII.
+  // Strings need not be UTF-8, and the rest of JSON is ASCII.
   const text = head.toString('latin1');
   const mayMeet = MEETINGS.some((meeting) => text.includes(meeting));
   for (let start = 0; start < text.length; ) {
@@ -54,14 +48,14 @@ export function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | u
   return undefined;
 }
 
-/** Whether the first line is an array of objects, and no other line is there. */
+/** Whether the first line, if it is the only one, is an array of objects. */
 export function isArrayInOneLine(head: Buffer, isWhole: boolean): boolean {
   const newline = head.indexOf(0x0a);
   const isAlone = newline < 0 || (isWhole && newline === head.byteLength - 1);
   return isAlone && /^\s*\[\s*\{/.test(head.toString('latin1', 0, 64));
 }
 
-/** Whether the text is one JSON value, or what Python takes for one. */
+/** Also takes what Python takes for JSON. */
 export function isJson(text: string): boolean {
   return (
     parses(text) ||
@@ -82,7 +76,7 @@ function hasEndsOfObject(text: string, start: number, end: number): boolean {
   return text[start] === '{' && text[end - 1] === '}';
 }
 
-/** Whether something stands behind the first array or object of a line, of which the end may be cut off. */
+/** Whether something follows the first array or object of a line, whose end may be cut off. */
 function hasSeveral(line: string): boolean {
   let depth = 0;
   for (const { 0: token, index } of line.matchAll(STRING_OR_BRACKET)) {

@@ -1,13 +1,13 @@
 /**
- * Names of outputs that promise a format which pileshuf does not write: a reader would take the file for one. It writes
- * records one behind the other, and compresses with gzip and zstd. To add a format: a line in a table.
+ * Refuses names of outputs that promise a format which pileshuf does not write: a reader would take the file for one.
+ * pileshuf writes records one after the other, and compresses with gzip and zstd. To add a format: a line in a table.
  */
 import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from './codec-table.js';
 import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
 
-/** Never written. `.pt` and `.br` are languages, too. */
+/** Without `.pt` and `.br`, which are languages, too. */
 const OTHER_FORMATS: ReadonlyMap<string, string> = new Map([
   ...['parquet', 'pq'].map((ending) => [ending, 'Parquet'] as const),
   ...['arrow', 'feather'].map((ending) => [ending, 'Arrow'] as const),
@@ -21,7 +21,6 @@ const OTHER_FORMATS: ReadonlyMap<string, string> = new Map([
   ['avro', 'Avro'],
 ]);
 
-/** Written if the records are of this kind. */
 const FORMATS_OF_RECORDS: ReadonlyMap<string, string> = new Map([
   ['tar', 'webdataset'],
   ['npy', 'npy'],
@@ -29,13 +28,9 @@ const FORMATS_OF_RECORDS: ReadonlyMap<string, string> = new Map([
   ['tfrecords', 'tfrecord'],
 ]);
 
-/** Of codecs that are not even read. */
 const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
 
-/**
- * @param output one file: the endings of shards follow those of the inputs.
- * @param kind of its records; undefined: unknown.
- */
+/** @param output one file: the endings of shards follow those of the inputs. */
 export function refuseOtherFormats(output: string, kind: string | undefined): void {
   const codec = codecOfName(output);
   if (codec === undefined && (withoutCodecSuffix(output) !== output || OTHER_CODECS.test(output)))

@@ -1,7 +1,6 @@
 /**
- * What inputs are made of: the header before the first record, and the framing of the records behind it. Both are plain
- * data, a name and one value. To add a rule of headers: a file that exports a `HeaderRule`, or a function that makes one,
- * and its line in the table.
+ * What inputs are made of: a header, and the framing of the records. Both are plain data, a name and one value. To add
+ * a rule of headers: a file that exports a `HeaderRule`, or a function that makes one, and its line in the table.
  */
 import { type FramingSpec, isOfLines, nameOfFraming } from './framing-table.js';
 import type { HeaderRule } from './header.js';
@@ -18,7 +17,6 @@ import { npyHeader } from './headers/npy-header.js';
 const headers = {
   lines: (lines: LinesHeader) => linesHeader(lines),
   prefix: (lines: PrefixHeader) => prefixHeader(lines),
-  /** Value: bytes of the header. */
   bytes: (byteLength: number) => bytesHeader(byteLength),
   npy: (_: null) => npyHeader,
   tar: (_: null) => globalPax,
@@ -26,7 +24,6 @@ const headers = {
 
 type Headers = typeof headers;
 
-/** Plain data that names a rule of headers. */
 export type HeaderSpec = {
   readonly [Kind in keyof Headers]: { readonly kind: Kind; readonly value: Parameters<Headers[Kind]>[0] };
 }[keyof Headers];
@@ -39,7 +36,6 @@ export function headerRuleOf(spec: HeaderSpec): HeaderRule {
 export interface RecordFormat {
   /** Undefined: the header declares it. */
   readonly framing: FramingSpec | undefined;
-  /** Undefined: an input begins with its first record. */
   readonly header: HeaderSpec | undefined;
   /** Whether records are lines only because the caller named no kind of records. */
   readonly linesAssumed: boolean;
@@ -49,12 +45,11 @@ export interface RecordFormat {
   readonly skipsBlank?: boolean | undefined;
 }
 
-/** The format alone, of what has more. */
 export function formatOf({ framing, header, linesAssumed, isText, skipsBlank }: RecordFormat): RecordFormat {
   return { framing, header, linesAssumed, isText, skipsBlank };
 }
 
-/** Whether an input that is clearly not text is refused. Records by single lines, if they are asked for, may be of anything. */
+/** Whether an input that is clearly not text is refused. Single lines that the caller asked for may hold anything. */
 export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
   return linesAssumed || (framing !== undefined && isOfLines(framing));
 }
@@ -65,7 +60,7 @@ export function nameOfFormat({
   header,
   skipsBlank,
 }: Pick<RecordFormat, 'framing' | 'header' | 'skipsBlank'>): string {
-  // The framing that the headers of these inputs declare may be known by now; the user did not ask for it.
+  // The user did not ask for the framing that the headers of these inputs declare.
   const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
   const blank = skipsBlank === true ? 'without blank ones' : undefined;
   return [records, nameOfHeader(header), blank].filter((name) => name !== undefined).join(', ');

@@ -1,15 +1,11 @@
-/**
- * Records that are in memory: all their bytes, and where each ends. They lie there as in a file, each with its
- * delimiter, so the position of each, and its key, are those that it would have there.
- */
+/** Records in memory, each with its delimiter, as in a file: positions and keys are the same as there. */
 
 export interface RecordList {
   readonly bytes: Uint8Array;
-  /** The end of each record, counted in bytes from the beginning. */
   readonly ends: Float64Array;
 }
 
-/** Joins records, and puts the delimiter behind each. A record may hold the delimiter and stays one record. */
+/** Puts the delimiter after each record. A record that holds the delimiter stays one record. */
 export function joinRecords(records: readonly (string | Uint8Array)[], delimiter: Uint8Array): RecordList {
   const pieces = records.map((record) => (typeof record === 'string' ? Buffer.from(record) : record));
   const ends = new Float64Array(pieces.length);

@@ -1,7 +1,7 @@
 /**
- * Selects a value in a record, by one of these. Plain data, which crosses threads. Two values are equal if they are strings
- * of the same characters, or the same bytes otherwise: of JSON, `1` and `1.0` are two values, and neither is `"1"`. The
- * values of all other selectors are strings.
+ * Selects a value in a record, by one of these forms. Two values are equal if they are strings of the same characters,
+ * or other JSON values of the same bytes: `1` and `1.0` are two values, and neither is `"1"`. Only fields have values
+ * that are no strings.
  *
  *     .metadata.site       a field of a JSON object, by the keys that lead to it
  *     csv:site  csv:3      a column of comma-separated values, by its name in the header or its number from 1
@@ -11,24 +11,21 @@
  */
 import { UsageError } from '../errors.js';
 
-/** A field of JSON records that holds a number. */
 export interface NumberField {
   readonly name: string;
-  /** The path in the form that the kernel takes. */
+  /** In the form that the kernel takes. */
   readonly path: Uint8Array;
 }
 
 /** The keys from the outermost object in; at least one. */
 export type FieldPath = readonly string[];
 
-/** A regular expression of JavaScript, whose first group is the value. */
 export interface Expression {
   readonly source: string;
   readonly flags: string;
 }
 
 export type Selector = {
-  /** As the caller gave it. */
   readonly text: string;
 } & (
   | { readonly kind: 'field'; readonly path: FieldPath }
@@ -41,13 +38,11 @@ export interface ColumnSelector {
   readonly kind: 'column';
   /** Its name, or its number from 1. */
   readonly column: string | number;
-  /** The byte between values. */
   readonly separator: number;
 }
 
-/** More than data sets nest. */
 const MOST_KEYS = 32;
-/** A key as it is, or in double quotes as JSON writes it. */
+/** A bare key, or one in double quotes as JSON writes it. */
 const KEY = /\.(?:([^."[\]\s]+)|("(?:[^"\\]|\\.)*"))/gy;
 const EXPRESSION = /^\/(.+)\/([a-z]*)$/su;
 const COLUMN = /^([ct])sv:(.+)$/su;
@@ -55,7 +50,6 @@ const SEPARATORS: Readonly<Record<string, number>> = { c: 0x2c, t: 0x09 };
 const MOST_COLUMN = 2 ** 20;
 const FLAGS = 'ims';
 
-/** @param what the option, in backquotes. */
 export function parseSelector(text: string, what: string): Selector {
   if (text.startsWith('.')) return { text, kind: 'field', path: parseFieldPath(text, what) };
   const [, letter, name] = COLUMN.exec(text) ?? [];
@@ -70,7 +64,6 @@ export function parseSelector(text: string, what: string): Selector {
   );
 }
 
-/** @param what the option, in backquotes. */
 export function parseFieldPath(selector: string, what: string): FieldPath {
   const keys = [...selector.matchAll(KEY)].map(([, bare, quoted = '""']) => bare ?? unquoted(quoted));
   const byteLength = [...selector.matchAll(KEY)].reduce((sum, [text]) => sum + text.length, 0);
@@ -82,7 +75,6 @@ export function parseFieldPath(selector: string, what: string): FieldPath {
   );
 }
 
-/** @returns undefined: it is no JSON string. */
 function unquoted(quoted: string): string | undefined {
   try {
     return JSON.parse(quoted);
@@ -117,11 +109,10 @@ function parseExpression(text: string, selector: string, what: string): Expressi
   );
 }
 
-/** @param what begins the message. */
 function countGroups(source: string, flags: string, what: string): number {
   try {
     new RegExp(source, flags);
-    // With an empty alternative, it matches any text, and the match has a place for each group.
+    // With an empty alternative the expression matches any text, and the match has a place for each group.
     return (new RegExp(`${source}|`, flags).exec('')?.length ?? 1) - 1;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error);
@@ -129,7 +120,7 @@ function countGroups(source: string, flags: string, what: string): number {
   }
 }
 
-/** What a record lacks that has no value, and what is expected of it, in words. */
+/** For messages: what a record without a value lacks, and what is expected. */
 export function lackOf(selector: Selector): string {
   const { text } = selector;
   switch (selector.kind) {
@@ -146,7 +137,6 @@ export function lackOf(selector: Selector): string {
   }
 }
 
-/** The path in the form that the kernel takes. */
 export function encodeFieldPath(path: FieldPath): Uint8Array {
   const keys = path.map((key) => Buffer.from(key));
   return Buffer.concat([u32(keys.length), ...keys.flatMap((key) => [u32(key.byteLength), key])]);

@@ -1,14 +1,13 @@
 /**
- * The 512-byte header of a tar member, as of POSIX.1-1988 (ustar), with the extensions of POSIX.1-2001 (pax) and of
- * GNU tar: the fields needed to find the next header, and the member's name. Names are bytes, kept as latin1.
+ * The 512-byte header of a tar member (ustar, POSIX.1-1988), with the extensions of pax (POSIX.1-2001) and GNU tar: the
+ * fields needed to find the next header, and the member's name. Names are bytes, kept as latin1.
  */
 
 /** Headers begin at multiples of this, and data is filled up to one. */
 export const BLOCK_BYTES = 512;
-/** Notes on the next member take some KiB; a header that claims more is none. */
+/** Notes on the next member take some KiB. More is taken for damage. */
 const MOST_NOTE_BYTES = 2 ** 20;
 
-/** What a header says of its member at first sight. */
 export interface NamedMember {
   readonly type: string;
   readonly name: string;
@@ -17,19 +16,18 @@ export interface NamedMember {
 }
 
 export interface TarHeader extends NamedMember {
-  /** Bytes of data behind the header, as the header declares. */
   readonly dataBytes: number;
-  /** Whether a map of a sparse file continues in further blocks before the data. */
+  /** Whether the map of a sparse file continues in further blocks before the data. */
   readonly isExtended: boolean;
 }
 
-/** What earlier headers declare for a member. */
+/** What the headers before a member declare for it. */
 export interface MemberNotes {
   readonly name?: string;
   readonly dataBytes?: number;
 }
 
-/** @param block 512 bytes. @returns a string for a defect, to complete "byte N ...". */
+/** A string names a defect, to complete "byte N ...". @param block 512 bytes. */
 export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);
@@ -51,13 +49,11 @@ export function isNote({ type }: NamedMember): boolean {
   return 'xXgLK'.includes(type);
 }
 
-/** The defect of a note that is too large. */
 export function problemOfNote({ dataBytes }: TarHeader): string | undefined {
   if (dataBytes <= MOST_NOTE_BYTES) return undefined;
   return `is a tar header that claims ${dataBytes} bytes of notes on a member; expected some KiB`;
 }
 
-/** @param data of a header that is a note. @returns a string for a defect. */
 export function parseNote({ type }: TarHeader, data: Buffer): MemberNotes | string {
   if (type === 'L') return { name: textAt(data, 0, data.byteLength) };
   return type === 'K' ? {} : parsePax(data);
@@ -67,20 +63,19 @@ export function isZeroBlock(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** Bytes of the data behind a header, filled up to whole blocks. */
 export function storedDataBytes({ hasData, dataBytes }: TarHeader, notes: MemberNotes = {}): number {
   return hasData ? Math.ceil((notes.dataBytes ?? dataBytes) / BLOCK_BYTES) * BLOCK_BYTES : 0;
 }
 
 function fullName(block: Uint8Array, magic: string): string {
   const name = textAt(block, 0, 100);
-  // Headers of GNU, known by the blanks behind the magic, have other fields in place of the prefix.
+  // GNU headers, known by the blanks after the magic, have other fields in place of the prefix.
   const prefix = magic === 'ustar' ? textAt(block, 345, 155) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
 /**
- * Programs before POSIX marked files by NUL, and directories by a slash behind their name. In headers with a magic, a
+ * Programs before POSIX marked files by NUL, and directories by a slash after their name. In headers with a magic, a
  * name that ends in a slash may be the beginning of a long one.
  */
 function typeOf(block: Uint8Array, magic: string, name: string): string {
@@ -89,7 +84,7 @@ function typeOf(block: Uint8Array, magic: string, name: string): string {
   return magic === '' && name.endsWith('/') ? '5' : '0';
 }
 
-/** The sum of all bytes, with blanks in place of the checksum itself; some old programs added signed bytes. */
+/** The checksum adds all bytes, with blanks in its own place. Some old programs added signed bytes. */
 function hasChecksum(block: Uint8Array): boolean {
   const told = numberAt(block, 148, 8);
   let unsigned = 0;
@@ -102,7 +97,7 @@ function hasChecksum(block: Uint8Array): boolean {
   return told === unsigned || told === signed;
 }
 
-/** Octal digits, or, behind a byte of 0x80, a number of base 256, most significant byte first. */
+/** Octal digits, or, after a byte of 0x80, a number of base 256, most significant byte first. */
 function numberAt(block: Uint8Array, start: number, fieldBytes: number): number | undefined {
   if (block[start] === 0x80) {
     let value = 0;
@@ -114,7 +109,6 @@ function numberAt(block: Uint8Array, start: number, fieldBytes: number): number 
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
 
-/** Up to the first NUL. */
 function textAt(bytes: Uint8Array, start: number, fieldBytes: number): string {
   if (bytes[start] === 0) return '';
   const field = Buffer.from(bytes.buffer, bytes.byteOffset + start, fieldBytes);
@@ -122,7 +116,7 @@ function textAt(bytes: Uint8Array, start: number, fieldBytes: number): string {
   return field.toString('latin1', 0, end < 0 ? fieldBytes : end);
 }
 
-/** Lines of `LENGTH KEY=VALUE\n`, where LENGTH counts all of the line; a later one of a key replaces an earlier one. */
+/** Lines of `LENGTH KEY=VALUE\n`. LENGTH counts the whole line; a later line of a key replaces an earlier one. */
 function parsePax(data: Buffer): MemberNotes | string {
   const values = new Map<string, string>();
   for (let from = 0; from < data.byteLength; ) {
@@ -136,7 +130,7 @@ function parsePax(data: Buffer): MemberNotes | string {
     values.set(line.slice(0, equals), line.slice(equals + 1));
     from = end;
   }
-  // The name of a sparse file has a field of its own; its path is made up.
+  // A sparse file has its name in a field of its own, and a made-up path.
   const name = values.get('GNU.sparse.name') || values.get('path');
   const size = values.get('size');
   if (size !== undefined && !/^\d{1,15}$/.test(size)) return 'is a pax header whose size is no number';

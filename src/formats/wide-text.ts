@@ -1,28 +1,25 @@
 /**
- * Recognises text of two or four bytes a character (UTF-16, UTF-32) that has no mark at its beginning. Lines of such a
- * text cannot be cut at the byte 0x0a: a newline has other bytes around it, and other characters have that byte.
+ * Recognises UTF-16 and UTF-32 text without a mark. Lines of such a text cannot be cut at the byte 0x0a: a newline has
+ * other bytes around it, and other characters have that byte.
  */
 
-/** So many bytes at the beginning of an input are looked at. */
 export const WIDE_HEAD_BYTES = 8192;
 
 export type WideEncoding = 'UTF-16LE' | 'UTF-16BE' | 'UTF-32LE' | 'UTF-32BE';
 
-/** Of every other byte of text in UTF-8, fewer are control characters, even where NULs have got into it. */
+/** In UTF-8 text, a smaller share of every other byte is control characters, even where NULs have got into it. */
 const LEAST_CONTROL_SHARE = 0.75;
-/** Of the characters of a text. */
+/** Characters that are in no text; damaged or cut text has a few. */
 const MOST_STRANGE_SHARE = 0.01;
-/** Of text of one byte a character, more pairs are two printable ASCII characters. */
+/** In text of one byte a character, a larger share of pairs is two printable ASCII characters. */
 const MOST_ASCII_PAIRS = 0.5;
 
-/** Fewer characters are no text without a blank or a newline, nor with many bytes that look like newlines. */
+/** A shorter text must have a blank or newline, and few bytes that look like newlines. */
 const FEW_CHARACTERS = 256;
 
 /**
- * The encoding of which the bytes are text without control characters. The digits, blanks and newlines of any language
- * have a NUL. But NULs alone do not tell: they get into other text, too, and Chinese in UTF-16 has few of them. So other
- * text is told apart by what its bytes are.
- * @param head with a NUL in it.
+ * The encoding in which the bytes are text. The digits, blanks and newlines of any language have a NUL in it. But NULs
+ * get into other text, too, and Chinese in UTF-16 has few of them, so all bytes are looked at.
  */
 export function wideEncodingOf(head: Buffer): WideEncoding | undefined {
   const bytes = head.subarray(0, WIDE_HEAD_BYTES);
@@ -42,7 +39,6 @@ function likelier(a: Reading | undefined, b: Reading | undefined): WideEncoding 
   return (b === undefined || (a !== undefined && a.blanks >= b.blanks) ? a : b)?.encoding;
 }
 
-/** @returns undefined: the bytes are no text. */
 function readAs(encoding: WideEncoding, bytes: Buffer): Reading | undefined {
   const unitBytes = encoding.startsWith('UTF-16') ? 2 : 4;
   const unitAt = (at: number) =>
@@ -62,7 +58,7 @@ function readAs(encoding: WideEncoding, bytes: Buffer): Reading | undefined {
   return strange <= most && isEnough ? { encoding, blanks } : undefined;
 }
 
-/** Control characters, characters for private use and what is none are in no text. */
+/** No text has control characters, characters for private use, or codes that are no characters. */
 function isOfText(unit: number): boolean {
   if (unit < 0x20) return unit >= 0x09 && unit <= 0x0d;
   if (unit > 0xffff) return unit < 0xf0000;

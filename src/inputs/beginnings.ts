@@ -1,7 +1,4 @@
-/**
- * What is found at the beginnings of the inputs and told once for all of them: UTF-8 marks, and what lets one doubt that an
- * input is text.
- */
+/** UTF-8 marks and doubts at the beginnings of the inputs, told once for all of them. */
 import { UTF8_MARK } from '../formats/byte-order-mark.js';
 import { type Doubt, describeDoubt, isDoubt } from '../formats/first-look.js';
 import { NOTHING } from '../formats/framing.js';
@@ -9,13 +6,12 @@ import { inputName } from '../io/input-source.js';
 import type { Coverage } from './input-part.js';
 import { type Input, type InputHeader, moreInputs } from './list-inputs.js';
 
-/** A doubt, and the input that raises it. */
 export interface RaisedDoubt {
   readonly inputOrdinal: number;
   readonly doubt: Doubt;
 }
 
-/** Each kind of doubt: the first input that raises it, and how many do. */
+/** For each kind of doubt: the first input that raises it, and how many do. */
 export class Doubts {
   readonly #raised = new Map<Doubt['kind'], RaisedDoubt & { readonly count: number }>();
 
@@ -30,7 +26,7 @@ export class Doubts {
     return this.#raised.has(kind);
   }
 
-  /** @param told kinds of which the user knows already. */
+  /** @param told kinds that the user knows already. */
   tell(inputs: readonly Input[], onWarning: (line: string) => void, told?: Doubts): void {
     for (const { inputOrdinal, doubt, count } of this.#raised.values()) {
       if (told?.has(doubt.kind) === true) continue;
@@ -39,7 +35,7 @@ export class Doubts {
   }
 }
 
-/** Of plain files: they are known before the job. */
+/** The doubts about plain files, which are known before the job. */
 export function doubtsOf(inputs: readonly Input[]): Doubts {
   const doubts = new Doubts();
   for (const [inputOrdinal, input] of inputs.entries()) {
@@ -49,25 +45,22 @@ export function doubtsOf(inputs: readonly Input[]): Doubts {
   return doubts;
 }
 
-/** What the tasks of pass 1 found. */
 export class Beginnings {
-  /** Of compressed inputs and streams. */
+  /** Those of compressed inputs and streams. */
   readonly doubts = new Doubts();
   readonly #marked = new Set<number>();
   #isAnyUnmarked = false;
 
-  /** @param header of the input. */
   add({ inputOrdinal, start, end, markBytes = 0 }: Coverage, header: InputHeader): void {
     if (markBytes > 0 || header.isMarked === true) this.#marked.add(inputOrdinal);
     else if (start === header.byteLength && end > start) this.#isAnyUnmarked = true;
   }
 
-  /** Before the header and the records of each output. */
+  /** Written before the header and the records of each output. */
   get markOfOutput(): Uint8Array {
     return this.#marked.size > 0 && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
   }
 
-  /** @param output what is made of the inputs. */
   tell(inputs: readonly Input[], output: 'output' | 'store', onWarning: (line: string) => void): void {
     this.doubts.tell(inputs, onWarning, doubtsOf(inputs));
     if (this.#marked.size === 0) return;

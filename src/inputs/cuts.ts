@@ -1,7 +1,8 @@
 /**
- * Finds where inputs may be cut into slices: plain inputs where their framing allows it, compressed inputs at members that
- * state their length. The headers of members are read from first to last, before any thread starts, so this needs no gate.
- * If one member seems to be the whole input, the search for its end is skipped: it would read the whole input in vain.
+ * Finds where inputs may be cut into slices: plain inputs where their framing allows it, compressed inputs at members
+ * that declare their length. The headers of members are read from first to last, before any thread starts, so this
+ * needs no gate. If one member seems to be the whole input, its end is not searched: that would read the whole input in
+ * vain.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import type { Member } from '../formats/codec.js';
@@ -12,7 +13,6 @@ import { hearSignals } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { FileInput, Input } from './list-inputs.js';
 
-/** The decoded size of a compressed input, and its cut points, from its members. */
 export interface MemberCuts {
   readonly decodedBytes: number;
   readonly cutPoints: readonly CutPoint[];
@@ -20,12 +20,11 @@ export interface MemberCuts {
 
 /** After this much of a file, the process can receive signals. */
 const TURN_BYTES = 16 * 2 ** 20;
-/** At least this many cut points for each planned slice, so that slices are nearly equal. */
+/** So many cut points for each planned slice make slices nearly equal. */
 const POINTS_PER_SLICE = 8;
 /** If an input has more cut points, every other one is dropped. */
 const MOST_POINTS = 2 ** 16;
 
-/** Whether one input may become several slices. */
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
   if (framing === undefined) return false;
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
@@ -36,11 +35,7 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
   return input.kind === 'file' && input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
-/**
- * Describes the inputs for the planner of slices. Finds the members of compressed inputs that seem large enough to be cut.
- * @param decodedBytes the estimate for each input; undefined for streams.
- * @throws AbortError if the signal fires.
- */
+/** For the planner of slices. Finds the members of compressed inputs that seem large enough to be cut. */
 export async function describeForSlices(
   inputs: readonly Input[],
   decodedBytes: readonly (number | undefined)[],
@@ -71,7 +66,7 @@ export function plannedInput(
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
 }
 
-/** @returns undefined if the input cannot be cut: its members do not state their length, or one member is all of it. */
+/** Undefined if the input cannot be cut: its members do not declare their length, or one member is all of it. */
 export function findCuts(
   input: FileInput,
   framing: Framing,
@@ -84,10 +79,9 @@ export function findCuts(
 }
 
 /**
- * Walks through the members of a compressed input.
  * @param spacingBytes least decoded bytes between two cut points.
- * @param onMember called for each member; true ends the walk.
- * @returns undefined if `onMember` ended the walk, or if a member does not state its length.
+ * @param onMember true ends the walk.
+ * @returns undefined if `onMember` ended the walk, or a member does not declare its length.
  */
 export async function walkMembers(
   { path, version, header, codec }: FileInput,
@@ -120,7 +114,7 @@ export async function walkMembers(
   return thenAlwaysAsync(walk, () => closeFile(file));
 }
 
-/** Keeps a part of the points, which come in order and may be millions. */
+/** Keeps some of the points, which come in order and may be millions. */
 export class SpacedPoints {
   #points: CutPoint[] = [];
   #spacing: number;
@@ -138,13 +132,11 @@ export class SpacedPoints {
     this.#spacing *= 2;
   }
 
-  /** The points before the decoded end. */
   before(decodedEnd: number): readonly CutPoint[] {
     return this.#points.filter(({ start }) => start < decodedEnd);
   }
 }
 
-/** Undefined for a stream. */
 function recordSourceBytes(input: Input): number | undefined {
   if (input.kind === 'list') return input.list.bytes.byteLength;
   return input.kind === 'file' ? input.version.byteLength : undefined;

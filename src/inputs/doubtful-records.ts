@@ -1,6 +1,6 @@
 /**
- * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and warns
- * of those whose first bytes or names let one doubt it.
+ * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and
+ * warns of those whose first bytes or names raise a doubt.
  */
 import { basename } from 'node:path';
 import type { Codec } from '../formats/codec.js';
@@ -13,19 +13,18 @@ import { openForRead, readAt, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
 import type { Input } from './list-inputs.js';
 
-/** So many compressed files are looked at before the job; usually all inputs of a job are of one format. */
+/** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
 const PEEKED_FILES = 16;
 /** Enough for the first block of most zstd files. */
 const PEEKED_BYTES = 64 * 1024;
 const CSV = /\.csv$/i;
 const TSV = /\.tsv$/i;
-/** As sequencers and archives name them: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
+/** Names that sequencers and archives give: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
 const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
 
 /**
- * Looks at all plain files, and at the first compressed ones. A task looks at each of the others, and at each stream, when
- * it reads the beginning.
- * @throws InputError ERR_INPUT_FORMAT
+ * Looks at all plain files, and at the first compressed ones. The task that reads the beginning of another input looks
+ * at it then.
  */
 export function refuseForeignFiles(
   inputs: readonly Input[],
@@ -52,10 +51,7 @@ function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): F
   return lookAt({ head: kept, isWhole: false, path }, format);
 }
 
-/**
- * Warns, in one line for all inputs, of names that are seldom names of plain lines.
- * @param keepsHeaders whether the job can have inputs with headers.
- */
+/** Warns, in one line for all inputs, of names that plain lines seldom have. */
 export function warnOfNamesOfRecords(
   inputs: readonly Input[],
   { linesAssumed, header }: RecordFormat,
@@ -79,10 +75,7 @@ export function warnOfNamesOfRecords(
   );
 }
 
-/**
- * Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order.
- * @param canAlign whether the caller can shuffle both files together.
- */
+/** Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order. */
 export function warnOfMates(
   inputs: readonly Input[],
   { framing, linesAssumed }: RecordFormat,

@@ -1,6 +1,6 @@
 /**
- * Estimates from samples how many bytes the decoded records take and how long a record is. A wrong estimate costs time but
- * never correctness: a pile that is too large is scattered again.
+ * Estimates from samples how many bytes the decoded records take and how long a record is. A wrong estimate costs only
+ * time: a pile that is too large is scattered again.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
@@ -10,13 +10,12 @@ import { type CompressedInput, sampleExpansion } from './expansion.js';
 import type { FileInput, Input } from './list-inputs.js';
 
 export interface Estimate {
-  /** Bytes of all records. */
   readonly recordBytes: number;
-  /** The same at least and at most, with a probability of about 95 %. */
+  /** Bounds of `recordBytes`, with a probability of about 95 %. */
   readonly leastBytes: number;
   readonly mostBytes: number;
   readonly meanRecordBytes: number;
-  /** Whether `recordBytes` is exact, apart from added delimiters. */
+  /** Apart from added delimiters. */
   readonly exact: boolean;
   /** Decoded bytes of the records of each input; undefined for streams. */
   readonly decodedBytes: readonly (number | undefined)[];
@@ -24,7 +23,7 @@ export interface Estimate {
 
 const SAMPLES = 8;
 const SAMPLE_BYTES = 64 * 1024;
-/** The length of a stream is unknown: the plan assumes this much. */
+/** A plan with a stream, whose length is unknown, assumes this much. */
 const STREAM_GUESS_BYTES = 8 * 2 ** 30;
 const USUAL_RECORD_BYTES = 200;
 
@@ -67,7 +66,6 @@ function isCompressed(input: FileInput): input is CompressedInput {
   return input.codec !== undefined;
 }
 
-/** Undefined without samples. */
 function meanRecordBytes(samples: readonly Uint8Array[], framing: FramingSpec | undefined): number | undefined {
   const { countSample } = framing === undefined ? { countSample: () => undefined } : framingOf(framing);
   const byteLength = sum(samples.map((bytes) => bytes.byteLength));
@@ -76,7 +74,6 @@ function meanRecordBytes(samples: readonly Uint8Array[], framing: FramingSpec | 
   return records > 0 ? Math.max(1, byteLength / records) : byteLength;
 }
 
-/** The mean of all records, from groups: their bytes, and the mean of each. */
 function meanOfAll(...groups: readonly (readonly [number, number | undefined])[]): number {
   const known = groups.flatMap(([bytes, mean]) => (mean === undefined || bytes === 0 ? [] : [{ bytes, mean }]));
   if (known.length === 0) return USUAL_RECORD_BYTES;
@@ -97,7 +94,7 @@ function readSample(input: FileInput | undefined, place: number): Uint8Array {
   });
 }
 
-/** What is read of weighed inputs, and what the records take with all copies. */
+/** `read`: what is read of weighed inputs. `made`: what their records take with all copies. */
 export interface WeighedEstimate {
   readonly read: Estimate;
   readonly made: Estimate;

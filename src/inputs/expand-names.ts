@@ -1,6 +1,6 @@
 /**
- * Expands what the caller names: a directory or a pattern becomes the files that it stands for. Nothing is opened. A
- * directory stands for its data: hidden names, what was not chosen, and what pileshuf made beside data are left out.
+ * Expands directories and patterns among the named inputs to files, without opening any. A directory stands for its
+ * data: hidden names, what was not chosen, and what pileshuf made beside data are left out.
  */
 import { basename, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
@@ -23,15 +23,14 @@ import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js
 import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
 /**
- * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern.
- * `{ records }`: an input in memory.
+ * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. Records
+ * in memory: `{ records }`.
  */
 export type NamedInput = string | { readonly path: string } | { readonly records: readonly (string | Uint8Array)[] };
 
-/** A named input as the listing takes it: with the records, if it has any, joined by the delimiter of the job. */
+/** A named input whose records, if it has any, are joined by the delimiter of the job. */
 export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
 
-/** What one name stands for. */
 export type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
   | { readonly kind: 'file'; readonly path: string }
@@ -41,14 +40,10 @@ export interface FilesOfDirectory {
   readonly kind: 'directory';
   readonly directory: string;
   readonly listed: ListedDirectory;
-  /** Paths of hidden files and directories that are left out. */
   readonly hidden: readonly string[];
   /** Directories that pileshuf made beside data, which are left out. */
   readonly own: readonly string[];
-  /**
-   * The path below the directory that a file would have as an input; undefined: it would be none.
-   * @param path absolute, without symbolic links.
-   */
+  /** The place of a file as an input; undefined: it would be none. @param path absolute, without symbolic links. */
   placeOf(path: string): string | undefined;
 }
 
@@ -159,9 +154,8 @@ const NAME_OF_CACHE = /^(?:datasets|models|spaces)--/;
 const LONGEST_REVISION_BYTES = 256;
 
 /**
- * Of the cache of a Hugging Face repository: it holds every version that was loaded, and each file twice, as a blob and as
- * a link to it in a snapshot.
- * @returns which of its directories to name; undefined: `folder` is no such cache.
+ * The cache of a Hugging Face repository holds every version that was loaded, and each file twice, as a blob and as a
+ * link to it in a snapshot. Says which of its directories to name; undefined: `folder` is no such cache.
  */
 function adviceOnHubCache(folder: string, entries: readonly Entry[]): string | undefined {
   const holds = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory());

@@ -1,10 +1,9 @@
 /**
- * Samples what compressed inputs decode to. A file is sampled as often as its share of all compressed bytes demands, so
- * that the mean of the samples is that of the inputs: a large file in several places if its members can be found from
- * anywhere, else from its beginning as much further. What files say of themselves is taken where a sample agrees.
+ * Samples what compressed inputs decode to. Each file gets samples by its share of all compressed bytes, so that the
+ * mean of the samples is that of the inputs. A large file is sampled in several places if its members can be found from
+ * anywhere, else further from its beginning. What files declare is taken where a sample agrees.
  *
- * The cost is limited: of all inputs together, 2 MiB are decoded and at most 16 MiB are read, and some bytes of at most
- * `MOST_CLAIMS` files.
+ * Of all inputs together, at most 16 MiB are read and 2 MiB decoded, besides some bytes of at most `MOST_CLAIMS` files.
  */
 
 import type { Codec } from '../formats/codec.js';
@@ -15,17 +14,17 @@ import type { FileInput } from './list-inputs.js';
 const SAMPLES = 32;
 const SAMPLE_BYTES = 64 * 1024;
 const MOST_HEAD_BYTES = 8 * SAMPLE_BYTES;
-/** A head that decodes to far more than text does is decoded in part. */
+/** A head that decodes to far more than text does is decoded only so far. */
 const SHORT_HEAD_BYTES = 4096;
-/** Of a decoded head, this much tells how long records are. */
+/** So much of a decoded head tells how long records are. */
 const KEPT_HEAD_BYTES = 4 * SAMPLE_BYTES;
-/** A walk from member to member in one place goes no further. */
+/** A walk from member to member goes no further from its start. */
 const MOST_WALK_BYTES = 4 * SAMPLE_BYTES;
 const MOST_CLAIMS = 256;
 const CLAIM_BYTES = 18;
 /** A claim below this part of what the samples say may be that of one member among several. */
 const LEAST_CLAIM = 0.8;
-/** Twice the standard error of a mean of samples; never less than this, and this much with few samples. */
+/** Limits of twice the standard error of a mean: the least, and the one that is assumed with few samples. */
 const LEAST_ERROR = 0.05;
 const USUAL_ERROR = 0.5;
 const FEW_SAMPLES = 4;
@@ -40,12 +39,10 @@ interface Expanded {
 }
 
 export interface Expansion {
-  /** Decoded bytes of each input. */
   readonly decodedBytes: readonly number[];
-  /** What they add up to, at least and at most, with a probability of about 95 %. */
+  /** Bounds of their sum, with a probability of about 95 %. */
   readonly least: number;
   readonly most: number;
-  /** The first decoded bytes of inputs. */
   readonly heads: readonly Uint8Array[];
 }
 
@@ -86,7 +83,6 @@ export function sampleExpansion(inputs: readonly CompressedInput[], draw: () => 
   return { decodedBytes, least: Math.floor(least), most: Math.ceil(most), heads };
 }
 
-/** Evenly spaced bytes of all inputs, one behind the other: the inputs that they lie in, and where. */
 function drawPlaces(inputs: readonly CompressedInput[], draw: () => number): Map<CompressedInput, number[]> {
   const totalBytes = inputs.reduce((sum, { version }) => sum + version.byteLength, 0);
   const places = new Map<CompressedInput, number[]>();
@@ -109,7 +105,7 @@ function expand(file: OpenFile, input: CompressedInput, positions: readonly numb
   const head = stored.subarray(0, readAt(file, stored, 0, stored.byteLength, 0));
   const expanded: Expanded[] = [];
   for (const storedBytes of [head.byteLength, Math.min(SHORT_HEAD_BYTES, head.byteLength)]) {
-    // A corrupt input is reported, with its position, by the task that reads it.
+    // The task that reads a corrupt input reports it, with the position.
     const { kept, byteLength: decodedBytes } = codec.decodeHead(head.subarray(0, storedBytes), KEPT_HEAD_BYTES);
     if (decodedBytes === 0) continue;
     heads.push(kept);
@@ -125,7 +121,7 @@ function expand(file: OpenFile, input: CompressedInput, positions: readonly numb
   return inMembers.length > 0 ? inMembers : expanded;
 }
 
-/** Whole members that begin behind `position`, by what they declare. */
+/** Whole members that begin after `position`, by the lengths that they declare. */
 function expandMembers(
   file: OpenFile,
   { codec, version, path }: CompressedInput,
@@ -139,7 +135,7 @@ function expandMembers(
   const window = new FileWindow(file, version.byteLength);
   const bytes = {
     path,
-    // No further, however far the next member is.
+    // Limits the walk however far the next member is.
     byteLength: Math.min(version.byteLength - base, MOST_WALK_BYTES),
     read: (at: number, byteLength: number) => window.read(base + at, byteLength),
   };
@@ -148,7 +144,6 @@ function expandMembers(
     for (const members = codec.listMembers?.(bytes); members !== undefined; ) {
       const { done, value } = members.next();
       if (done === true) {
-        // There are no more.
         if (value !== undefined) last = { storedBytes: bytes.byteLength, decodedBytes: value };
         break;
       }
@@ -156,7 +151,7 @@ function expandMembers(
       if (value.storedStart >= SAMPLE_BYTES) break;
     }
   } catch {
-    // Bytes that look like the beginning of a member.
+    // The bytes only looked like the beginning of a member.
   }
   return last === undefined || last.decodedBytes > codec.mostExpansion * last.storedBytes ? [] : [last];
 }
@@ -184,7 +179,6 @@ function mean(numbers: readonly number[]): number | undefined {
   return numbers.length === 0 ? undefined : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
-/** Twice the standard error of the mean, as a part of it. */
 function errorOf(samples: readonly number[]): number {
   const average = mean(samples);
   if (average === undefined || samples.length < FEW_SAMPLES) return USUAL_ERROR;

@@ -1,4 +1,4 @@
-/** Which files below a directory are inputs. Files that the caller names take no part in this. */
+/** Which files below a directory are inputs. Files that the caller names are not subject to this. */
 import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
 import { matcherBelow, type PathMatcher, pathsTo } from '../io/path-matcher.js';
@@ -8,19 +8,18 @@ export interface FileChoice {
   readonly hidden: boolean;
   /** Globs; empty: all files. */
   readonly include: readonly string[];
-  /** Globs, which leave out directories, too. */
+  /** Globs that leave out directories, too. */
   readonly exclude: readonly string[];
 }
 
 export const USUAL_FILES: FileChoice = { hidden: false, include: [], exclude: [] };
 
-/** A choice, for the paths of files and directories below the one that the caller names. */
+/** For paths below the directory that the caller names. */
 export interface FileChooser {
   readonly isExcluded: PathMatcher;
   readonly isHidden: PathMatcher;
-  /** Of a file that is neither excluded nor hidden. */
+  /** For a file that is neither excluded nor hidden. */
   readonly isIncluded: PathMatcher;
-  /** Whether a walk takes a file. */
   readonly isTaken: PathMatcher;
 }
 
@@ -40,7 +39,6 @@ export async function fileChooser({ hidden, include, exclude }: FileChoice): Pro
   return { isExcluded, isHidden, isIncluded, isTaken };
 }
 
-/** @throws UsageError where a choice is given and no directory is named. */
 export function requireDirectory({ hidden, include, exclude }: FileChoice, directories: readonly string[]): void {
   if (directories.length > 0) return;
   const given = [hidden && '`hidden`', include.length > 0 && '`include`', exclude.length > 0 && '`exclude`'];
@@ -51,27 +49,23 @@ export function requireDirectory({ hidden, include, exclude }: FileChoice, direc
   );
 }
 
-/**
- * Names that no data has: those that begin with a dot, as shells hide them, and those that programs give to what they keep
- * beside data.
- */
+/** Names that no data has: those that programs give to what they keep beside data. */
 const NAMES_OF_PROGRAMS: readonly RegExp[] = [
-  // Hadoop, Spark, Delta Lake and Databricks. An upload that is not complete ends in ._COPYING_.
+  // Hadoop, Spark, Delta Lake and Databricks. An unfinished upload ends in ._COPYING_.
   /^_(?:SUCCESS|FAILURE|metadata|common_metadata|temporary|temp|tmp|logs|spark_metadata)$/,
   /^_(?:delta_log|delta_index|change_data|symlink_format_manifest|committed_.+|started_.+)$/,
   /_\$folder\$$|\._COPYING_$/,
-  // Hugging Face datasets: what a data set holds, beside its data.
+  // Descriptions of Hugging Face datasets.
   /^(?:dataset_infos?|dataset_dict)\.json$/,
   // Python.
   /^__pycache__$|\.py[co]$/,
-  // macOS, Windows, Linux, and storage on a network.
+  // macOS, Windows, Linux, and network storage.
   /^(?:__MACOSX|Icon\r|lost\+found|@eaDir|#recycle|#snapshot)$/,
   /^(?:(?:eh)?thumbs\.db|desktop\.ini|\$RECYCLE\.BIN|System Volume Information)$/i,
-  // Editors: a copy of what is being edited, and the mark that somebody edits it.
+  // Editors: a copy of the edited file, and the mark that somebody edits it.
   /~$|^#.*#$|^~\$/,
 ];
 
-/** @param name without its directory. */
 export function isHiddenName(name: string): boolean {
   return name.startsWith('.') || NAMES_OF_PROGRAMS.some((pattern) => pattern.test(name));
 }

@@ -1,6 +1,6 @@
 /**
- * The fingerprints of the inputs, by which a later attempt at a job finds out whether an input has changed. A fingerprint is
- * short, because there may be a million inputs:
+ * Fingerprints of the inputs show a later attempt at a job whether an input has changed. They are short, because there
+ * may be a million inputs:
  *
  *     byte 0   8 bytes of the SHA-256 of its absolute path
  *          8   u64 byte length        16   i64 nanoseconds of its last change
@@ -18,9 +18,7 @@ import type { Input } from './list-inputs.js';
 
 type NotedInputs = JobManifest['inputs'];
 
-/**
- * @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest.
- */
+/** @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest. */
 export async function noteInputs(
   inputs: readonly Input[],
   withEnds: boolean,
@@ -40,7 +38,7 @@ export async function noteInputs(
   return { count: inputs.length, digest: digest.digest('hex'), fingerprints: fingerprints.toString('base64') };
 }
 
-/** Everything but the hash of the ends. */
+/** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
   const path = input.path === STANDARD_INPUT ? input.path : resolve(input.path);
   hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
@@ -56,14 +54,10 @@ function hashEnds(input: Input): Buffer {
 
 export interface InputChange {
   readonly ordinal: number;
-  /** The change, in words. */
   readonly change: string;
 }
 
-/**
- * Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs.
- * @returns undefined if all inputs are the same.
- */
+/** Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs. */
 export async function findInputChange(
   noted: NotedInputs,
   inputs: readonly Input[],

@@ -1,7 +1,7 @@
 /**
  * Reads the header of every file, compares the headers, and checks the file sizes against them, before the job writes
- * anything. Where samples have keys, compares those of the first samples, too: most tar files whose keys are the same
- * number their samples from 0. A stream cannot be read twice, so the task that reads it also measures its header; a stream
+ * anything. Where samples have keys, compares the keys of the first samples: most tar files that share keys number
+ * their samples from 0. A stream cannot be read twice, so the task that reads it measures its header; only a stream
  * that no task reads is read here.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
@@ -35,19 +35,17 @@ export interface HeaderRequest extends RecordFormat {
   readonly readsStreams?: boolean;
   readonly memoryBytes: number;
   readonly signal: AbortSignal | undefined;
-  /** Hears of two inputs whose first samples have one key. */
   readonly onWarning?: (line: string) => void;
 }
 
 export interface InputHeaders {
-  /** The inputs, with the sizes of their headers. */
   readonly inputs: readonly Input[];
-  /** The header of the first input that was read, which all inputs share; undefined: no headers, or only streams. */
+  /** The header that all inputs share, from the first one read; undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;
 }
 
 /**
- * @param budgetFor advice for an error message: the memory budget with which a decoder gets this many bytes in pass 1.
+ * @param budgetFor for messages: the memory budget with which a decoder gets this many bytes in pass 1.
  * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input; AbortError
  */
 export async function readInputHeaders(
@@ -100,10 +98,7 @@ function warningOfKey(key: string, one: string, other: string): string {
   return `${one} and ${other}: the first samples of both have the key ${shown}; the job is refused if two samples of one key come side by side in the output: pack each tar file with a directory of its own`;
 }
 
-/**
- * Checks the size of each plain file if all records have one size. Other inputs are checked when they are read.
- * @throws InputError ERR_INPUT_CORRUPT if a file ends inside a record, or its size contradicts its header.
- */
+/** Checks the size of each plain file if all records have one size. Other inputs are checked when they are read. */
 export function requireWholeRecords(inputs: readonly Input[], framing: FramingSpec | undefined): void {
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   if (cut?.kind !== 'every') return;

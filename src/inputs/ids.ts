@@ -1,6 +1,6 @@
 /**
- * The ids of the inputs. The keys of the records of an input are derived from its id: the ordinal of the input, or a name
- * that stays the same when the list of inputs changes.
+ * The ids of the inputs. The keys of the records of an input are derived from its id: its ordinal, or a name that stays
+ * the same when the list of inputs changes.
  */
 import { createHash } from 'node:crypto';
 import { basename, normalize } from 'node:path';
@@ -11,22 +11,21 @@ import { deriveInputKey } from '../keys.js';
 import type { Input } from './list-inputs.js';
 
 /**
- * `ordinal`: the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: one id
- * for each input, in their order.
+ * `ordinal`: the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array:
+ * one id for each input, in their order.
  */
 export type InputIdRule = 'ordinal' | 'path' | 'name' | readonly string[];
 
-/** The id of each input; undefined: the ordinals are the ids. */
+/** Undefined: the ordinals are the ids. */
 export type InputIds = readonly string[] | undefined;
 
-/** The generator key of an input, from which the keys of its records are derived. */
+/** The keys of the records of an input are derived from this key. */
 export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): bigint {
   const id = ids === undefined ? String(inputOrdinal) : ids[inputOrdinal];
   if (id === undefined) throw new RangeError(`input ${inputOrdinal} has no id`);
   return deriveInputKey(seed, id);
 }
 
-/** @throws UsageError if an input has no id, or two have the same. */
 export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {
   if (rule === 'ordinal') return undefined;
   const ids = typeof rule === 'string' ? inputs.map((input) => idOfPath(input, rule)) : rule;
@@ -60,7 +59,6 @@ function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
   return rule === 'path' ? normalize(path) : basename(path);
 }
 
-/** The ids as the manifest of a job records them. */
 export function describeInputIds(ids: InputIds): JobManifest['inputIds'] {
   return ids === undefined ? null : createHash('sha256').update(JSON.stringify(ids)).digest('hex');
 }

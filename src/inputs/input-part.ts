@@ -1,6 +1,4 @@
-/**
- * The part of an input that a task must read, and its report of the bytes that it read.
- */
+/** The part of an input that a task must read, and its report of what it read. */
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-list.js';
 import type { FileVersion } from '../io/files.js';
@@ -10,10 +8,9 @@ import { mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { Input } from './list-inputs.js';
 import type { Weighing } from './weigh-inputs.js';
 
-/** The inputs of a job, with everything needed to read them. */
 export interface ReadableInputs {
   readonly inputs: readonly Input[];
-  /** The gate of each input; streams are ungated. */
+  /** Streams are ungated. */
   readonly gates: readonly GateNumber[];
   /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
   readonly firstHeader: FoundHeader | undefined;
@@ -21,20 +18,19 @@ export interface ReadableInputs {
   readonly weighing?: Weighing | undefined;
 }
 
-/** The part of an input to read. */
 export type InputPart = {
   readonly inputOrdinal: number;
   readonly path: string;
   /** First word of the generator for all records of this input. */
   readonly inputKey: bigint;
-  /** In a job with weights, of every part. */
+  /** Every part has one in a job with weights. */
   readonly weight?: Weight | undefined;
   /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
   readonly firstOrdinal?: number | undefined;
 } & (
   | {
       readonly kind: 'range';
-      /** Bytes of the input before its first record; `start` is not before them. */
+      /** Bytes of the input before its first record. They precede `start`. */
       readonly headerBytes: number;
       readonly start: number;
       readonly end: number;
@@ -45,7 +41,6 @@ export type InputPart = {
     }
   | {
       readonly kind: 'compressed';
-      /** Decoded bytes of the input before its first record. */
       readonly headerBytes: number;
       readonly codec: string;
       readonly version: FileVersion;
@@ -54,7 +49,7 @@ export type InputPart = {
   | {
       readonly kind: 'members';
       readonly codec: string;
-      /** Decoded bytes of the input before its first record; `start` is not before them. */
+      /** Decoded bytes of the input before its first record. They precede `start`. */
       readonly headerBytes: number;
       /** The part has the records that begin in decoded bytes [start, end). */
       readonly start: number;
@@ -65,10 +60,8 @@ export type InputPart = {
     }
   | {
       readonly kind: 'stream';
-      /** The header that the stream must have, if one is known. */
       readonly firstHeader: FoundHeader | undefined;
     }
-  /** Records in memory. */
   | { readonly kind: 'list'; readonly list: RecordList }
 );
 
@@ -85,35 +78,33 @@ export interface Coverage {
   readonly trailerBytes: number;
   /** Bytes of a UTF-8 mark before the first record, if this part has read it. Absent: 0. */
   readonly markBytes?: number | undefined;
-  /** The blank records, which were read and left out. Absent: the job keeps such records. */
+  /** The blank records, which were left out. Absent: the job keeps them. */
   readonly blank?: LeftOut | undefined;
-  /** In a job with weights. */
+  /** Only in a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */
   readonly ordinals?:
     | {
         readonly start: number;
         readonly end: number;
-        /** 16 hex digits: the sum of their names, if they have names. */
+        /** 16 hex digits: the sum of the names of the records, if they have names. */
         readonly names?: string | undefined;
       }
     | undefined;
 }
 
-/** What a task counted of records that have a weight. */
+/** Counts of records that have a weight. */
 export interface WeighedRecords {
-  /** Each counts once. */
   readonly records: number;
-  /** Those that do not have the copy that is drawn. */
+  /** Those without the drawn copy. */
   readonly undrawnRecords: number;
   readonly undrawnBytes: number;
-  /** Of the field whose sums decided about weights, in parts of 10^-15. Absent: none did. */
+  /** Their sum of the field that decides about weights, in parts of 10^-15. Absent: no field does. */
   readonly undrawnSum?: string | undefined;
 }
 
 /** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */
 export interface SliceReport {
-  /** The coverage of each part, in the order of the parts. */
   readonly coverage: readonly Coverage[];
   readonly longestRecordBytes: number;
   readonly leftOut?: LeftOut | undefined;
@@ -125,28 +116,19 @@ export interface LeftOut {
   readonly bytes: number;
 }
 
-/** The bytes of records that were read, less those of blank ones that were left out. */
 export function readBytesOf({ start, end, addedBytes, blank }: Coverage): number {
   return end - start + addedBytes - (blank?.bytes ?? 0);
 }
 
-/** The bytes that the records of a part take on piles, with all copies. */
 export function bytesWithCopies(part: Coverage, weight: Weight | undefined): number {
   const readBytes = readBytesOf(part);
   return weight === undefined ? readBytes : readBytes * mostCopiesOf(weight) - (part.weighed?.undrawnBytes ?? 0);
 }
 
-/** How many records a part of a job with weights puts on piles, with all copies. */
 export function recordsWithCopies({ weighed }: Coverage, weight: Weight = ONCE): number {
   return weighed === undefined ? 0 : weighed.records * mostCopiesOf(weight) - weighed.undrawnRecords;
 }
 
-/**
- * Turns a part of a slice into the part of an input for a task.
- * @param inputKey the generator key of the input.
- * @param countBefore how often the byte that the framing counts occurs before the position where the reader starts.
- * @param firstOrdinal see `InputPart`.
- */
 export function inputPart(
   { inputs, gates, firstHeader, weighing }: ReadableInputs,
   { inputOrdinal, start, end, members }: SlicePart,

@@ -1,6 +1,6 @@
 /**
- * Which kinds of data the names of files promise. Records with other things beside them, such as a README, are no list of
- * inputs.
+ * Tells from the names of files which kinds of data they hold. Records beside other things, such as a README, are no
+ * list of inputs.
  */
 import { basename } from 'node:path';
 import { InputError, nameSome } from '../errors.js';
@@ -9,7 +9,7 @@ import { formatCount } from '../quantity.js';
 
 type Nature = 'records' | 'documents' | 'sources' | 'explanation' | 'unknown';
 
-/** What endings promise; `|` joins the endings of one kind. Programs have documents and settings beside their sources. */
+/** What endings promise; `|` joins those of one kind. Programs have documents and settings beside their sources. */
 const ENDINGS: readonly (readonly [nature: Nature, words: string])[] = [
   [
     'records',
@@ -26,28 +26,24 @@ const KIND_OF_ENDING = new Map(
     words.split(' ').flatMap((word) => word.split('|').map((ending) => [ending, { word, nature }] as const)),
   ),
 );
-/** What explains the other files. */
+/** Files that explain the others. */
 const EXPLANATION =
   /^(?:readme|licen[cs]e|copying|notice|authors|citation|changelog|(?:md5|sha\d+)sums?)(?:\.te?xt)?$/i;
-/** Of codecs that pileshuf does not read. */
 const OTHER_CODEC = /\.(?:br|deflate|lz|lzma|lzo|snappy|sz|z)$/;
 /** As in `app.log.2`, `app.log-20240101`, `train.tfrecord-00000-of-00008`. */
 const NUMBER = /(?<=.)([-._])(?:\d[\dT:_-]*|\d+-of-\d+)$/;
 const ENDING = /(?<=.)\.(\d*[a-z][a-z\d_-]{0,11})$/i;
 const MOST_SHOWN = 10;
 
-/** What a name promises. */
 interface Promised {
   /** Of the table, an ending that is not in it, or the name of an explanation. Empty: the name has no ending. */
   readonly word: string;
   readonly nature: Nature;
-  /** In messages. */
   readonly label: string;
   /** Matches such names; undefined: they have no ending. */
   readonly glob: string | undefined;
 }
 
-/** Files whose names promise the same. */
 interface Kind extends Pick<Promised, 'word' | 'nature'> {
   readonly labels: Set<string>;
   readonly globs: Set<string>;
@@ -56,9 +52,8 @@ interface Kind extends Pick<Promised, 'word' | 'nature'> {
 
 /**
  * Compares the names of the files that directories brought.
- * @param include the globs that the caller chose them by. Several kinds are refused where there is no glob, told where
- *   there is one, and taken as they are with `*`.
- * @throws InputError ERR_INPUT_FORMAT
+ * @param include the globs that the caller chose them by. Several kinds are refused without a glob, told with one, and
+ *   taken as they are with `*`.
  */
 export function requireOneKind(
   paths: readonly string[],
@@ -105,12 +100,11 @@ function promisedBy(name: string): Promised {
 
 interface ShortenedName {
   readonly rest: string;
-  /** A glob of what was cut off. */
   readonly tail: string;
   readonly isNumbered: boolean;
 }
 
-/** A name without the endings of codecs, and without numbers and dates behind its own ending. */
+/** Takes off endings of codecs, and numbers and dates after the name's own ending. */
 function withoutTail(name: string): ShortenedName {
   const lower = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const plainLength = withoutCodecSuffix(lower).replace(OTHER_CODEC, '').length;
@@ -133,7 +127,7 @@ function isMixed(kinds: readonly Kind[]): boolean {
   return filesOf('records') > 0 || (documents > 0 && documents >= filesOf('sources'));
 }
 
-/** The way on: to the records if there are any, else to the most frequent kind, or to all that are no documents. */
+/** Leads to the records if there are any, else to the most frequent kind, or to all that are no documents. */
 function wayOn(kinds: readonly Kind[]): string {
   const chosen =
     kinds.find(({ nature }) => nature === 'records') ??

@@ -23,13 +23,12 @@ import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
 
-/** One input; its place in the list is its ordinal. */
+/** Its place in the list is its ordinal. */
 export type Input =
   | {
       readonly kind: 'file';
       readonly path: string;
       readonly version: FileVersion;
-      /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
       /** What its first bytes say, if they are plain. */
       readonly finding: Finding | undefined;
@@ -41,12 +40,11 @@ export type Input =
       readonly path: string;
       readonly identity: string;
     }
-  /** Records in memory; `path` is what messages call them. */
+  /** Records in memory; messages call them `path`. */
   | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
 
 export type FileInput = Input & { readonly kind: 'file' };
 
-/** The part of the header of each input that a job keeps. */
 export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
@@ -57,18 +55,15 @@ export interface ListedInputs {
   readonly empty: readonly Input[];
   /** The directories among the named inputs, and those that links below them lead to. */
   readonly directories: readonly string[];
-  /** As what the next listing would take a file; undefined: not at all. @param path as for `FilesOfDirectory`. */
+  /** Where the next listing would find a file; undefined: nowhere. @param path as for `FilesOfDirectory`. */
   placeOf(path: string): PlaceOfInput | undefined;
 }
 
-/** An input below a directory. */
 export interface PlaceOfInput {
   readonly directory: string;
-  /** Its path below the directory. */
   readonly place: string;
 }
 
-/** The device and inode of an input. */
 export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
@@ -76,9 +71,8 @@ export function identityOf(input: Input): string {
 export interface ListingRequest {
   readonly decompressProgram?: DecompressProgram;
   readonly signal?: AbortSignal | undefined;
-  /** Which files of directories are inputs. */
   readonly fileChoice?: FileChoice;
-  /** Of the inputs. Files without content are none where the caller asks for one. */
+  /** With a header, files without content are no inputs. */
   readonly header?: HeaderSpec | undefined;
   /** What the first bytes of plain files are held to. Absent: nothing. */
   readonly format?: RecordFormat;
@@ -135,7 +129,7 @@ export async function listInputs(
       if (opened.ownKind !== undefined) own.push(file);
       else {
         add(file, opened);
-        // It adds nothing to the others.
+        // An empty file says nothing of the kind of the others.
         if (!opened.isEmpty) found.push(file);
       }
     }
@@ -194,7 +188,6 @@ function refusePointers([first, ...others]: readonly (Pointer & { readonly path:
   );
 }
 
-/** @throws InputError if there are no others. */
 function tellOfEmpty(empty: readonly Input[], inputs: readonly Input[], onWarning: (line: string) => void): void {
   const [first, ...others] = empty;
   if (first === undefined) return;
@@ -208,7 +201,6 @@ const DESCRIBES_ITSELF: ReadonlySet<HeaderSpec['kind']> = new Set(['npy', 'tar']
 
 const NO_DATA = 'data, only files that pileshuf made';
 
-/** What a directory without inputs lacks. */
 function wordsForNone({ include, exclude }: FileChoice, hasHidden: boolean): string {
   const chosen = include.length + exclude.length > 0 ? ' that `include` and `exclude` choose' : '';
   return `files${chosen}${hasHidden ? '; `hidden` takes hidden ones, too' : ''}`;
@@ -240,7 +232,7 @@ function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
-/** Some programs write files without an end mark, and others accept them: only a warning. */
+/** Only warns: some programs write files without an end mark, and others accept them. */
 async function warnOfMissingEnds(
   inputs: readonly Input[],
   onWarning: (line: string) => void,
@@ -259,7 +251,7 @@ async function warnOfMissingEnds(
   onWarning(`${first}; it may be cut off${more}`);
 }
 
-/** The rest of the inputs of which a message names the first. */
+/** For messages that name the first input. */
 export function moreInputs(count: number): string {
   return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
 }
@@ -271,12 +263,12 @@ function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
   return Buffer.compare(end.subarray(0, count), mark) === 0;
 }
 
-/** The rest of a list whose first entry a message names. */
+/** For messages that name the first entry of the list. */
 export function andOthers({ length }: readonly string[]): string {
   return length <= 1 ? '' : length === 2 ? ' (and 1 other)' : ` (and ${length - 1} others)`;
 }
 
-/** Reused for the first bytes of each file; there may be many thousands of files. */
+/** Reused for the first bytes of each file, because there may be many thousands of files. */
 const head = Buffer.alloc(JSON_HEAD_BYTES);
 /** Enough for most BGZF. */
 const LEAST_HEAD_BYTES = Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES);
@@ -285,12 +277,10 @@ interface OpenedInput {
   readonly input: Input;
   /** What it is, if pileshuf made it beside data. */
   readonly ownKind: string | undefined;
-  /** Whether it has no content. */
   readonly isEmpty: boolean;
   readonly pointer: Pointer | undefined;
 }
 
-/** What messages call records that the caller gives. */
 const IN_MEMORY = 'the given records';
 
 function inputInMemory(list: RecordList, ordinal: number): Input {
@@ -345,7 +335,6 @@ function openInput(path: string, format: RecordFormat | undefined, decompressPro
   });
 }
 
-/** The gate of each input; streams have none. */
 export async function gatesOf(
   inputs: readonly Input[],
   deviceGates: DeviceGates,

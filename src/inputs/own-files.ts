@@ -1,7 +1,7 @@
 /**
- * What pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile stores. A file is
- * recognised by its name and its content; a file that only has such a name is data. The listing of a directory leaves
- * these files out. An input that the caller names is refused when it is one of them.
+ * What pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile stores. Name
+ * and content together tell such a file; one that only has the name is data. The listing of a directory leaves these
+ * files out. An input that the caller names is refused when it is one of them.
  */
 import { basename, join } from 'node:path';
 import type { Entry } from '../io/list-files.js';
@@ -22,14 +22,12 @@ import { isDirectoryOfJob } from '../job-directory/job-paths.js';
 import { parseOwnerName } from '../machine/file-owner.js';
 import { FIRST_BYTES_OF_INDEXES } from '../pile-sets/pile-set-index.js';
 
-/** How many of the first bytes of a file tell whether it is one of these. */
+/** So many of the first bytes of a file tell whether it is one of these. */
 export const OWN_HEAD_BYTES = Math.max(LONGEST_MARKER_BYTES, LONGEST_FIRST_LINE_BYTES);
 
 interface OwnFile {
-  /** In messages. */
   readonly what: string;
   readonly isName: (name: string) => boolean;
-  /** @param head the first bytes of the file. */
   readonly isBeginning: (head: Buffer) => boolean;
 }
 
@@ -70,14 +68,13 @@ const OWN_FILES: readonly OwnFile[] = [
 
 /**
  * What a file is, as messages call it; undefined for data.
- * @param head the first OWN_HEAD_BYTES of the file, or all of it.
+ * @param head the first `OWN_HEAD_BYTES` of the file, or all of it.
  */
 export function ownFileAt(path: string, head: Buffer): string | undefined {
   const name = basename(path);
   return OWN_FILES.find(({ isName, isBeginning }) => isName(name) && isBeginning(head))?.what;
 }
 
-/** The prefixes of the complete shards in a directory. */
 export function completeSetsIn(path: string, entries: readonly Entry[]): string[] {
   return entries.flatMap(({ name }) => {
     if (!name.endsWith(MARKER_ENDING)) return [];

@@ -1,6 +1,6 @@
 /**
- * Divides the inputs into groups by globs, and gives each group its weight. Of several groups whose globs name an input, the
- * last one has it.
+ * Divides the inputs into groups by globs, and gives each group its weight. An input that the globs of several groups
+ * name belongs to the last of them.
  */
 import { UsageError } from '../errors.js';
 import type { FramingSpec } from '../formats/framing-table.js';
@@ -8,20 +8,19 @@ import { pathMatcher } from '../io/path-matcher.js';
 import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { Input } from './list-inputs.js';
 
-/** Inputs that a caller has named. */
 export interface InputGroup {
   readonly name: string;
   readonly globs: readonly string[];
 }
 
-/** Which group has which input. The number behind the last group stands for none. */
+/** The number after that of the last group stands for none. */
 export interface Grouping {
   readonly groupOf: readonly number[];
-  /** Of each group, and of none. */
+  /** For each group, then for none. */
   readonly inputCounts: readonly number[];
 }
 
-/** Inputs of one weight; without a name: those of no group. */
+/** Without a name: the inputs of no group. */
 export interface WeighedGroup {
   readonly name: string | undefined;
   readonly weight: Weight;
@@ -31,17 +30,12 @@ export interface WeighedGroup {
 }
 
 export interface Weighing {
-  /** Of each input. */
+  /** By the ordinal of the input, as `groupOf` is. */
   readonly weights: readonly Weight[];
-  /** The place of the group of each input. */
   readonly groupOf: readonly number[];
   readonly groups: readonly WeighedGroup[];
 }
 
-/**
- * @param option that names the groups, in backquotes.
- * @throws UsageError for a group that has no input.
- */
 export async function groupInputs(
   groups: readonly InputGroup[],
   inputs: readonly Input[],
@@ -51,7 +45,6 @@ export async function groupInputs(
   const isMet = groups.map(() => false);
   const groupOf = inputs.map(({ kind, path }) => {
     let group = groups.length;
-    // Records in memory have no name.
     if (kind === 'list') return group;
     for (const [number, matchers] of isNamedBy.entries()) {
       if (!matchers.some((isNamed) => isNamed(path))) continue;
@@ -75,10 +68,6 @@ export async function groupInputs(
   return { groupOf, inputCounts };
 }
 
-/**
- * @param weights of each group.
- * @throws UsageError if nothing is left.
- */
 export function weighInputs(
   groups: readonly InputGroup[],
   { groupOf, inputCounts }: Grouping,

@@ -1,6 +1,6 @@
 /**
- * Directories that a job makes: those that belong to it alone (mode 0700) with their removal, and those that several
- * users may share (mode by umask).
+ * Directories that a job makes: private ones (mode 0700) with their removal, and those that several users may share
+ * (mode by umask).
  */
 import type { BigIntStats, Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -9,10 +9,8 @@ import { fileCalls } from './file-calls.js';
 import { errnoOf, type FileRole, ioError, isFull, reasonOf, systemCall } from './io-error.js';
 import { statPath } from './paths.js';
 
-/** What a directory is for; decides the error when it cannot be made. */
 export type DirectoryPurpose = 'temp' | 'output' | 'job';
 
-/** Makes a directory under a name that nothing else has. */
 export function makePrivateDirectory(parent: string, prefix: string, purpose: DirectoryPurpose): string {
   const path = join(parent, prefix);
   try {
@@ -22,10 +20,7 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: Di
   }
 }
 
-/**
- * Makes a directory under this name.
- * @returns false when the name exists, even as a link that leads nowhere: see `requirePrivate`.
- */
+/** False when the name exists, even as a link that leads nowhere: see `requirePrivate`. */
 export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boolean {
   try {
     fileCalls.makeDirectory(path, 0o700);
@@ -96,7 +91,7 @@ export function ensurePrivateDirectory(path: string, purpose: DirectoryPurpose):
   if (!makeOwnDirectory(path, purpose)) requirePrivate(path);
 }
 
-/** Removes a directory unless it holds something or is a mount point. */
+/** A directory that holds something or is a mount point stays. */
 export function removeIfEmpty(path: string): void {
   try {
     fileCalls.removeDirectory(path);
@@ -152,7 +147,6 @@ function ifPresent(remove: () => void): void {
   }
 }
 
-/** Makes a directory that several users may share, unless it exists. */
 export function ensureSharedDirectory(path: string, role: FileRole): void {
   try {
     fileCalls.makeDirectory(path, 0o777);

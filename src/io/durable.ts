@@ -1,6 +1,6 @@
 /**
- * Making files durable and visible: fsync, then one rename or link. `link` refuses an existing name, where `rename` would
- * silently replace it.
+ * Makes files durable and visible: fsync, then one rename or link. `link` refuses an existing name, where `rename`
+ * would silently replace it.
  */
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,9 +19,8 @@ export class NameTakenError extends SystemError {
 }
 
 /**
- * Waits until the bytes written to an open file are on its device.
- * A failed fsync is final: the kernel may have dropped the data, and a second call would succeed. So the caller must
- * write the file again, under another name.
+ * Waits until the bytes written to an open file are on its device. A failed fsync is final: the kernel may have dropped
+ * the data, and a second call would succeed. So the caller must write the file again, under another name.
  */
 export async function syncOpenFile(file: OpenFile): Promise<void> {
   try {
@@ -41,7 +40,6 @@ export async function syncDirectory(path: string, role: FileRole): Promise<void>
   await sync(path, role, () => true);
 }
 
-/** Like `syncFile` or `syncDirectory`, for an output. */
 export async function syncPath(path: string): Promise<void> {
   await sync(path, 'output', isDirectory);
 }
@@ -64,7 +62,6 @@ function isDirectory(file: OpenFile): boolean {
   return fileCalls.statOpen(file.fd).isDirectory();
 }
 
-/** Size of a file in bytes, as the file system knows it. */
 export function byteLengthOf(path: string): number {
   return systemCall('examine', 'output', path, () => Number(fileCalls.stat(path).size));
 }
@@ -80,8 +77,8 @@ export function ensureFile(path: string, role: 'output' | 'store'): void {
 }
 
 /**
- * Gives a file the mode of the file that it is to replace and, where this user may, its owner and group; durably. Nothing
- * happens when there is no such file, or when the two agree.
+ * Gives a file the mode of the file that it is to replace and, where this user may, its owner and group; durably. Does
+ * nothing without such a file, or when the two agree.
  */
 export async function keepPermissions(path: string, former: string): Promise<void> {
   const theirs = lstatPath(former, 'output');
@@ -104,7 +101,7 @@ export async function keepPermissions(path: string, former: string): Promise<voi
   await thenAlwaysAsync(keepAndSync, () => closeFile(file));
 }
 
-/** @returns false where this user may not do that, or the file system has no owners. */
+/** False where this user may not do that, or the file system has no owners. */
 function giveAway(path: string, user: bigint, group: bigint): boolean {
   try {
     fileCalls.chown(path, Number(user), Number(group));
@@ -116,7 +113,7 @@ function giveAway(path: string, user: bigint, group: bigint): boolean {
   }
 }
 
-/** Renames `from` to `to`, and replaces a file of that name. When it throws, nothing has changed. */
+/** Replaces a file of that name. When it throws, nothing has changed. */
 export function moveIntoPlace(from: string, to: string): void {
   systemCall('give its name to', 'output', to, () => fileCalls.rename(from, to));
 }
@@ -146,8 +143,8 @@ export function linkToNewName(from: string, to: string): void {
 }
 
 /**
- * Gives the file `from` of a store the name `to`, for good: others look for that name and may rely on it from then on, so
- * it stays when the former name cannot be removed.
+ * Gives the file `from` of a store the name `to`, for good: others look for that name and may rely on it from then on,
+ * so it stays when the former name cannot be removed.
  * @throws NameTakenError; SystemError also where there are no hard links, because two files could get one name there.
  */
 export function publishName(from: string, to: string): void {
@@ -162,11 +159,11 @@ export function publishName(from: string, to: string): void {
   try {
     fileCalls.unlink(from);
   } catch {
-    // Its name says what it is; the collection of garbage deletes it later.
+    // The name says what the file is; the collection of garbage deletes it later.
   }
 }
 
-/** @returns false where the file system has no hard links; then nothing has the name `to`. */
+/** False where the file system has no hard links; then nothing has the name `to`. */
 function linkIfPossible(from: string, to: string, role: FileRole): boolean {
   try {
     fileCalls.link(from, to);
@@ -181,7 +178,7 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
 }
 
 /**
- * Whether `link` succeeded, though it reports that the name is taken: it was repeated by a network file system that lost
+ * Whether `link` succeeded though it reports that the name is taken: it was repeated by a network file system that lost
  * its server's answer, or because a signal interrupted it.
  */
 function areOneFile(path: string, other: string): boolean {
@@ -189,7 +186,6 @@ function areOneFile(path: string, other: string): boolean {
     const [a, b] = [fileCalls.lstat(path), fileCalls.lstat(other)];
     return a.ino === b.ino && a.dev === b.dev;
   } catch {
-    // Not known to be done.
     return false;
   }
 }
@@ -210,7 +206,7 @@ export function openToOthers(path: string): void {
   systemCall('open to others', 'output', path, () => fileCalls.chmod(path, 0o777 & ~process.umask()));
 }
 
-/** Gives the directory `from` the name `to`, which must not exist. */
+/** `to` must not exist. */
 export function moveDirectoryIntoPlace(from: string, to: string): void {
   try {
     fileCalls.rename(from, to);
@@ -221,7 +217,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
   }
 }
 
-/** How one job writes over an output; tasks have another way. */
+/** For a job; tasks write over an output in another way. */
 export const REPLACE_ADVICE = 'give `force` to replace it';
 
 export function appearedDuringJob(path: string): UsageError {
@@ -231,7 +227,6 @@ export function appearedDuringJob(path: string): UsageError {
   );
 }
 
-/** Makes the names in the directory that holds `path` durable. */
 export async function syncParent(path: string): Promise<void> {
   await syncPath(dirname(path));
 }

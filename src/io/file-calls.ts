@@ -1,37 +1,31 @@
 /**
  * All calls on files and directories that jobs make, in one table that tests can replace: to let each call fail, or to
- * keep account of what would survive a power failure.
- *
- * A call that a signal interrupts is repeated here, except `close`, which closes the file whatever it reports.
+ * keep account of what would survive a power failure. A call that a signal interrupts is repeated here, except `close`,
+ * which closes the file whatever it reports.
  */
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { errnoOf } from './io-error.js';
 
-/** The system's calls of these names; synchronous except for those that return promises. */
 export const systemFileCalls = {
   open: (path: string, flags: number, mode?: number) => fs.openSync(path, flags, mode),
   close: (fd: number) => fs.closeSync(fd),
   /** @param position null: where the last read ended. */
   read: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null) =>
     fs.readSync(fd, bytes, offset, byteLength, position),
-  /** `read` on another thread. */
   readAsync: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number) =>
     new Promise<number>((resolve, reject) => {
       fs.read(fd, bytes, offset, byteLength, position, (error, count) => (error ? reject(error) : resolve(count)));
     }),
   write: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null) =>
     fs.writeSync(fd, bytes, offset, byteLength, position),
-  /** `write` on another thread. */
   writeAsync: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number) =>
     new Promise<number>((resolve, reject) => {
       fs.write(fd, bytes, offset, byteLength, position, (error, count) => (error ? reject(error) : resolve(count)));
     }),
   truncate: (fd: number, byteLength: number) => fs.ftruncateSync(fd, byteLength),
-  /** `fdatasync`. */
   syncData: (fd: number) => fs.fdatasyncSync(fd),
   syncDataAsync: (fd: number) => promisify(fs.fdatasync)(fd),
-  /** `fsync`. */
   syncAsync: (fd: number) => promisify(fs.fsync)(fd),
   statOpen: (fd: number) => fs.fstatSync(fd, { bigint: true }),
   stat: (path: string) => fs.statSync(path, { bigint: true }),
@@ -59,7 +53,7 @@ export type FileCalls = typeof systemFileCalls;
 
 let layer = systemFileCalls;
 
-/** Puts another table in place of the one in use, for this thread. @returns the former one. */
+/** For this thread. Returns the former table. */
 export function replaceFileCalls(calls: FileCalls): FileCalls {
   const former = layer;
   layer = calls;
@@ -68,7 +62,6 @@ export function replaceFileCalls(calls: FileCalls): FileCalls {
 
 const mayRepeat = (error: unknown) => errnoOf(error) === 'EINTR';
 
-/** The calls as jobs make them. */
 export const fileCalls: FileCalls = {
   open: (...call) => repeated(() => layer.open(...call)),
   close: (fd) => {

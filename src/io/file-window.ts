@@ -1,6 +1,3 @@
-/**
- * Looking at a few bytes of a large file: here and there, or at both ends.
- */
 import { hash } from 'node:crypto';
 import { type OpenFile, openForRead, readAt, withFile } from './files.js';
 import type { FileRole } from './io-error.js';
@@ -28,10 +25,7 @@ export class FileWindow {
     this.byteLength = byteLength;
   }
 
-  /**
-   * @param byteLength at most `WINDOW_BYTES`.
-   * @returns bytes [position, position + byteLength), fewer at the end of the file; good until the next call.
-   */
+  /** Bytes [position, position + byteLength), fewer at the end of the file; good until the next call. */
   read(position: number, byteLength: number): Uint8Array {
     if (byteLength > WINDOW_BYTES)
       throw new RangeError(`a window of ${WINDOW_BYTES} bytes has no room for ${byteLength}`);

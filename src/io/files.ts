@@ -1,5 +1,5 @@
 /**
- * Opening, reading and writing files: every byte that pileshuf reads or writes goes through here.
+ * Every byte that pileshuf reads or writes goes through here.
  *
  * Calls work directly on a thread's linear memory and are synchronous, which costs least; only calls that wait for a
  * device are not. Short reads and writes are continued, and every error names the file, the position and what to do.
@@ -17,7 +17,7 @@ export interface OpenFile {
   readonly role: FileRole;
 }
 
-/** One call moves at most this much: Node passes no more to the operating system. */
+/** Node passes no more to the operating system in one call. */
 const LARGEST_CALL_BYTES = 2 ** 30;
 /** How long a device without data is left alone. */
 const DEVICE_PAUSE_MILLISECONDS = 5;
@@ -29,18 +29,14 @@ function open(path: string, role: FileRole, flags: number, mode?: number): OpenF
   return { fd, path, role };
 }
 
-/** Opens an existing file for reading. */
 export function openForRead(path: string, role: FileRole): OpenFile {
   return open(path, role, constants.O_RDONLY);
 }
 
-/** Files that pileshuf makes for itself: of a job, for this user alone, or of a store, with the mode that the umask gives. */
+/** Files that pileshuf makes for itself: `temp` for this user alone, `store` with the mode that the umask gives. */
 export type OwnRole = 'temp' | 'store';
 
-/**
- * Opens a file of its own for reading; never follows a symbolic link planted under its name, nor waits for the writer
- * of a pipe.
- */
+/** Never follows a symbolic link planted under the name, nor waits for the writer of a pipe. */
 export function openOwnForRead(path: string, role: OwnRole): OpenFile {
   const file = open(path, role, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -51,13 +47,13 @@ export function openOwnForRead(path: string, role: OwnRole): OpenFile {
   }
 }
 
-/** Creates a file that must not exist; never follows a symbolic link planted under its name. */
+/** The file must not exist. Never follows a symbolic link planted under its name. */
 export function createOwnFile(path: string, role: OwnRole): OpenFile {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);
 }
 
-/** Opens a staged output for writing at given positions, creating it (mode by umask) when missing. */
+/** Opens a staged output for writing at given positions; creates it (mode by umask) when missing. */
 export function openStagedOutput(path: string): OpenFile {
   return open(path, 'output', constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o666);
 }
@@ -77,10 +73,7 @@ export function openDirectOutput(path: string): OpenFile | undefined {
   }
 }
 
-/**
- * Opens a device or pipe for writing in place, without blocking.
- * @returns undefined for a pipe that has no reader yet: try again later.
- */
+/** Opens a device or pipe without blocking; undefined for a pipe that has no reader yet: try again later. */
 export function openStreamOutput(path: string): OpenFile | undefined {
   const { O_WRONLY, O_NONBLOCK } = constants;
   try {
@@ -100,7 +93,6 @@ export function closeFile(file: OpenFile): void {
   systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
 }
 
-/** Closes all of them, then throws what failed first. */
 export function closeAll(files: readonly OpenFile[]): void {
   let failure: { readonly error: unknown } | undefined;
   for (const file of files) {
@@ -113,7 +105,6 @@ export function closeAll(files: readonly OpenFile[]): void {
   if (failure !== undefined) throw failure.error;
 }
 
-/** Runs `use` on an open file, and closes it in any case. */
 export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
   return thenAlways(
     () => use(file),
@@ -122,9 +113,8 @@ export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
 }
 
 /**
- * Reads up to `byteLength` bytes into `bytes` at `offset`; fewer only at the end of the file.
- * @param position byte position in the file, or null to continue where the last read ended.
- * @returns bytes read.
+ * Reads up to `byteLength` bytes into `bytes` at `offset`; fewer only at the end of the file. Returns how many.
+ * @param position null: where the last read ended. Then a read gives what is there, as a pipe has it.
  */
 export function readAt(
   file: OpenFile,
@@ -140,7 +130,7 @@ export function readAt(
       const count = fileCalls.read(file.fd, bytes, offset + done, length, position === null ? null : position + done);
       if (count === 0) break;
       done += count;
-      // A pipe hands over what it has; waiting for a full buffer would only delay the work.
+      // Waiting for a full buffer from a pipe would only delay the work.
       if (position === null) break;
     } catch (error) {
       const errno = errnoOf(error);
@@ -175,7 +165,6 @@ export async function readAtAsync(
   return done;
 }
 
-/** Writes all `byteLength` bytes of `bytes` at `offset` to `position`, a byte position in the file. */
 export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteLength: number, position: number): void {
   for (let done = 0; done < byteLength; ) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
@@ -189,10 +178,7 @@ export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteL
   }
 }
 
-/**
- * Writes to a pipe or device what it takes without blocking.
- * @returns bytes written; 0 when it is full: its reader is slower than we are.
- */
+/** Writes to a pipe or device what it takes without blocking; returns 0 when its reader is slower than we are. */
 export function writeSome(file: OpenFile, bytes: Uint8Array, offset: number, byteLength: number): number {
   try {
     return fileCalls.write(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), null);
@@ -225,7 +211,7 @@ export async function writeDirect(
   }
 }
 
-/** Identifies a version of a file: a different one means that the file was changed or replaced. */
+/** Another version means that the file was changed or replaced. */
 export interface FileVersion {
   /** Device and inode: the same for all names of one file. */
   readonly identity: string;
@@ -242,7 +228,6 @@ export function sameVersion(a: FileVersion, b: FileVersion): boolean {
   return a.identity === b.identity && a.byteLength === b.byteLength && a.modifiedNanoseconds === b.modifiedNanoseconds;
 }
 
-/** Removes a file if it exists. @returns whether it did. */
 export function removeFile(path: string, role: FileRole): boolean {
   try {
     fileCalls.unlink(path);
@@ -253,18 +238,16 @@ export function removeFile(path: string, role: FileRole): boolean {
   }
 }
 
-/** Drops all bytes from `byteLength` on. */
 export function shortenFile(file: OpenFile, byteLength: number): void {
   systemCall('shorten', file.role, file.path, () => fileCalls.truncate(file.fd, byteLength));
 }
 
-/** Makes a file at least so long; what is new reads as zeros. A file that is as long stays as it is. */
+/** Makes a file at least so long; new bytes read as zeros. A longer file stays as it is. */
 export function lengthenFile(file: OpenFile, byteLength: number): void {
   if (versionOf(file).byteLength < byteLength)
     systemCall('lengthen', file.role, file.path, () => fileCalls.truncate(file.fd, byteLength));
 }
 
-/** Waits until the data of a file is on its device (`fdatasync`). */
 export function syncData(file: OpenFile): void {
   systemCall('sync', file.role, file.path, () => fileCalls.syncData(file.fd));
 }

@@ -1,10 +1,10 @@
 /**
- * The stored bytes of one input, wherever they come from: a regular file (read at positions, through
- * the gate of its device) or a stream (pipe, terminal, device), which only goes forward.
+ * The stored bytes of one input: a regular file (read at positions, through the gate of its device) or a stream (pipe,
+ * terminal, device), which only goes forward.
  *
- * A regular file is checked against the version that was planned with, when it is opened and again
- * when it was read: one that changes during the job is an error, never a guess. Streams are read
- * through the event loop, so that a worker waiting for a silent pipe can still be stopped.
+ * A regular file is compared with the version that was planned with, when it is opened and again when it was read: one
+ * that changes during the job is an error, never a guess. Streams are read through the event loop, so that a worker
+ * waiting for a silent pipe can still be stopped.
  */
 
 import { Socket } from 'node:net';
@@ -26,18 +26,15 @@ import {
 } from './files.js';
 import { ioError, reasonOf } from './io-error.js';
 
-/** Path that stands for standard input. */
 export const STANDARD_INPUT = '-';
 export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };
 
-/** The input as messages call it. */
 export function inputName(path: string): string {
   return path === STANDARD_INPUT ? STANDARD_INPUT_FILE.path : path;
 }
 
 const STREAM_PIECE_BYTES = 256 * 1024;
 
-/** A regular file as it was when the job was planned. */
 export class RegularInput {
   readonly path: string;
   readonly #file: OpenFile;
@@ -59,7 +56,6 @@ export class RegularInput {
     }
   }
 
-  /** Reads up to `byteLength` bytes at `position`; fewer only at the end of the file. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
     const read = () => readAt(this.#file, bytes, offset, byteLength, position);
     const count = this.#control.during(this.#gate, () => inPhase('read', read));
@@ -86,15 +82,14 @@ export class RegularInput {
   }
 }
 
-/** A stream, piece by piece; an empty piece is its end. */
+/** An empty piece is the end. */
 export interface StreamInput {
   readonly path: string;
   next(): Promise<Uint8Array>;
-  /** Wakes one that waits for the next piece. Safe to call twice. */
+  /** Wakes a caller that waits for the next piece. Safe to call twice. */
   close(): void;
 }
 
-/** Opens standard input (`-`), a named pipe, a terminal or another device. */
 export function openStreamInput(path: string): StreamInput {
   const file = path === STANDARD_INPUT ? STANDARD_INPUT_FILE : openStreamForRead(path);
   try {

@@ -1,18 +1,14 @@
-/**
- * Errors of the operating system in words: one mapping for every call on a file or directory.
- */
 import { types } from 'node:util';
 import { InputError, PileshufError, SystemError } from '../errors.js';
 
 /**
- * The operating system's name for what went wrong, such as ENOENT; empty for other errors. Node's errors are no instances
- * of the `Error` of a realm of its own, such as that of a test in Jest.
+ * The operating system's name for what went wrong, such as ENOENT; empty for other errors. Takes errors of other
+ * realms, such as that of a test in Jest, which are no instances of this `Error`.
  */
 export function errnoOf(error: unknown): string {
   return types.isNativeError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Whether a disk, or what a user may have of it, is used up. */
 export function isFull(error: unknown): boolean {
   const errno = errnoOf(error);
   return errno === 'ENOSPC' || errno === 'EDQUOT';
@@ -53,7 +49,7 @@ const ERRNO_TEXT: Record<string, string> = {
   ENOTEMPTY: 'the directory is not empty',
 };
 
-/** The operating system's reason in words; of another error, its message, which says more than a code as ERR_INVALID_STATE. */
+/** The system's reason in words, else the message, which says more than a code such as ERR_INVALID_STATE. */
 export function reasonOf(error: unknown): string {
   if (error instanceof PileshufError) {
     // What the system said, without the words for the call: the caller has its own.
@@ -64,7 +60,6 @@ export function reasonOf(error: unknown): string {
   return types.isNativeError(error) ? error.message : String(error);
 }
 
-/** What messages call standard output, in the place of a path. */
 export const STANDARD_OUTPUT_NAME = 'standard output';
 
 /** What stands before a path in a message, with the space that follows. */
@@ -72,19 +67,14 @@ export function nounOf(role: FileRole): string {
   return role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : '';
 }
 
-/** What helps when a disk is full. */
 export const FULL_DISK_ADVICE = 'free some space';
-/** What helps when a temp disk of a job is full. */
+/** For a temp disk of a job. */
 export const FULL_TEMP_ADVICE = 'free some space, or start anew with other disks (`tempDirs`)';
 
-/**
- * The error for a call that the operating system refused: what was being done, to which file, why, and
- * what to do.
- * @param doing completes "cannot ... PATH", such as `open` or `write at byte 12 of`.
- */
+/** @param doing completes "cannot ... PATH", such as `open` or `write at byte 12 of`. */
 export function ioError(doing: string, role: FileRole, path: string, error: unknown): InputError | SystemError {
   const errno = errnoOf(error);
-  // What is listed is a directory.
+  // Only directories are listed, so the noun for a file would be wrong.
   const noun = path === STANDARD_OUTPUT_NAME || doing === 'list' ? '' : nounOf(role);
   const message = `cannot ${doing} ${noun}${path}: ${reasonOf(error)}`;
   if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
@@ -98,7 +88,7 @@ export function ioError(doing: string, role: FileRole, path: string, error: unkn
   return new SystemError('ERR_IO', message, { cause: error });
 }
 
-/** Makes a call of the operating system; its failure becomes an `ioError`. */
+/** A failure becomes an `ioError`. */
 export function systemCall<T>(doing: string, role: FileRole, path: string, call: () => T): T {
   try {
     return call();

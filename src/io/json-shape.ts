@@ -1,51 +1,38 @@
 /**
- * What a JSON value must look like, as a value: `object({ pileCount: wholeNumber(1, 65536) })` both checks
- * and gives the checked value its type. Strict: an object has the fields it should have and no others.
+ * The shape of a JSON value, as a value: `object({ pileCount: wholeNumber(1, 65536) })` both checks and gives the
+ * checked value its type. Strict: an object has the fields it should have and no others.
  *
- * A shape goes no deeper into a value than it is deep itself, and gives a new value, so that keys
- * such as `__proto__` reach nothing.
+ * A shape goes no deeper into a value than it is deep itself, and gives a new value, so that keys such as `__proto__`
+ * reach nothing.
  */
 import { inDigits } from '../errors.js';
 import { damagedFile, JOB_REMEDY, type Remedy } from './sealed-file.js';
 
-/** Gives `value` back when it has this shape, else throws. */
 export type Shape<T> = (value: unknown, place: JsonPlace) => T;
 
-/** Where a value stands, for errors. */
 interface JsonPlace {
-  /** Path of the file. */
   readonly file: string;
   /** Path in the JSON, such as `plan.inputs[2].path`; empty at the top. */
   readonly inside: string;
   readonly remedy: Remedy;
-  /** Makes the error, when the value is not read from a file. */
+  /** Makes the error when the value is not read from a file. */
   readonly refuse?: (problem: string) => Error;
 }
 
-/** The type of the values that a shape gives. */
 export type ValueOf<S> = S extends Shape<infer T> ? T : never;
 
-/** Longer texts are cut in errors. */
 const LONGEST_SHOWN_CHARACTERS = 40;
 
-/**
- * A JSON value as a value of this shape.
- * @param file only named in errors.
- * @throws VerificationError that names the file, the place in it, what was expected and what is there.
- */
+/** @throws VerificationError that names the file, the place in it, what was expected and what is there. */
 export function readShape<T>(shape: Shape<T>, value: unknown, file: string, remedy: Remedy = JOB_REMEDY): T {
   return shape(value, { file, inside: '', remedy });
 }
 
-/**
- * The same of a value that somebody gave, and that is in no file.
- * @param refuse makes the error of what is wrong: `record: expected a whole number ..., got "x"`.
- */
+/** For a value in no file. @param refuse makes the error of what is wrong: `record: expected ..., got "x"`. */
 export function readGiven<T>(shape: Shape<T>, value: unknown, refuse: (problem: string) => Error): T {
   return shape(value, { file: '', inside: '', remedy: JOB_REMEDY, refuse });
 }
 
-/** Any value that passes the test. */
 function plain<T>(expected: string, test: (value: unknown) => value is T): Shape<T> {
   return (value, place) => {
     if (test(value)) return value;
@@ -53,7 +40,6 @@ function plain<T>(expected: string, test: (value: unknown) => value is T): Shape
   };
 }
 
-/** From `least` to `most`, both included. */
 export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<number> {
   return plain(
     `a whole number from ${least} to ${most}`,
@@ -62,7 +48,6 @@ export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<nu
   );
 }
 
-/** From 0 on, with any fraction. */
 export const amount = plain(
   'a number from 0 on',
   (value): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0,
@@ -70,7 +55,6 @@ export const amount = plain(
 
 export const text = plain('a text', (value) => typeof value === 'string');
 
-/** 64 bits as 16 hex digits. */
 export const checksumText = plain(
   '16 hex digits',
   (value): value is string => typeof value === 'string' && /^[0-9a-f]{16}$/.test(value),
@@ -82,7 +66,7 @@ export const digits = plain(
   (value): value is string => typeof value === 'string' && /^-?\d+$/.test(value),
 );
 
-/** The name of a file in a directory; it cannot lead out of it. */
+/** Cannot lead out of a directory. */
 export const fileName = plain(
   'the name of a file',
   (value): value is string => typeof value === 'string' && !/^\.{0,2}$|[/\0]/.test(value),
@@ -90,7 +74,6 @@ export const fileName = plain(
 
 export const flag = plain('true or false', (value) => typeof value === 'boolean');
 
-/** A field that may be missing, which is undefined then. */
 export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
   return (value, place) => (value === undefined ? undefined : shape(value, place));
 }
@@ -99,7 +82,6 @@ export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return (value, place) => (value === null ? null : shape(value, place));
 }
 
-/** One of these texts. */
 export function oneOf<const Texts extends readonly string[]>(...texts: Texts): Shape<Texts[number]> {
   return (value, place) => {
     const found = texts.find((known) => known === value);
@@ -144,7 +126,6 @@ function damagedAt({ file, inside, remedy, refuse }: JsonPlace, problem: string)
   return refuse === undefined ? damagedFile(file, inPlace, remedy) : refuse(inPlace);
 }
 
-/** A value in one short line. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

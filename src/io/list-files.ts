@@ -1,8 +1,6 @@
 /**
- * Finding input files: everything below a directory, or everything that matches a pattern.
- *
- * Both give paths sorted by their bytes. Both refuse what they cannot look at: to leave out a file in silence is to
- * lose its records.
+ * Finds input files: everything below a directory, or everything that matches a pattern. Both give paths sorted by
+ * their bytes. Both refuse what they cannot look at: to leave out a file in silence is to lose its records.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
@@ -13,54 +11,49 @@ import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, statPath } from './paths.js';
 
-/** What a listing of a directory leaves out. Places are paths below that directory, empty for itself. */
+/** What a listing leaves out. Places are paths below the listed directory, empty for the directory itself. */
 export interface ListingRules {
-  /** Whether it leaves out a directory with everything below it. */
+  /** Leaves out a directory with everything below it. */
   readonly isLeftOut?: (directory: string, entries: readonly Entry[], place: string) => boolean;
-  /** Whether it passes over a file, or over a directory before it is opened. */
+  /** Passes over a file, or over a directory before it is opened. */
   readonly isPassedOver?: (place: string) => boolean;
-  /** Whether it takes a file that it does not pass over. */
+  /** Takes a file that is not passed over. Absent: takes all. */
   readonly isTaken?: (place: string) => boolean;
   /** Whether a directory of that name may be gone when it is its turn. */
   readonly mayVanish?: (name: string) => boolean;
 }
 
-/** A directory, and what it is below the one that is listed. */
+/** `place`: its path below the directory that is listed. */
 export interface Folder {
   readonly path: string;
   readonly place: string;
 }
 
-/** What a directory holds. */
 export interface ListedDirectory {
   /** The directory, and those that links below it lead to. */
   readonly roots: readonly Folder[];
-  /** Sorted by their bytes. */
   readonly files: readonly string[];
 }
 
-/** An entry of a directory. */
 export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
 
-/** A directory while it is listed. */
 interface Tree extends ListedDirectory {
   readonly rules: ListingRules;
   readonly roots: Folder[];
   readonly files: string[];
-  /** Links to directories that are not followed yet. */
   links: Folder[];
 }
 
 /**
- * Lists directories: all regular files below them, and symbolic links to regular files. Links to directories are followed
- * at the end, and only to directories that are reached in no other way: by no directory, and by no link before it, in the
- * order of the listed directories, of the number of links on the way, and of the bytes of their paths.
+ * Lists directories: all regular files below them, and symbolic links to regular files. Links to directories are
+ * followed at the end, and only to directories that nothing else reaches: no directory, and no earlier link, in the
+ * order of the listed directories, then of the number of links on the way, then of the bytes of their paths.
  */
 export class DirectoryWalk {
   readonly #signal: AbortSignal | undefined;
   readonly #trees: Tree[] = [];
   readonly #folders: string[] = [];
-  /** The identities of all folders so far. Undefined until there is a link to follow: it takes a call for each folder. */
+  /** The identities of all folders so far. Undefined until there is a link to follow: each costs a call. */
   #visited: Set<string> | undefined;
   readonly #names = new NamesOfFiles();
 
@@ -68,7 +61,7 @@ export class DirectoryWalk {
     this.#signal = signal;
   }
 
-  /** @returns what is complete after `end`. */
+  /** The result is complete after `end`. */
   async list(directory: string, rules: ListingRules = {}): Promise<ListedDirectory> {
     const root = { path: directory, place: '' };
     const tree: Tree = { rules, roots: [root], files: [], links: [] };
@@ -123,7 +116,7 @@ export class DirectoryWalk {
     }
   }
 
-  /** Notes a folder. @returns false if it was noted already, under whatever path. */
+  /** Notes a folder; false if it was noted already, under whatever path. */
   #isNew(folder: string): boolean {
     this.#visited ??= new Set(this.#folders.map(identityAt));
     const identity = identityAt(folder);
@@ -133,13 +126,12 @@ export class DirectoryWalk {
   }
 }
 
-/** Device and inode; of what is gone, its path. */
+/** Device and inode; for what is gone, its path. */
 function identityAt(path: string): string {
   const stat = statPath(path, 'input');
   return stat === undefined ? path : `${stat.dev}:${stat.ino}`;
 }
 
-/** What an entry is or leads to. */
 function kindOf(entry: Entry, path: string): 'file' | 'directory' | 'other' | 'nothing' {
   const found = entry.isSymbolicLink() ? targetOf(path) : entry;
   if (found === undefined) return 'nothing';
@@ -157,10 +149,9 @@ function entriesOf(folder: string): Entry[] {
   }
 }
 
-/** What a string has in place of bytes that are not UTF-8. A name may also have the character itself. */
+/** Stands in a string for bytes that are not UTF-8. A name may also have the character itself. */
 const REPLACEMENT = '\ufffd';
 
-/** An entry whose name is not UTF-8. */
 class UnnamableEntry implements Entry {
   readonly name: string;
   /** The name with its bytes beyond ASCII as `\xe9`, as shells write them in `$'...'`. */
@@ -187,21 +178,19 @@ function entriesByBytes(folder: string): Entry[] {
   });
 }
 
-/** How many names one message holds. */
 const MOST_SHOWN_NAMES = 10;
 
 /** The paths of one listing. A name that is not UTF-8 does not end it, so that one message tells all of them. */
 class NamesOfFiles {
   readonly #unnamable: string[] = [];
 
-  /** @returns undefined for a name that is not UTF-8: a string cannot hold it, so the file cannot be opened. */
+  /** Undefined for a name that is not UTF-8: a string cannot hold it, so the file cannot be opened. */
   pathOf(folder: string, entry: Entry): string | undefined {
     if (!(entry instanceof UnnamableEntry)) return join(folder, entry.name);
     this.#unnamable.push(join(folder, entry.shownName));
     return undefined;
   }
 
-  /** @throws InputError when a name was not UTF-8. */
   requireAll(): void {
     const paths = sortByBytes(this.#unnamable);
     if (paths.length === 0) return;
@@ -216,7 +205,7 @@ class NamesOfFiles {
 }
 
 /**
- * One name of a pattern's path (`data` and `*.txt` in `data/*.txt`), with the steps behind it. All alternatives of a
+ * One name of a pattern's path (`data` and `*.txt` in `data/*.txt`), with the steps after it. All alternatives of a
  * pattern are searched together, as a set of steps for each directory, so each directory is listed once.
  */
 interface Step {
@@ -228,13 +217,13 @@ interface Step {
 }
 
 /**
- * Files that match a glob pattern. Special are `*`, `**`, `?`, `[...]`, `{a,b}` and the backslash; all else is taken as
- * it stands. A hidden name is matched only where the pattern has a dot. The search begins at the fixed part of the
- * pattern, so that its order does not depend on the current directory. Links to directories are followed, except by
- * `**` where one leads back to a directory above it.
- * @throws UsageError for a pattern that goes up behind its fixed part: what it names depends on the directories that
- *   match.
- * @throws InputError when a directory that may hold matches cannot be listed.
+ * Files that match a glob pattern. Special are `*`, `**`, `?`, `[...]`, `{a,b}` and the backslash. A hidden name is
+ * matched only where the pattern has a dot. The search begins at the fixed part of the pattern, so that its order does
+ * not depend on the current directory. Links to directories are followed, except by `**` where one leads back to a
+ * directory above it.
+ *
+ * A pattern that goes up after its fixed part is refused: what it names depends on the directories that match. So is a
+ * directory that may hold matches and cannot be listed.
  */
 export async function listMatches(pattern: string, signal?: AbortSignal): Promise<string[]> {
   const parts = pattern.split('/');
@@ -268,7 +257,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   const visit = async (folder: string, steps: Set<Step>, above: readonly string[]) => {
     await hearSignalsAt(folders, signal);
     folders += 1;
-    // A set gives what is added to it meanwhile, too.
+    // The loop also reaches what is added to the set meanwhile.
     for (const { isAnyDepth, next } of steps) if (isAnyDepth && next !== undefined) steps.add(next);
     for (const entry of existing(folder)) {
       const met = [...steps].filter((step) => step.matches(entry.name));
@@ -318,7 +307,7 @@ export function escapeLiterals(name: string): string {
   return name.replace(/\\.|\[[^\]]*\]|[()|+@!]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
-/** The entries of a directory that need not exist. */
+/** The directory need not exist. */
 function existing(folder: string): Entry[] {
   try {
     return entriesOf(folder);
@@ -329,7 +318,6 @@ function existing(folder: string): Entry[] {
   }
 }
 
-/** What a link leads to; undefined: nothing. */
 function targetOf(link: string): Pick<Dirent, 'isFile' | 'isDirectory'> | undefined {
   try {
     return fileCalls.stat(link);
@@ -340,7 +328,6 @@ function targetOf(link: string): Pick<Dirent, 'isFile' | 'isDirectory'> | undefi
   }
 }
 
-/** Whether a path holds characters that make it a pattern. */
 export function isPattern(path: string): boolean {
   return /[*?[\]{}]/.test(path);
 }
@@ -349,7 +336,7 @@ function sortByBytes(paths: string[]): string[] {
   return paths.sort(compareBytes);
 }
 
-/** UTF-16 order differs from byte order above U+FFFF; byte order is what `LC_ALL=C sort` gives. */
+/** The order of `LC_ALL=C sort`. UTF-16 order differs from it above U+FFFF. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

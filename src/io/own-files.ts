@@ -1,13 +1,11 @@
 /**
- * The names and first bytes of the files that pileshuf makes beside data. The rooms that write these files take them from
- * here; ../inputs/own-files.ts recognises the files by them.
+ * The names and first bytes of the files that pileshuf makes beside data. The rooms that write these files take them
+ * from here; ../inputs/own-files.ts recognises the files by them.
  */
 
 /** Of the marker that the shards of a prefix are complete. */
 export const MARKER_ENDING = '.complete.json';
-/** The whole of a marker. */
 export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"\}\n$/;
-/** No marker is longer. */
 export const LONGEST_MARKER_BYTES = 160;
 
 /** Whether a file has the name of a shard of this prefix, of whatever count and extension. */
@@ -15,7 +13,6 @@ export function isShardOf(prefix: string, name: string): boolean {
   return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
 }
 
-/** Matches all shards of these prefixes. */
 export function globOfShards(prefixes: readonly string[]): string {
   return `${prefixes.length === 1 ? prefixes[0] : `{${prefixes.join(',')}}`}-*-of-*`;
 }
@@ -30,5 +27,5 @@ export const INDEX_ATTEMPT_KIND = 'pileshuf-index';
 /** First part of the name of a job's lock. */
 export const LOCK_KIND = 'lock';
 
-/** In the directory of a pile store: the file that makes it one. */
+/** The file that makes a directory a pile store. */
 export const STORE_SETTINGS_NAME = 'store';

@@ -1,16 +1,14 @@
 /**
- * Whether a path is one that a glob names, as in .gitignore: a glob with a slash is compared with the path, one without
- * with each name in the path; what names a directory names all files below it. Hidden names are like others.
+ * Matches paths with globs as in .gitignore: a glob with a slash is compared with the path, one without with each name
+ * in the path; what names a directory names all files below it. Hidden names are like others.
  */
 import { basename, normalize } from 'node:path';
 import { escapeLiterals } from './list-files.js';
 
 export type PathMatcher = (path: string) => boolean;
 
-/** More is no name that anybody has typed. */
 export const MOST_GLOB_CHARACTERS = 4096;
 
-/** @param glob of at most `MOST_GLOB_CHARACTERS`. */
 export async function pathMatcher(glob: string): Promise<PathMatcher> {
   const literal = normalize(glob).replace(/(?<=.)\/$/, '');
   const isNamed = await textMatcher(literal);
@@ -18,10 +16,7 @@ export async function pathMatcher(glob: string): Promise<PathMatcher> {
   return (path) => pathsTo(normalize(path)).some(isNamed);
 }
 
-/**
- * The same for paths below a directory. A glob without a slash is compared with the last name of the path alone.
- * @param glob of at most `MOST_GLOB_CHARACTERS`.
- */
+/** For paths below a directory. A glob without a slash is compared with the last name of the path alone. */
 export async function matcherBelow(glob: string): Promise<PathMatcher> {
   const isNamed = await textMatcher(normalize(glob).replace(/^\/|\/$/g, ''));
   return glob.includes('/') ? (path) => pathsTo(path).some(isNamed) : (path) => isNamed(basename(path));

@@ -1,6 +1,3 @@
-/**
- * Questions about paths, the names in a directory and the space in it, with errors that say what failed.
- */
 import { type BigIntStats, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileCalls } from './file-calls.js';
@@ -16,17 +13,15 @@ function examine(path: string, role: FileRole, stat: () => BigIntStats): BigIntS
   }
 }
 
-/** `stat`, following symbolic links; undefined when there is nothing. */
 export function statPath(path: string, role: FileRole): BigIntStats | undefined {
   return examine(path, role, () => fileCalls.stat(path));
 }
 
-/** `lstat`, of a symbolic link itself; undefined when there is nothing. */
 export function lstatPath(path: string, role: FileRole): BigIntStats | undefined {
   return examine(path, role, () => fileCalls.lstat(path));
 }
 
-/** Whether the name exists, even as a symbolic link that leads nowhere. */
+/** True also for a symbolic link that leads nowhere. */
 export function nameExists(path: string, role: FileRole): boolean {
   return lstatPath(path, role) !== undefined;
 }
@@ -45,7 +40,7 @@ function areSame(a: BigIntStats | undefined, b: BigIntStats | undefined): boolea
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** What stands where a path needs a directory: the first of its parents, from below, that is there and is none. */
+/** The first parent of a path, from below, that exists and is no directory. */
 export function fileAmongParents(path: string, role: FileRole): string | undefined {
   const parent = dirname(path);
   const found = statPath(parent, role);
@@ -53,7 +48,6 @@ export function fileAmongParents(path: string, role: FileRole): string | undefin
   return found.isDirectory() ? undefined : parent;
 }
 
-/** The path of an existing file without symbolic links. */
 export function realPathOf(path: string, role: FileRole): string {
   return systemCall('examine', role, path, () => fileCalls.realPath(path));
 }
@@ -70,16 +64,14 @@ export function findObstacle(directory: string, to: 'read' | 'write', role: File
   }
 }
 
-/** The names in a directory, of files and directories alike. */
 export function listNames(directory: string, role: FileRole): string[] {
   return systemCall('list', role, directory, () => fileCalls.list(directory).map(({ name }) => name));
 }
 
 /**
  * Bytes that an unprivileged process can still write below a directory, as statfs counts them now: without the blocks
- * kept for root. Others write too, and a quota may stop a writer earlier.
- * @returns undefined where the file system does not say: network and FUSE file systems may not count blocks.
- * @throws what statfs throws, for instance when the directory does not exist.
+ * kept for root. Others write too, and a quota may stop a writer earlier. Undefined where the file system does not say:
+ * network and FUSE file systems may not count blocks. Throws what statfs throws.
  */
 export function readFreeBytes(directory: string): number | undefined {
   const { blocks, bavail, bsize } = fileCalls.statFileSystem(directory);

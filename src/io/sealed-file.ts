@@ -1,25 +1,25 @@
 /**
- * The format of everything that a job or a store notes about itself as JSON, and the error for a file that is damaged.
- * One line, then exactly the bytes that it describes:
+ * The format of everything that a job or a store notes about itself as JSON. One line, then exactly the bytes that it
+ * describes:
  *
  *     pileshuf KIND VERSION BYTELENGTH SHA256\n
  *     {"json": ...}
  *
  * KIND says what it is (`manifest`), VERSION is the format of that kind, BYTELENGTH counts the bytes of the JSON, and
  * SHA256 (in lower-case hex) is of the whole file except itself and the end of the line. So every changed byte is
- * detected, and a damaged file is not mistaken for one of another version. The first line is the same in all versions.
+ * detected, and a damaged file is not mistaken for one of another version. The first line has the same form in all
+ * versions.
  */
 import { createHash } from 'node:crypto';
 import { UsageError, VerificationError } from '../errors.js';
 
-/** What can be done about a file that cannot be used, behind a semicolon. */
+/** What can be done about a file that cannot be used. Messages put it after a semicolon. */
 export interface Remedy {
   readonly ifDamaged: string;
   readonly ifOtherVersion: string;
   readonly otherVersionCode: 'ERR_JOB_VERSION' | 'ERR_STORE_VERSION' | 'ERR_INDEX_VERSION';
 }
 
-/** For files of a job directory. */
 export const JOB_REMEDY: Remedy = {
   ifDamaged: 'give `force` to discard the job',
   ifOtherVersion: 'finish the job with that version or give `force` to discard it',
@@ -35,16 +35,11 @@ const FIRST_LINE = new RegExp(
   '^(?<told>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +
     '(?<digest>[0-9a-f]{64})$',
 );
-/** Whatever the kind. */
 export const FIRST_BYTES_OF_SEALED_FILES = Buffer.from('pileshuf ', 'latin1');
-/** No first line is longer. */
 export const LONGEST_FIRST_LINE_BYTES = 160;
 const NEWLINE = 10;
 
-/**
- * @param kind lower-case letters and hyphens, 32 at most.
- * @param version a whole number from 1 on.
- */
+/** @param kind lower-case letters and hyphens, 32 at most. */
 export function seal(kind: string, version: number, value: object): Uint8Array {
   const json = Buffer.from(JSON.stringify(value));
   const told = `pileshuf ${kind} ${version} ${json.byteLength} `;
@@ -53,8 +48,7 @@ export function seal(kind: string, version: number, value: object): Uint8Array {
 
 /**
  * The value that was sealed, as far as JSON keeps it.
- * @param path only named in errors.
- * @throws VerificationError when any byte is not as it was written, or it is of another kind.
+ * @throws VerificationError when any byte is not as it was written, or the file is of another kind.
  * @throws UsageError (ERR_JOB_VERSION, or as the remedy says) when it is whole, but of another version.
  */
 export function unseal(
@@ -89,8 +83,8 @@ export function unseal(
 }
 
 /**
- * The kind that a sealed file says it is; undefined for other files. The rest of the file is not checked.
- * @param head the first bytes of the file, up to LONGEST_FIRST_LINE_BYTES.
+ * The kind that a sealed file declares; undefined for other files. The rest of the file is not checked.
+ * @param head the first bytes of the file, up to `LONGEST_FIRST_LINE_BYTES`.
  */
 export function kindOfSealed(head: Uint8Array): string | undefined {
   return FIRST_LINE.exec(firstLineOf(head))?.groups?.['kind'];

@@ -1,19 +1,15 @@
 /**
- * The files that pileshuf ships beside its modules: threads start with them, and the kernel is one. A program that has
- * pileshuf inside its own bundle leaves them behind.
+ * The files that pileshuf ships beside its modules: threads start with them, and the kernel is one. A program that
+ * bundles pileshuf leaves them behind.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SystemError } from '../errors.js';
 
-/** What to do about a file that is missing. */
 export const IF_BUNDLED =
   'if a bundler put pileshuf into another file, mark pileshuf external (esbuild: --external:pileshuf), else install pileshuf again';
 
-/**
- * @param moduleUrl the module that the file lies beside. Bundles in CommonJS know no place.
- * @throws SystemError ERR_BUNDLED if the file is not there.
- */
+/** @param moduleUrl the module that the file lies beside; undefined in CommonJS bundles, which do not know it. */
 export function shippedFile(name: string, moduleUrl: string | undefined): URL {
   const url = moduleUrl === undefined ? undefined : new URL(name, moduleUrl);
   if (url !== undefined && existsSync(url)) return url;

@@ -22,7 +22,6 @@ import {
 } from './files.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
 
-/** A name for one attempt at writing a file of this name. */
 export function nameOfAttempt(name: string): string {
   return `${name}.${randomBytes(8).toString('hex')}.attempt`;
 }
@@ -31,14 +30,14 @@ export function isNameOfAttempt(name: string): boolean {
   return /\.[0-9a-f]{16}\.attempt$/.test(name);
 }
 
-/** Writes a file of these bytes, which must not exist; it may be lost with the power. */
+/** The file must not exist. It may be lost with the power. */
 export function createWhole(path: string, bytes: Uint8Array, role: OwnRole): void {
   withFile(createOwnFile(path, role), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }
 
 /**
- * Writes a file of these bytes to a directory, durably, and replaces a file of that name.
- * When it throws, the name has either all of the former bytes or all of the new ones.
+ * Writes a file durably, and replaces one of that name. When it throws, the name has either all of the former bytes or
+ * all of the new ones.
  */
 export async function replaceDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
   await commit(directory, name, bytes, 'temp', (from, to) =>
@@ -47,9 +46,9 @@ export async function replaceDurably(directory: string, name: string, bytes: Uin
 }
 
 /**
- * Like `replaceDurably`, for a name that must not exist.
- * When syncing the directory fails, the file is whole, and only its name may be lost with the power. So a job that
- * finds such a file when it resumes syncs the directory before it relies on it.
+ * Like `replaceDurably`, for a name that must not exist. When syncing the directory fails, the file is whole, and only
+ * its name may be lost with the power. So a job that finds such a file when it resumes syncs the directory before it
+ * relies on it.
  * @throws NameTakenError
  */
 export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
@@ -88,25 +87,25 @@ async function commit(
   await syncDirectory(directory, role);
 }
 
-/** After a failure, whose error matters more than that of the removal. */
+/** The failure before this matters more than that of the removal. */
 function removeIfPossible(attempt: string, role: OwnRole): void {
   try {
     removeFile(attempt, role);
   } catch {
-    // A job that resumes knows it by its name.
+    // A job that resumes knows the file by its name.
   }
 }
 
 /**
- * The bytes of a file; undefined when there is none. Anything but a regular file of at most `mostBytes` is an error: it
- * does not follow a symbolic link, wait for a pipe or allocate more.
+ * Undefined when there is no file. Anything but a regular file of at most `mostBytes` is an error: it does not follow a
+ * symbolic link, wait for a pipe or allocate more.
  */
 export function readSmallFile(path: string, role: FileRole, mostBytes: number): Uint8Array | undefined {
   const file = openToReadWhole(path, role);
   return file === undefined ? undefined : withFile(file, () => readWhole(file, mostBytes));
 }
 
-/** The first bytes of a file, at most `mostBytes`. @throws SystemError also when it is a symbolic link. */
+/** Empty when there is no file. Refuses a symbolic link. */
 export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
   const bytes = Buffer.alloc(mostBytes);
   const file = openToReadWhole(path, role);

@@ -1,9 +1,9 @@
 /**
- * A program that reads bytes on its standard input and writes others to its standard output. It is started without a
- * shell and with no other descriptor of this process; `stop` ends it and waits for it.
+ * A program that reads its standard input and writes to its standard output. It is started without a shell and with no
+ * other descriptor of this process; `stop` ends it and waits for it.
  *
- * It stays in the process group of this process, so that a signal to the group, such as Ctrl-C, reaches both.
- * Programs that it has started itself end when their pipes close.
+ * It stays in the process group of this process, so that a signal to the group, such as Ctrl-C, reaches both. Programs
+ * that it started end when their pipes close.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,10 +16,9 @@ import type { Readable, Writable } from 'node:stream';
 import { fileCalls } from '../io/file-calls.js';
 import { freeBytes } from './free-bytes.js';
 
-/** Of what it writes to standard error the end is kept. */
+/** Only the end of its standard error is kept. */
 const STANDARD_ERROR_BYTES = 4096;
 
-/** How it ended; one of the two is null. */
 export interface ProgramEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -28,7 +27,7 @@ export interface ProgramEnd {
 export class ChildProgram {
   /** Fulfilled when it has ended and was waited for. */
   readonly ended: Promise<ProgramEnd>;
-  /** What it writes to standard output, to the end; a piece is good until the next one. */
+  /** Its standard output, to the end; a piece is good until the next one. */
   readonly output: AsyncIterable<Uint8Array>;
   readonly #child: ChildProcess;
   readonly #input: Writable;
@@ -48,7 +47,7 @@ export class ChildProgram {
         resolve({ exitCode, signal });
       });
     });
-    // It may be one that must not be ended.
+    // `kill` may not be permitted.
     child.on('error', () => {});
     // The program may end before it has read all; the write that fails reports it.
     input.on('error', () => {});
@@ -61,16 +60,13 @@ export class ChildProgram {
     });
   }
 
-  /**
-   * @param words name and arguments.
-   * @throws the error of the operating system when it cannot be started.
-   */
+  /** @throws the error of the operating system when the program cannot be started. */
   static async start([name = '', ...words]: readonly string[]): Promise<ChildProgram> {
     const pipe = await openProgramPipe();
     try {
       const child = spawn(name, words, { stdio: ['pipe', pipe?.programEnd ?? 'pipe', 'pipe'] });
       const started = once(child, 'spawn');
-      // Without descriptors for them there are no streams, and the error follows.
+      // Without descriptors there are no streams, and the error follows.
       const streams = streamsOf(child, pipe?.output);
       const program = streams && new ChildProgram(child, streams);
       await started;
@@ -80,35 +76,33 @@ export class ChildProgram {
       pipe?.output.close();
       throw error;
     } finally {
-      // The program alone has this end now: its end is the end of the output.
+      // The program alone has this end now: when it closes, the output ends.
       pipe?.programEnd.destroy();
     }
   }
 
-  /** Gives it bytes to read. @returns false when it reads no more. */
+  /** False when the program reads no more. */
   write(bytes: Uint8Array): Promise<boolean> {
     return new Promise((resolve) => {
       this.#input.write(bytes, (error) => resolve(error === null || error === undefined));
     });
   }
 
-  /** There are no more bytes to read. */
   endInput(): void {
     this.#input.end();
   }
 
-  /** The end of what it has written to standard error. */
   get errorText(): string {
     return this.#errorBytes.toString();
   }
 
-  /** The same when nobody can write more there: it has ended, and so has all that it has started. */
+  /** `errorText` once the program and all that it started have ended. */
   async allErrorText(): Promise<string> {
     await this.#errorsClosed;
     return this.errorText;
   }
 
-  /** Ends it, if it has not ended yet. Safe to call twice. */
+  /** Safe to call twice. */
   async stop(): Promise<void> {
     if (!this.#hasEnded) this.#child.kill('SIGKILL');
     for (const stream of this.#child.stdio) stream?.destroy();
@@ -129,7 +123,6 @@ function streamsOf({ stdin, stdout, stderr }: ChildProcess, pipe: PipeOutput | u
   return stdin && stderr && output ? { input: stdin, output, errors: stderr } : undefined;
 }
 
-/** The same pieces; the memory of each is given back at once. */
 async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const piece of pieces) {
     yield piece;
@@ -137,7 +130,7 @@ async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** What is searched where nothing is said. */
+/** For a process without PATH. */
 const USUAL_PATH = '/bin:/usr/bin';
 
 /** @param name with a slash: a path. */
@@ -155,15 +148,15 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What a socket holds. */
+/** What a socket holds at most. */
 const MOST_READ_BYTES = 208 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
-/** After so long the reader gets what is there: the program may pause for long. */
+/** The reader gets what is there after so long: the program may pause for long. */
 const MOST_WAIT_MILLISECONDS = 50;
 const SECRET_BYTES = 32;
 
 export interface ProgramPipe {
-  /** The end for the program. The caller closes it as soon as the program has it. */
+  /** The caller closes it as soon as the program has it. */
   readonly programEnd: Socket;
   readonly output: PipeOutput;
 }
@@ -172,10 +165,8 @@ export interface ProgramPipe {
 export class PipeOutput {
   readonly #socket: Socket;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
-  /** What of `#buffer` is filled and not handed over. */
   #start = 0;
   #end = 0;
-  /** Whether there is no room for another read. */
   #isFull = false;
   #hasEnded = false;
   #wake: (() => void) | undefined;
@@ -196,7 +187,7 @@ export class PipeOutput {
         },
       },
     });
-    // Also after an error: the exit code of the program says whether all of its output came.
+    // The exit code of the program says whether all of its output came, even after an error here.
     this.#socket.on('error', () => {});
     for (const event of ['end', 'close']) {
       this.#socket.on(event, () => {
@@ -206,7 +197,6 @@ export class PipeOutput {
     }
   }
 
-  /** Sends bytes to the other end. @param onClose called when the connection ends. */
   send(bytes: Uint8Array, onClose: () => void): void {
     this.#socket.once('close', onClose);
     this.#socket.write(bytes);
@@ -227,7 +217,6 @@ export class PipeOutput {
     }
   }
 
-  /** Until the buffer is full, the output ends, or some time has passed. */
   #wait(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, MOST_WAIT_MILLISECONDS);
@@ -243,7 +232,7 @@ export class PipeOutput {
   }
 }
 
-/** @returns undefined where it cannot be made: without abstract addresses (macOS), or without descriptors. */
+/** Undefined without abstract addresses (macOS), or without descriptors. */
 export async function openProgramPipe(): Promise<ProgramPipe | undefined> {
   if (process.platform !== 'linux') return undefined;
   const secret = randomBytes(SECRET_BYTES);

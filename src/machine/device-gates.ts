@@ -11,13 +11,11 @@ import { type Device, describeDevice, isAnonymousDevice } from './devices.js';
 
 export class DeviceGates {
   readonly permits: number[] = [];
-  /** Of each gate. */
   readonly devices: Device[] = [];
   readonly #gateOfDevice = new Map<string, GateNumber>();
   readonly #limitOfDevice = new Map<string, number>();
   readonly #deviceOfPlace = new Map<string, Device>();
 
-  /** @param limits path to permits, as the user gave them. */
   constructor(limits: Readonly<Record<string, number>>) {
     const pathOfDevice = new Map<string, string>();
     for (const [path, limit] of Object.entries(limits)) {
@@ -33,7 +31,6 @@ export class DeviceGates {
     }
   }
 
-  /** The gate of the device that holds an existing path. */
   gateOf(path: string, role: FileRole): GateNumber {
     const device = this.deviceOf(path, role);
     let gate = this.#gateOfDevice.get(device.id);
@@ -49,8 +46,7 @@ export class DeviceGates {
   deviceOf(path: string, role: FileRole): Device {
     try {
       const { dev } = fileCalls.stat(path);
-      // Anonymous numbers: several mounts, even several devices, may share one of them, but hardly
-      // within one directory.
+      // Several mounts, even several devices, may share an anonymous number, but hardly within one directory.
       const place = isAnonymousDevice(dev) ? `${dev} ${dirname(path)}` : `${dev}`;
       const known = this.#deviceOfPlace.get(place);
       if (known !== undefined) return known;

@@ -1,13 +1,13 @@
 /**
- * Resolves a path to the physical device that holds it, because the number of simultaneous large
- * reads and writes is limited per device: two directories on one disk share its limit, whatever
- * file systems, partitions or volumes lie between.
+ * Resolves a path to the physical device that holds it, because the number of simultaneous large reads and writes is
+ * limited per device: two directories on one disk share its limit, whatever file systems, partitions or volumes lie
+ * between.
  *
  *     path -> st_dev -> block device -> its disk
  *                   \-> anonymous (major 0): the mount tells             (tmpfs, NFS, btrfs, overlay, ...)
  *
- * Trusts stat, /proc/self/mountinfo and sysfs. Promises an answer for every path that can be
- * stat'ed, on any system; what cannot be found out is class `unknown`.
+ * Trusts stat, /proc/self/mountinfo and sysfs. Answers for every path that can be stat'ed, on any system; what cannot
+ * be found out is class `unknown`.
  */
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
@@ -17,13 +17,12 @@ import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from
 export interface Device extends Disk {
   /** Of the path itself, like `overlay`, not of what lies under it; `unknown` when no mount fits. */
   readonly fileSystemType: string;
-  /** Large I/O calls at one time by default; Infinity for memory. */
   readonly ioLimit: number;
 }
 
 /**
- * The device that holds an existing file or directory; for the special file of a block device, that
- * device. Reads the mount table each time, so ask once for each distinct st_dev. Throws what stat throws.
+ * The device that holds an existing file or directory; for the special file of a block device, that device. Reads the
+ * mount table each time, so ask once for each distinct st_dev. Throws what stat throws.
  */
 export function describeDevice(path: string, system: DeviceProbe = systemProbe): Device {
   const stat = system.statDevice(path);
@@ -98,7 +97,7 @@ function describeHolder(
 const networkFileSystem =
   /^(nfs\d*|cifs|smb3|smbfs|ceph|lustre|gpfs|beegfs|9p|virtiofs|k?afs|fuse\.(sshfs|ceph|glusterfs|s3fs|gcsfuse|rclone|juicefs))$/;
 
-/** The disk of the source of a mount, for btrfs and its like; of a file system on several disks that is the first. */
+/** For btrfs and its like; a file system on several disks counts as on the first. */
 function findSourceDisk(source: string, system: DeviceProbe): Disk | undefined {
   if (!source.startsWith('/dev/')) return undefined;
   // The special file may be missing in a container; sysfs is the same there as on the host.
@@ -110,7 +109,7 @@ function findSourceDisk(source: string, system: DeviceProbe): Disk | undefined {
   return directory === undefined ? undefined : describeDisk(directory, system);
 }
 
-/** The disk below an overlay: where new files go, or for a read-only overlay its lowest layer. */
+/** The disk where new files of an overlay go, or the one of the lowest layer if it is read-only. */
 function findLayerDisk(overlay: Mount, mounts: readonly Mount[], system: DeviceProbe): Disk | undefined {
   const lower = findOption(overlay, 'lowerdir') ?? findOption(overlay, 'lowerdir+');
   // Overlay's own escapes: a colon within the name of a layer is \:
@@ -128,7 +127,6 @@ function findLayerDisk(overlay: Mount, mounts: readonly Mount[], system: DeviceP
   return describeHolder(stat, mount, mountsBelow, system);
 }
 
-/** The last value of `name=value` among the mount's options. */
 function findOption(mount: Mount, name: string): string | undefined {
   return mount.superOptions.findLast((option) => option.startsWith(`${name}=`))?.slice(name.length + 1);
 }
@@ -141,14 +139,13 @@ function tryStat(path: string, system: DeviceProbe): StatDevice | undefined {
   }
 }
 
-/** What kind of thing holds the bytes. */
 export type DeviceClass = 'rotating' | 'solid-state' | 'virtual' | 'memory' | 'network' | 'unknown';
 
 /** Large I/O calls at one time when the user says nothing. */
 export const defaultIoLimits: Readonly<Record<DeviceClass, number>> = {
   /** One head: a second call makes it seek between the two, and the sum is slower than either. */
   rotating: 1,
-  /** Many flash chips behind deep queues: several MB-sized calls are needed to keep all of them busy. */
+  /** Many flash chips with deep queues: several MB-sized calls keep all of them busy. */
   'solid-state': 16,
   /** Usually flash or a storage cluster that wants parallel calls, perhaps a lone disk that suffers from many. */
   virtual: 8,
@@ -161,22 +158,20 @@ export const defaultIoLimits: Readonly<Record<DeviceClass, number>> = {
 };
 
 /**
- * The questions to the system that finding a device takes; tests give a literal tree. Only `statDevice` throws, and only
- * what stat throws: all else answers "nothing".
+ * The questions to the system that finding a device takes; tests give a literal tree. Only `statDevice` throws: all
+ * else answers "nothing".
  */
 export interface DeviceProbe {
   /** Follows symbolic links. Throws what stat throws. */
   statDevice(path: string): StatDevice;
   readonly readText: ReadText;
-  /** The absolute path without symbolic links; undefined when there is nothing at `path`. */
+  /** Without symbolic links; undefined when there is nothing at `path`. */
   realPath(path: string): string | undefined;
   exists(path: string): boolean;
-  /** The names in a directory; none when it is missing. */
   list(directory: string): readonly string[];
 }
 
 export interface StatDevice {
-  /** st_dev: the file system that holds the file. */
   readonly holder: bigint;
   /** st_rdev when the path is the special file of a block device, such as /dev/sda1. */
   readonly block?: bigint;
@@ -205,7 +200,7 @@ export const systemProbe: DeviceProbe = {
   },
 };
 
-/** A disk, or what takes its place: a file system in memory or behind a network. */
+/** Or what takes its place: a file system in memory or on a network. */
 export interface Disk {
   /** `254:0`, the same for all that lies on the disk; without a disk `fs:0:29`, or `zfs:tank` for a pool. */
   readonly id: string;
@@ -214,7 +209,7 @@ export interface Disk {
   readonly deviceClass: DeviceClass;
 }
 
-/** `directory` is a real path such as /sys/devices/.../block/sda/sda1, without symbolic links. */
+/** `directory` is a real path such as /sys/devices/.../block/sda/sda1. */
 export function describeDisk(directory: string, probe: DeviceProbe): Disk {
   if (probe.exists(`${directory}/partition`)) return describeDisk(posix.dirname(directory), probe);
 
@@ -223,7 +218,7 @@ export function describeDisk(directory: string, probe: DeviceProbe): Disk {
     return slave === undefined ? [] : [describeDisk(slave, probe)];
   });
   const [first, ...others] = slaves;
-  // Also for several slaves on one disk, like the data and metadata of an LVM thin pool.
+  // Several slaves may lie on one disk, like the data and metadata of an LVM thin pool.
   if (first !== undefined && others.every((slave) => slave.id === first.id)) return first;
 
   const name = posix.basename(directory).replaceAll('!', '/'); // sysfs writes cciss/c0d0 as cciss!c0d0
@@ -247,8 +242,8 @@ function classifyDisk(directory: string, name: string, probe: DeviceProbe): Devi
 }
 
 /**
- * Whether a hypervisor made the disk up. `rotational` is 1 unless a driver says otherwise, and most
- * hypervisors say nothing, so a 1 from such a disk does not mean that anything rotates.
+ * Whether a hypervisor made the disk up. `rotational` is 1 unless a driver says otherwise, and most hypervisors say
+ * nothing, so a 1 from such a disk does not mean that anything rotates.
  */
 function isVirtual(directory: string, name: string, probe: DeviceProbe): boolean {
   if (/^x?vd[a-z]+$/.test(name) || /\/virtio\d+\//.test(directory)) return true;
@@ -258,7 +253,7 @@ function isVirtual(directory: string, name: string, probe: DeviceProbe): boolean
   );
 }
 
-/** Of several disks under one device the most limited one decides: it is the one that all wait for. */
+/** All disks under one device wait for the most limited one. */
 function mostCarefulClass(disks: readonly Disk[]): DeviceClass {
   return disks
     .map((disk) => disk.deviceClass)

@@ -1,28 +1,23 @@
-/**
- * What happens when the process has as many files open as it may: an error in one line, and a cleanup that still works.
- */
+/** When the process has as many files open as it may: an error in one line, and a cleanup that still works. */
 import { PileshufError, SystemError } from '../errors.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { readOpenFileLimit } from './limits.js';
 
-/** From about so many on, nothing fails that happens before a job opens its own files. */
+/** With about so many files, nothing fails that happens before a job opens its own. */
 const ENOUGH_FILES = 64;
 
-/** The error for a failure that is no error of pileshuf and comes from too many open files; undefined for another one. */
+/** The error for a failure that comes from too many open files, unless it is an error of pileshuf already. */
 export function fewFilesError(thrown: unknown): SystemError | undefined {
   if (thrown instanceof PileshufError || !(thrown instanceof Error)) return undefined;
-  // Node says of some modules that it cannot open that they are not there.
+  // Node reports some modules that it cannot open as missing.
   const isUnread = errnoOf(thrown) === 'ERR_MODULE_NOT_FOUND' && readOpenFileLimit() < ENOUGH_FILES;
-  // Of memory that cannot be measured, only the text says why.
+  // When memory cannot be measured, only the text says why.
   if (!isUnread && !/\bE[MN]FILE\b/.test(thrown.message)) return undefined;
   return new SystemError('ERR_IO', 'too many open files (raise `ulimit -n`)', { cause: thrown });
 }
 
-/**
- * Takes a descriptor that whoever cleans up can have: a directory cannot be listed without one.
- * @returns gives it back.
- */
+/** Reserves a descriptor for the cleanup, which cannot list a directory without one. The result gives it back. */
 export function keepFileFree(): () => void {
   const file = ifPossible(() => openForRead('/dev/null', 'temp'));
   return () => {

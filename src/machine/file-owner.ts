@@ -5,14 +5,14 @@
  *
  * It is all in the name, because a name appears in one step and bytes do not. A field that is not known is `unknown`.
  *
- * A file is called left over only when its owner is known to be gone: a process of this host that the system does not
- * have any more (or has under that number, but started at another time), or that ran before this host was started again.
- * A process on another host or in another container may run or not. Hosts that share a directory must therefore
- * have different names; `judgeOwnerAmongHosts` is for directories where two of them may have the same one.
+ * A file is left over only when its owner is known to be gone: a process of this host that no longer exists (or whose
+ * number a later process has), or that ran before this host was started again. A process on another host or in another
+ * container may run or not. Hosts that share a directory must therefore have different names; `judgeOwnerAmongHosts` is
+ * for directories where two of them may have the same one.
  *
- * Who may sweep such a file: nobody while it is live, anybody when it is left over. If that cannot be known, the lock of a
- * job counts as held (job-directory/job-lock.ts), a temp directory and an index that is being made stay, and the files of
- * an attempt at a store stay until a grace is over (store/collect-garbage.ts).
+ * Who may sweep such a file: nobody while it is live, anybody when it is left over. If that cannot be known, the lock
+ * of a job counts as held (job-directory/job-lock.ts), a temp directory and an index that is being made stay, and the
+ * files of an attempt at a store stay until a grace is over (store/collect-garbage.ts).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -23,18 +23,15 @@ import type { FileRole } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
 import { identifyThisProcess, isRunning, type ProcessIdentity } from './process-identity.js';
 
-/** The maker of such a file. The host is written as in the name. */
+/** The host is written as in the name. */
 export interface FileOwner extends ProcessIdentity {
   /** A process can have several threads that run this program. */
   readonly threadId: number;
-  /** 16 hex digits, another for each file. */
   readonly token: string;
 }
 
-/** Whether the owner still works on what the file is for. */
 export type OwnerState = 'live' | 'left over' | 'unknowable';
 
-/** A name of a directory listing that says who made it. */
 export interface OwnedName {
   readonly name: string;
   readonly owner: FileOwner;
@@ -45,13 +42,11 @@ const OWNER = new RegExp(
   '^(?<host>[A-Za-z0-9._%-]{1,64})\\+(?<bootId>[0-9a-f-]{36}|unknown)\\+(?<pidNamespace>\\d{1,20}|unknown)' +
     '\\+(?<pid>[1-9]\\d{0,9})\\+(?<startTicks>\\d{1,20}|unknown)\\+(?<threadId>\\d{1,10})\\+(?<token>[0-9a-f]{16})$',
 );
-/** The largest process number that a system uses. */
 const LARGEST_PID = 2 ** 31 - 1;
 
 /** Tokens of the files that this thread stands behind. Its others are left over, such as those it could not remove. */
 const heldTokens = new Set<string>();
 
-/** This thread, as owner of one more file. */
 export function identifyOwner(): FileOwner {
   return { ...identifyThisProcess(), threadId, token: randomBytes(8).toString('hex') };
 }
@@ -71,7 +66,6 @@ export function formatOwnerName(kind: string, owner: FileOwner): string {
   return [kind, hostInName(owner.host), bootId, pidNamespace, pid, startTicks, threadId, token].join('+');
 }
 
-/** @returns undefined for a name that is not of this kind. */
 export function parseOwnerName(kind: string, name: string): FileOwner | undefined {
   if (!name.startsWith(`${kind}+`)) return undefined;
   const fields = OWNER.exec(name.slice(kind.length + 1))?.groups ?? {};
@@ -88,7 +82,6 @@ export function parseOwnerName(kind: string, name: string): FileOwner | undefine
   };
 }
 
-/** @param own this thread. */
 export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   if (owner.host !== hostInName(own.host)) return 'unknowable';
   if (owner.bootId !== own.bootId) {
@@ -103,12 +96,11 @@ export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
 }
 
-/** The same where two hosts may have one name: an owner with another boot id may be on another host. */
+/** For hosts that may have one name: an owner with another boot id may be on another host. */
 export function judgeOwnerAmongHosts(owner: FileOwner, own: FileOwner): OwnerState {
   return owner.bootId === own.bootId ? judgeOwner(owner, own) : 'unknowable';
 }
 
-/** The names of this kind in a directory listing, each with its owner and whether that still runs. */
 export function judgeNames(kind: string, names: readonly string[], judge = judgeOwner): OwnedName[] {
   const own = identifyOwner();
   return names.flatMap((name) => {

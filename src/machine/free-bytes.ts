@@ -1,6 +1,6 @@
 /**
  * Gives the memory of large buffers back at once. The garbage collector is slow with them: it sees small objects, and
- * without this some 32 MiB of decoded pieces a thread were dead and still held.
+ * without this each thread held some 32 MiB of decoded pieces that nobody used.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
@@ -14,8 +14,8 @@ function closedPort(): MessagePort {
 }
 
 /**
- * Frees the memory behind `bytes`; it and every other view of the same buffer are empty from now on.
- * What lies in a buffer that Node shares among small pieces stays as it is.
+ * Frees the memory behind `bytes`; every view of the same buffer is empty from now on. A buffer that Node shares among
+ * small pieces stays as it is.
  */
 export function freeBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;
@@ -30,17 +30,16 @@ export function freeBytes(bytes: Uint8Array): void {
 }
 
 /**
- * Frees the buffer of a piece that a stream of zlib gave, if nothing follows there: zlib cuts pieces from a buffer until
- * it is full, and then takes another one.
+ * Frees the buffer of a piece that a stream of zlib gave, if the piece is the last in it: zlib cuts pieces from a
+ * buffer until it is full, and then takes another one.
  */
 export function freeLastPiece(piece: Uint8Array): void {
   if (piece.byteOffset + piece.byteLength === piece.buffer.byteLength) freeBytes(piece);
 }
 
 /**
- * The same bytes in a buffer of exactly their length, so that bytes that wait for their turn hold no more memory than
- * they count.
- * @param bytes that nobody else needs; a larger buffer behind them is freed.
+ * The same bytes in a buffer of exactly their length, so that bytes that wait hold no more memory than they count.
+ * @param bytes nobody else may need them: a larger buffer behind them is freed.
  */
 export function inOwnBuffer(bytes: Uint8Array): Uint8Array {
   if (bytes.byteLength === bytes.buffer.byteLength) return bytes;

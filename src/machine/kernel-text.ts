@@ -1,16 +1,13 @@
 /**
- * The small text files in which Linux publishes what it knows (/proc, /sys and the cgroup trees), and the one that lists
- * the mounted file systems.
+ * The small text files in which Linux publishes what it knows (/proc, /sys and the cgroup trees).
  *
  * Everything that reads them takes a `ReadText`, so that tests give a literal tree. A file that is missing or
  * unreadable is `undefined`, never an error: other systems have none of these files, and containers hide some of them.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** The text of a file, or undefined when it cannot be read for whatever reason. */
 export type ReadText = (path: string) => string | undefined;
 
-/** Reads the text of the real file. */
 export const readKernelText: ReadText = (path) => {
   try {
     return readFileSync(path, 'utf8');
@@ -19,7 +16,6 @@ export const readKernelText: ReadText = (path) => {
   }
 };
 
-/** Where a symbolic link leads, as it stands there, or undefined when it cannot be read for whatever reason. */
 export function readKernelLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -28,7 +24,7 @@ export function readKernelLink(path: string): string | undefined {
   }
 }
 
-/** One mounted file system; its fields are unescaped. */
+/** The fields are unescaped. */
 export interface Mount {
   /** `MAJOR:MINOR` of the superblock; files may show another st_dev (btrfs subvolumes, overlay). */
   readonly deviceNumber: string;
@@ -43,7 +39,7 @@ export interface Mount {
 
 /**
  * The mounted file systems as /proc/self/mountinfo lists them (proc(5)), in the order of the text: a later one hides an
- * earlier one at the same place. Trusts the order of the fields and leaves out a line that does not fit.
+ * earlier one at the same place. Leaves out a line that does not fit.
  *
  *     36 35 98:0 /root /mount/point rw,noatime shared:1 master:2 - ext4 /dev/sda1 rw,errors=continue
  *      id parent dev root mountPoint  options   (0 or more tags)   - type  source    superOptions
@@ -70,12 +66,12 @@ export function parseMounts(mountinfo: string): readonly Mount[] {
   });
 }
 
-/** Whether `path` is `directory` or lies somewhere below it; both absolute and normalized. */
+/** Both paths are absolute and normalized. */
 export function isWithin(path: string, directory: string): boolean {
   return directory === '/' || path === directory || path.startsWith(`${directory}/`);
 }
 
-/** Undoes the kernel's escapes: a space is written \040, a backslash \134. */
+/** The kernel writes a space as \040, a backslash as \134. */
 function unescapeOctal(field: string): string {
   return field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

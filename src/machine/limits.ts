@@ -1,7 +1,7 @@
 /**
- * How much this process may really use: memory, CPUs and open files. The machine has so much, a control group on the
- * path from the process's own group to the root may allow less. A job that believes the machine alone
- * is killed without a message as soon as it runs in a container or under a batch system.
+ * How much memory, CPUs and open files this process may really use. A control group on the path from the process's own
+ * group to the root may allow less than the machine has. A job that believes the machine alone is killed without a
+ * message as soon as it runs in a container or under a batch system.
  *
  * Trusts /proc and the cgroup files; without them, Node's figures. Promises 0 <= availableBytes <= totalBytes, as of
  * now (other processes may take memory a moment later), at least one CPU, and a positive number of files.
@@ -19,7 +19,7 @@ export interface Memory {
   readonly availableBytes: number;
 }
 
-/** Says how much memory this process may use, within the limits of its container. */
+/** How much memory this process may use, within the limits of its container. */
 export function readMemory(readText: ReadText = readKernelText): Memory {
   const machine = readMachineMemory(readText);
   const bounds = findCgroupDirectories('memory', readText).map((directory) => readBound(directory, readText));
@@ -28,7 +28,7 @@ export function readMemory(readText: ReadText = readKernelText): Memory {
   return { totalBytes, availableBytes: Math.max(0, availableBytes) };
 }
 
-/** What this process has in memory; 0 where that cannot be read, as when it may open no more files. */
+/** 0 where that cannot be read, as when the process may open no more files. */
 export function readResidentBytes(): number {
   try {
     return process.memoryUsage.rss();
@@ -49,15 +49,15 @@ function readMachineMemory(readText: ReadText): Memory {
 }
 
 /**
- * The bound that one group sets. A group without a limit or out of sight needs no case of its own:
- * its bound is Infinity, or in version 1 the largest number of whole pages in 63 bits.
+ * The bound that one group sets. A group without a limit or out of sight needs no case of its own: its bound is
+ * Infinity, or in version 1 the largest number of whole pages in 63 bits.
  */
 function readBound({ path, version }: CgroupDirectory, readText: ReadText): Memory {
   const readNumber = (file: string) => parseLimit(readText(`${path}/${file}`));
   const stat = parseNumbers(readText(`${path}/memory.stat`) ?? '');
 
-  // Page cache counts as used by the group that first touched it, but is given back when the limit
-  // is reached. In version 1 only the `total_` figures include the groups below.
+  // Page cache counts as used by the group that first touched it, but is given back when the limit is reached. In
+  // version 1 only the `total_` figures include the groups below.
   const [limitBytes, usedBytes, cacheBytes] =
     version === 1
       ? [
@@ -76,21 +76,21 @@ function readBound({ path, version }: CgroupDirectory, readText: ReadText): Memo
   return { totalBytes: limitBytes, availableBytes };
 }
 
-/** A number of bytes; `max` and an unreadable file are Infinity. */
+/** `max` and an unreadable file are Infinity. */
 function parseLimit(text: string | undefined): number {
   const match = /^\d+/.exec(text ?? '');
   return match === null ? Infinity : Number(match[0]);
 }
 
-/** The lines `name 123` or `name: 123 kB` by name. */
+/** From lines `name 123` or `name: 123 kB`. */
 function parseNumbers(text: string): ReadonlyMap<string, number> {
   const lines = text.matchAll(/^(?<name>[^\s:]+):?\s+(?<value>\d+)/gm);
   return new Map(Array.from(lines, ({ groups }) => [groups?.['name'] ?? '', Number(groups?.['value'])]));
 }
 
 /**
- * How many threads of this process can compute at the same time: the CPUs that it may be scheduled on, or fewer where
- * a control group sets a quota of CPU time. More threads do not compute faster: the kernel stops all of them together
+ * How many threads of this process can compute at the same time: the CPUs that it may be scheduled on, or fewer where a
+ * control group sets a quota of CPU time. More threads do not compute faster: the kernel stops all of them together
  * when the quota of a period is used up.
  */
 export function readCpuCount(
@@ -102,7 +102,7 @@ export function readCpuCount(
   return Math.max(1, Math.ceil(Math.min(schedulableCount, ...quotas)));
 }
 
-/** The group's CPU time over wall time, Infinity without a quota (`-1` in version 1, `max` in version 2). */
+/** CPU time over wall time; Infinity without a quota (`-1` in version 1, `max` in version 2). */
 function readQuota({ path, version }: CgroupDirectory, readText: ReadText): number {
   const text =
     version === 1
@@ -133,8 +133,8 @@ export interface CgroupDirectory {
 }
 
 /**
- * The directories from the process's own group up to the highest visible one. With both versions
- * mounted (systemd's hybrid layout) both are listed: only one of them has the controller's files.
+ * The directories from the process's own group up to the highest visible one. With both versions mounted (systemd's
+ * hybrid layout) both are listed: only one of them has the controller's files.
  */
 export function findCgroupDirectories(controller: 'memory' | 'cpu', readText: ReadText): readonly CgroupDirectory[] {
   const mounts = parseMounts(readText('/proc/self/mountinfo') ?? '');
@@ -150,7 +150,6 @@ export function findCgroupDirectories(controller: 'memory' | 'cpu', readText: Re
   });
 }
 
-/** From the directory of `group` up to the point where its hierarchy is mounted. */
 function climb(group: string, mounts: readonly Mount[]): readonly string[] {
   // The mount with the shortest root shows the most of the groups above.
   const [widest] = mounts.filter((mount) => isWithin(group, mount.root)).sort((a, b) => a.root.length - b.root.length);

@@ -1,7 +1,7 @@
 /**
- * Which process this is, so that others on the machine can tell whether it still runs, and after a restart
- * of the machine that it does not. A process number alone says little: numbers are given again, each
- * container has its own, and so does each host that shares a directory.
+ * Which process this is, so that others on the machine can tell whether it still runs, and after a restart of the
+ * machine that it does not. A process number alone says little: numbers are given again, each container has its own,
+ * and so does each host that shares a directory.
  *
  * Trusts /proc for more than host and number. Where there is none, as on macOS, the rest is undefined.
  */
@@ -23,7 +23,6 @@ export interface ProcessIdentity {
 /** What identifies processes; tests give another one. */
 export interface ProcessProbe {
   readonly readText: ReadText;
-  /** Where a symbolic link leads, as it stands there; undefined when that cannot be read. */
   readLink(path: string): string | undefined;
   readonly pid: number;
   /** As `process.kill(pid, 0)`: throws when there is no such process. */
@@ -50,10 +49,9 @@ export function identifyThisProcess(probe: ProcessProbe = systemProbe): ProcessI
 }
 
 /**
- * Whether the process still runs; one that was stopped does, one that ended and was not waited for does not.
- * When that cannot be found out, it does.
+ * A stopped process still runs; one that ended and was not waited for does not. When that cannot be found out, it runs.
  * @param pid counted in the set of processes that this one is in, on this machine since it was started.
- * @param startTicks when it was started, if known: a process that was not is another one of the same number.
+ * @param startTicks if known: a process with other ticks is another one of the same number.
  */
 export function isRunning(pid: number, startTicks: string | undefined, probe: ProcessProbe = systemProbe): boolean {
   try {

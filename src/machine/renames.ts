@@ -1,7 +1,7 @@
 /**
- * What a rename cannot do though both directories may be written, found out before the work and not after it. A file cannot
- * take the place of a mount point, nor of another user's file in a directory with the sticky bit, nor of an immutable file;
- * and no name leads from one mount to another, even of one file system.
+ * Finds out before the work what a rename cannot do even between writable directories. A file cannot take the place of
+ * a mount point, nor of another user's file in a directory with the sticky bit, nor of an immutable file; and no name
+ * leads from one mount to another, even of one file system.
  */
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import { isWithin, parseMounts, type ReadText, readKernelText } from './kernel-t
 
 const STICKY = 0o1000n;
 
-/** Says why nothing can take the place of an existing file or directory, and what to do; undefined when it can. */
+/** Why nothing can take the place of an existing file or directory, and what to do; undefined when it can. */
 export type FindRenameObstacle = (path: string) => string | undefined;
 
 /** Reads the mounts once. The paths are real ones. */
@@ -52,7 +52,7 @@ function mountPoints(readText: ReadText): readonly string[] {
   return parseMounts(readText('/proc/self/mountinfo') ?? '').map(({ mountPoint }) => mountPoint);
 }
 
-/** The bits of the mode alone give another error. */
+/** The bits of the mode alone would give another error. */
 function isImmutable(path: string): boolean {
   try {
     fileCalls.close(fileCalls.open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));

@@ -1,12 +1,12 @@
 /**
- * Checks what another decoder made of a gzip file: every member must have decoded to the length and the CRC-32 that its
- * trailer declares, and the members must fill the file. The check needs nothing from that decoder but the decoded bytes.
+ * Checks what another decoder made of a gzip file, and needs nothing of that decoder but the decoded bytes: every
+ * member must have decoded to the length and the CRC-32 that its trailer declares, and the members must fill the file.
  *
- * Only decoding shows where a member ends. So the check looks for headers in the stored bytes. Each may be the end of the
- * current member, and the 8 bytes before it would be the trailer. It is the end if, after as many decoded bytes as the
- * trailer says, they have its CRC-32: other bytes pass with a probability of 2^-64.
+ * Only decoding shows where a member ends. So the check looks for headers in the stored bytes. Each may be the end of
+ * the current member, and the 8 bytes before it would be the trailer. It is the end if, after as many decoded bytes as
+ * the trailer says, they have its CRC-32: other bytes pass with a probability of 2^-64.
  *
- * It refuses what is valid but rare, too: zeros behind the last member, headers with a checksum, members that begin with
+ * It also refuses what is valid but rare: zeros after the last member, headers with a checksum, members that begin with
  * an empty block. `node:zlib` decides about every file that is refused here.
  */
 import { crc32 } from 'node:zlib';
@@ -14,7 +14,6 @@ import { freeBytes } from '../../machine/free-bytes.js';
 
 const TRAILER_BYTES = 8;
 const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
-/** Header bytes that are always there; fields that the flags announce follow. */
 const FIXED_HEADER_BYTES = 10;
 const MOST_HEADER_BYTES = 4096;
 const FEXTRA = 4;
@@ -22,21 +21,17 @@ const FNAME = 8;
 const FCOMMENT = 16;
 /** A checksum of the header, and the flags that no version of gzip has defined. */
 const REFUSED_FLAGS = 0xe2;
-/** Content of no bytes, as every gzip writes it. */
 const EMPTY_CONTENT = Buffer.from([3, 0]);
-/** The longest block without content that `beginsEmpty` knows. */
 const EMPTY_BLOCK_BYTES = 5;
-/** The length is declared modulo this. */
 const LENGTH_MODULUS = 2 ** 32;
 /**
- * Of the places where a member may end, the first few are considered, and one more for each of so many stored bytes: a
- * false one is found once in 128 MiB of compressed bytes.
+ * Of the places where a member may end, the first few are considered, and one more for each `STORED_BYTES_PER_PLACE`
+ * stored bytes: one false place is found in 128 MiB of compressed bytes.
  */
 const FIRST_PLACES = 3;
 const STORED_BYTES_PER_PLACE = 2 ** 21;
-/** More than a program and the pipe to it hold: of more bytes behind the last member, the program leaves some unread. */
+/** More than a program and the pipe to it hold: of more bytes after the last member, the program leaves some unread. */
 const RECENT_BYTES = 4 * 2 ** 20;
-/** Stored bytes read at a time. */
 const PIECE_BYTES = 256 * 1024;
 
 /** The trailer of a member, or 8 bytes that may be one. */
@@ -46,15 +41,12 @@ interface Trailer {
   readonly decodedBytes: number;
 }
 
-/** A header, and the trailer before it. */
 interface Place extends Trailer {
-  /** Where its member ends, if it is an empty one. */
+  /** Where its member ends, if that is empty. */
   readonly emptyEnd: number | undefined;
 }
 
-/** Decoded bytes that no trailer has confirmed yet. */
 export interface Unconfirmed {
-  /** Decoded bytes before them. */
   readonly start: number;
   readonly byteLength: number;
   readonly crc: number;
@@ -63,23 +55,23 @@ export interface Unconfirmed {
 export class GzipCheck {
   #storedBytes = 0;
   readonly #recent = new RecentBytes(RECENT_BYTES, PIECE_BYTES, MOST_HEADER_BYTES + TRAILER_BYTES);
-  /** The last stored bytes, at least the length of a trailer; zeros stand before the first byte. */
+  /** The last stored bytes, at least as many as a trailer has. Zeros precede the first byte. */
   #rest: Buffer = Buffer.alloc(TRAILER_BYTES);
-  /** Headers behind that of the current member, in order. */
+  /** Headers after that of the current member, in order. */
   #places: Place[] = [];
   #member: Place | undefined;
   #memberStart = 0;
   #memberBytes = 0;
   #crc = 0;
 
-  /** Where the next stored bytes may be read to. They stay there until 4 MiB more are noted. */
+  /** Where the next stored bytes may be read to. They stay valid until 4 MiB more are noted. */
   room(): Uint8Array {
     return this.#recent.room();
   }
 
   /**
-   * Notes the next stored bytes; none at their end. Those with the trailer of a member and with the next header must come
-   * here before its last decoded byte comes to `decoded`.
+   * Notes the next stored bytes; none at their end. The trailer of a member and the next header must come here before
+   * the last decoded byte of the member comes to `decoded`.
    * @param piece lies at the start of `room()`, or anywhere else.
    */
   stored(piece: Uint8Array): void {
@@ -93,7 +85,7 @@ export class GzipCheck {
     } while (at < piece.byteLength);
   }
 
-  /** @param byteLength of the bytes at the start of `room`; 0 at the end. */
+  /** 0 at the end. */
   #scan(byteLength: number): void {
     this.#storedBytes += byteLength;
     const bytes = this.#recent.add(byteLength, this.#rest.byteLength);
@@ -121,7 +113,6 @@ export class GzipCheck {
     else this.#places.push(place);
   }
 
-  /** Notes the next decoded bytes. */
   decoded(piece: Uint8Array): void {
     for (let at = 0; at < piece.byteLength; ) {
       this.#endMembers();
@@ -132,7 +123,7 @@ export class GzipCheck {
     }
   }
 
-  /** Whether all stored bytes are members, and they declare what was decoded; after the last bytes of both. */
+  /** Call it after the last stored and decoded bytes. */
   isWhole(): boolean {
     this.#endMembers();
     const start = this.#storedBytes - this.#rest.byteLength;
@@ -140,7 +131,7 @@ export class GzipCheck {
     return this.#member !== undefined && this.#isEndOf(this.#member, trailer) && !this.#mayEndEarlier(this.#member);
   }
 
-  /** Whether the last trailer occurs earlier too: then the member may end there, and its own end be repeated behind it. */
+  /** Whether the last trailer also occurs earlier: the member may end there, and its own end be repeated after it. */
   #mayEndEarlier({ storedEnd: memberAt, emptyEnd }: Place): boolean {
     if (emptyEnd !== undefined) return false;
     const bytes = this.#recent.all();
@@ -149,7 +140,6 @@ export class GzipCheck {
     return bytes.indexOf(trailer, Math.max(0, memberAt - start)) < bytes.byteLength - TRAILER_BYTES;
   }
 
-  /** Frees the memory; no other call follows. */
   free(): void {
     this.#recent.free();
   }
@@ -158,7 +148,7 @@ export class GzipCheck {
     return { start: this.#memberStart, byteLength: this.#memberBytes, crc: this.#crc };
   }
 
-  /** Ends the current member, and empty ones behind it, if they end here. */
+  /** Ends the current member, and empty ones after it, if they end here. */
   #endMembers(): void {
     for (;;) {
       const member = this.#member;
@@ -175,11 +165,10 @@ export class GzipCheck {
 
   #isEndOf({ emptyEnd }: Place, { storedEnd, crc, decodedBytes }: Trailer): boolean {
     if (decodedBytes !== this.#memberBytes % LENGTH_MODULUS || crc !== this.#crc) return false;
-    // Any zeros are a trailer of no bytes.
+    // Any 8 zeros would be the trailer of an empty member.
     return this.#memberBytes === 0 ? storedEnd === emptyEnd : emptyEnd === undefined;
   }
 
-  /** Decoded bytes until the current member may end. */
   #bytesToNextPlace(): number {
     const member = this.#member;
     if (member === undefined) return Number.POSITIVE_INFINITY;
@@ -198,7 +187,6 @@ export class GzipCheck {
   }
 }
 
-/** @param start the stored position of the first byte of `bytes`. */
 function trailerBefore(bytes: Buffer, at: number, start: number): Trailer {
   return {
     storedEnd: start + at,
@@ -207,10 +195,7 @@ function trailerBefore(bytes: Buffer, at: number, start: number): Trailer {
   };
 }
 
-/**
- * Where the content of the member begins whose header is at `at`.
- * @returns undefined for a header that is refused; unknown if `bytes` end before the first bytes of the content.
- */
+/** Undefined: the header is refused. Unknown: its content begins beyond `bytes`. */
 function headerEnd(bytes: Buffer, at: number): number | 'unknown' | undefined {
   const { byteLength } = bytes;
   const tooFew = byteLength - at > MOST_HEADER_BYTES ? undefined : 'unknown';
@@ -229,34 +214,26 @@ function headerEnd(bytes: Buffer, at: number): number | 'unknown' | undefined {
 }
 
 /**
- * Whether the first block holds nothing. Then the member may be empty, and only decoding shows where it ends: the
- * trailer of the next one could pass for its own.
+ * Whether the first block is empty. Then the member may be, too, and only decoding shows where it ends: the trailer of
+ * the next one could pass for its own.
  */
 function beginsEmpty(bytes: Buffer, at: number): boolean {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + EMPTY_BLOCK_BYTES);
   const kind = (first >> 1) & 3;
-  // Stored bytes, of no length; or fixed codes, where 7 zero bits are the end of the block.
+  // A stored block of length 0, or fixed codes, where 7 zero bits end the block.
   return kind === 0 ? second === 0 && third === 0 : kind === 1 && first >> 3 === 0 && (second & 3) === 0;
 }
 
-/**
- * The last bytes of an input, in one buffer that is used again and again. Who reads the input reads to `room`, so its
- * bytes are not copied.
- */
+/** The last bytes of an input, in one buffer used over and over. The reader of the input reads straight to `room`. */
 export class RecentBytes {
   readonly #bytes: Buffer;
   readonly #mostPieceBytes: number;
   readonly #mostRestBytes: number;
-  /** Where the next bytes go. */
   #end: number;
-  /** Where those of the last round end, which the next bytes overwrite from `#end` on. */
+  /** Where the bytes of the last round end, which the next bytes overwrite from `#end` on. */
   #olderEnd = 0;
 
-  /**
-   * @param byteLength so many bytes are kept.
-   * @param mostPieceBytes so many are added at a time.
-   * @param mostRestBytes so many of the bytes before a piece lie in front of it; zeros stand before the first byte.
-   */
+  /** @param mostRestBytes so many of the bytes before a piece lie in front of it. Zeros precede the first byte. */
   constructor(byteLength: number, mostPieceBytes: number, mostRestBytes: number) {
     this.#bytes = Buffer.alloc(mostRestBytes + byteLength + 2 * mostPieceBytes);
     this.#mostPieceBytes = mostPieceBytes;
@@ -264,7 +241,7 @@ export class RecentBytes {
     this.#end = mostRestBytes;
   }
 
-  /** Where the next bytes go. They stay there until so many are added as are kept. */
+  /** Bytes stay there until as many are added as are kept. */
   room(): Uint8Array {
     if (this.#end + this.#mostPieceBytes > this.#bytes.byteLength) this.#startAgain();
     return this.#bytes.subarray(this.#end, this.#end + this.#mostPieceBytes);
@@ -276,24 +253,21 @@ export class RecentBytes {
     this.#end = this.#mostRestBytes;
   }
 
-  /**
-   * Adds the first bytes of `room`.
-   * @returns them, behind `restBytes` of those before them.
-   */
+  /** Adds the first bytes of `room`, and returns them after the `restBytes` before them. */
   add(byteLength: number, restBytes: number): Buffer {
     const start = this.#end - restBytes;
     this.#end += byteLength;
     return this.#bytes.subarray(start, this.#end);
   }
 
-  /** All that are kept, and perhaps more. */
+  /** All bytes that are kept, and perhaps more. */
   all(): Buffer {
-    // Bytes may lie in `room` that were not added.
+    // `room` may hold bytes that were not added.
     const older = this.#bytes.subarray(Math.min(this.#end + this.#mostPieceBytes, this.#olderEnd), this.#olderEnd);
     return Buffer.concat([older, this.#bytes.subarray(this.#mostRestBytes, this.#end)]);
   }
 
-  /** Frees the memory; no other call follows. */
+  /** No other call may follow. */
   free(): void {
     freeBytes(this.#bytes);
   }

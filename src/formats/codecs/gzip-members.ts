@@ -1,6 +1,6 @@
 /**
- * The members of gzip files whose headers declare their length: those of BGZF (SAM specification, section 4.1), as
- * `bgzip` writes it. Every gzip decoder decodes BGZF, too; in addition it can be read from any of its members on.
+ * Members of gzip files whose headers declare their length: those of BGZF (SAM specification, section 4.1), as `bgzip`
+ * writes it. Every gzip decoder decodes BGZF. In addition, it can be read from any of its members on.
  *
  *     byte 0   1f 8b 08   FLG with FEXTRA   6 bytes as always
  *         10   u16 bytes of the extra field: 06 00, or more with other subfields
@@ -22,7 +22,7 @@ const USUAL_HEADER_BYTES = 18;
 /** An empty block, checksum and length. */
 const LEAST_BYTES_BEHIND_HEADER = 2 + 8;
 const MOST_DECODED_BYTES = 65_536;
-/** Its identifier, and its length. */
+/** Identifier and length. */
 const BGZF_SUBFIELD = Buffer.from([0x42, 0x43, 2, 0]);
 
 export function isBgzfHeader(head: Uint8Array): boolean {
@@ -60,15 +60,14 @@ export function* listGzipMembers(bytes: StoredBytes): Generator<Member, number |
 /**
  * No checksum covers the length of an extra field (RFC 1952, section 2.3.1.1): with a damaged length the header may end
  * where that of a later member ends, and the members in between would be missing unnoticed.
- * @param member from its header on, to the end of the header or further.
- * @param start its position in the compressed input.
- * @throws InputError ERR_INPUT_CORRUPT
+ * @param member its bytes from the header on, to the end of the header or further.
+ * @param start position in the compressed input.
  */
 export function refuseSwallowedMember(member: Uint8Array, start: number, path: string): void {
   const header = bufferOf(member);
   if (!hasExtraField(header)) return;
   const end = headerEnd(header, 0);
-  // Decoding finds a header that is cut off or reaches beyond the end of the file.
+  // Decoding reports a header that is cut off or reaches beyond the end of the file.
   if (end === undefined) return;
   const inside = header.subarray(0, end);
   for (let at = inside.indexOf(MAGIC, SUBFIELDS_AT); at >= 0; at = inside.indexOf(MAGIC, at + 1)) {
@@ -80,7 +79,6 @@ export function refuseSwallowedMember(member: Uint8Array, start: number, path: s
   }
 }
 
-/** The bytes that a member says it has; undefined where no subfield that is there is the one of BGZF. */
 function bgzfMemberBytes(header: Buffer): number | undefined {
   if (!hasExtraField(header)) return undefined;
   const end = extraFieldEnd(header);
@@ -90,19 +88,18 @@ function bgzfMemberBytes(header: Buffer): number | undefined {
   return undefined;
 }
 
-/** Whether it begins a gzip member with an extra field whose length is there. */
+/** Whether a gzip member begins here whose extra field, as far as its length, is in these bytes. */
 function hasExtraField(header: Buffer): boolean {
   const [first, second, method, flags = 0] = header;
   if (first !== MAGIC[0] || second !== MAGIC[1] || method !== MAGIC[2]) return false;
   return header.byteLength >= SUBFIELDS_AT && (flags & FLAGS.extraField) !== 0;
 }
 
-/** Of a header that has one. */
 function extraFieldEnd(header: Buffer): number {
   return SUBFIELDS_AT + header.readUInt16LE(FIXED_BYTES);
 }
 
-/** Where the header that begins at `start` ends; undefined where that is not there. */
+/** Undefined: the header ends beyond `bytes`. */
 function headerEnd(bytes: Buffer, start: number): number | undefined {
   const header = bytes.subarray(start);
   if (header.byteLength < FIXED_BYTES) return undefined;

@@ -1,6 +1,6 @@
 /**
- * gzip (RFC 1952), with any number of members, and BGZF, which is gzip whose members say how long they are
- * (`gzip-members.ts`). Zero bytes behind the last member are padding, as for gzip itself; anything else there is an
+ * gzip (RFC 1952) with any number of members, and BGZF, which is gzip whose members declare their length
+ * (`gzip-members.ts`). Zero bytes after the last member are padding, as for gzip itself. Anything else there is an
  * error, and so is an input that ends inside a member.
  */
 import { Readable } from 'node:stream';
@@ -15,14 +15,14 @@ import { decodeByIgzip, suitsIgzip } from './igzip.js';
 const NODE_DECODER = 'node:zlib';
 /** Decoded bytes handed over at a time; 2.4 times as fast as the default of 16 KiB. */
 const DECODED_PIECE_BYTES = 1024 * 1024;
-/** An input of at most so many bytes is decoded at once: for thousands of small files, a stream each costs far more. */
+/** Smaller inputs are decoded at once: for thousands of small files, a stream each costs far more. */
 const SMALL_BYTES = 64 * 1024;
-/** More than any head of text decodes to; a head that decodes to more is not worth its memory. */
+/** More than any head of text decodes to. A head that decodes to more is not worth its memory. */
 const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 const MOST_DECODED_AT_ONCE_BYTES = 4 * 1024 * 1024;
-/** Compressed bytes that zlib hands over at a time; the default is 16 KiB. */
+/** The default of zlib is 16 KiB. */
 const ENCODED_PIECE_BYTES = 128 * 1024;
-/** Magic bytes and the other fields that each member has, an empty block, checksum and length. */
+/** Fixed header, empty block, checksum and length. */
 const LEAST_MEMBER_BYTES = 10 + 2 + 8;
 
 export const GZIP_LEVELS = { least: 1, usual: 6, most: 9 } as const;
@@ -39,7 +39,7 @@ export const gzip: Codec = {
   decode,
 };
 
-/** The empty member that ends each BGZF file, always of these bytes; a file that was cut between members lacks it. */
+/** The empty member that ends each BGZF file, always these bytes. A file that was cut between members lacks it. */
 const EMPTY_BLOCK = Buffer.from('1f8b08040000000000ff0600424302001b0003000000000000000000', 'hex');
 
 export const bgzf: Codec = {
@@ -52,7 +52,7 @@ export const bgzf: Codec = {
   listMembers: listGzipMembers,
 };
 
-/** The length in the last trailer, which is known modulo 4 GiB. */
+/** The last trailer holds the length modulo 4 GiB. */
 function claimedBytes(_first: Uint8Array, last: Uint8Array, guess: number): number | undefined {
   if (last.byteLength < 4) return undefined;
   const size = Buffer.from(last.subarray(-4)).readUInt32LE();
@@ -92,7 +92,7 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array, voi
   yield* decodeByNode(whole);
 }
 
-/** @returns undefined when it is too large or has a defect, which `decodeByNode` then names. */
+/** Undefined: the content is too large, or has a defect, which `decodeByNode` then names. */
 function decodeWhole(compressed: Uint8Array): Uint8Array | undefined {
   try {
     const options = { info: true, chunkSize: SMALL_BYTES, maxOutputLength: MOST_DECODED_AT_ONCE_BYTES };
@@ -106,8 +106,8 @@ function decodeWhole(compressed: Uint8Array): Uint8Array | undefined {
 async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Array, void, void> {
   source.onDecoder?.(NODE_DECODER);
   const gunzip = createGunzip({ chunkSize: DECODED_PIECE_BYTES });
-  // zlib stops at a zero byte behind a member and ignores the rest: the bytes that it got and did not consume are
-  // checked afterwards.
+  // zlib stops at a zero byte after a member and ignores the rest. What it got and did not consume is checked
+  // afterwards.
   const given: { start: number; bytes: Uint8Array }[] = [];
   let givenEnd = source.start;
   const consumedEnd = () => source.start + gunzip.bytesWritten;
@@ -151,7 +151,7 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
   for (const { start, bytes } of given) {
     requireZeros(bytes.subarray(Math.max(0, consumed - start)), Math.max(start, consumed), source.path);
   }
-  // A read that was under way when zlib stopped comes first.
+  // A read may have been under way when zlib stopped.
   for (let start = givenEnd; ; ) {
     const bytes = await (asked ?? source.next());
     asked = undefined;
@@ -163,7 +163,7 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
 
 /** gzip ignores what follows, and warns of it. */
 const WITHOUT_JUNK = 'if what follows is junk, `gzip -dc FILE | gzip` writes the data without it';
-/** What zlib says of a member without the magic bytes; the first one has them. */
+/** What zlib says where a member after the first lacks the magic bytes. */
 const NO_MEMBER = 'incorrect header check';
 
 function requireZeros(bytes: Uint8Array, start: number, path: string): void {
@@ -196,17 +196,16 @@ function asInputError(error: unknown, path: string, consumed: number, end: numbe
   return error;
 }
 
-/** Synchronous: a worker thread has nothing else to do meanwhile. */
 export function openGzipEncoder(level: number): MemberEncoder {
   const compress = (bytes: Uint8Array, as: number) => gzipSync(bytes, { level: as, chunkSize: ENCODED_PIECE_BYTES });
   return {
-    // A member that is shorter than a piece lies in a buffer of a whole piece.
+    // zlib puts a short member in a buffer of a whole piece.
     encode: (bytes) => inOwnBuffer(compress(bytes, level)),
     store: (bytes) => compress(bytes, 0),
   };
 }
 
-/** The content length that a member of less than 4 GiB declares; undefined when it is no member. */
+/** For a member of less than 4 GiB; undefined: it is no member. */
 export function gzipContentBytes(member: Uint8Array): number | undefined {
   if (member.byteLength < LEAST_MEMBER_BYTES || member[0] !== 0x1f || member[1] !== 0x8b) return undefined;
   return new DataView(member.buffer, member.byteOffset, member.byteLength).getUint32(member.byteLength - 4, true);

@@ -1,9 +1,9 @@
 /**
  * Decodes gzip with the program igzip (https://github.com/intel/isa-l) where it is on PATH, in a third of the time of
- * `node:zlib`. The result is that of `node:zlib`: igzip accepts bytes behind the last member, for one, and its versions
- * differ. So nothing depends on what igzip thinks of a file. What it decoded must agree with the lengths and checksums
- * in the file (`gzip-check.ts`). Otherwise `node:zlib` decodes the file again from its beginning, the bytes that were
- * handed over already are left out, and it has the last word.
+ * `node:zlib`. The result is still that of `node:zlib`, and nothing depends on what igzip thinks of a file: it accepts
+ * bytes after the last member, for one, and its versions differ. What it decoded must agree with the lengths and
+ * checksums in the file (`gzip-check.ts`). Otherwise `node:zlib` decodes the file again from its beginning, without the
+ * bytes that were handed over already, and has the last word.
  */
 import { crc32 } from 'node:zlib';
 import { SystemError } from '../../errors.js';
@@ -18,12 +18,11 @@ const LEAST_BYTES = 1024 * 1024;
 
 type Decode = (source: CompressedSource) => AsyncGenerator<Uint8Array, void, void>;
 
-/** Whether igzip is worth starting for so many bytes, and the program is there. */
 export function suitsIgzip({ byteLength }: Rereading): boolean {
   return byteLength >= LEAST_BYTES && isProgram(IGZIP);
 }
 
-/** @param decodeByNode what decides where igzip fails, or something does not agree. */
+/** @param decodeByNode has the last word where igzip fails or the check refuses. */
 export async function* decodeByIgzip(
   source: CompressedSource,
   again: Rereading,
@@ -38,7 +37,7 @@ export async function* decodeByIgzip(
   const check = new GzipCheck();
   try {
     const { end, hasReadAll } = yield* runThrough(child, scannedAhead(source, check), {
-      // The check uses their buffer again.
+      // The check uses the buffer of the pieces again.
       onFed: () => {},
       onMade: (piece) => check.decoded(piece),
     });
@@ -53,7 +52,7 @@ export async function* decodeByIgzip(
   yield* behindHandedOver(decodeByNode(again.open()), check.unconfirmed, source.path);
 }
 
-/** Undefined: this machine cannot start it now, for example because it has as many processes as it may have. */
+/** Undefined: this machine cannot start it now, for example because it runs as many processes as it may. */
 async function startIgzip(): Promise<ChildProgram | undefined> {
   try {
     return await ChildProgram.start([IGZIP, '-dc']);
@@ -62,7 +61,7 @@ async function startIgzip(): Promise<ChildProgram | undefined> {
   }
 }
 
-/** Shows `check` each piece, and the one behind it, before igzip gets the piece. */
+/** Shows `check` each piece and the next one before igzip gets the piece: see `GzipCheck.stored`. */
 function scannedAhead(source: CompressedSource, check: GzipCheck): CompressedSource {
   const scanNext = async () => {
     const bytes = await source.next(check.room());
@@ -80,9 +79,7 @@ function scannedAhead(source: CompressedSource, check: GzipCheck): CompressedSou
   };
 }
 
-/**
- * What `node:zlib` decodes behind the bytes that igzip gave. The confirmed ones are right; the others must be the same.
- */
+/** What `node:zlib` decodes after the bytes that igzip gave. Of these, the unconfirmed ones must be the same. */
 async function* behindHandedOver(
   pieces: AsyncGenerator<Uint8Array, void, void>,
   { start, byteLength, crc }: Unconfirmed,

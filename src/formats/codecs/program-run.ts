@@ -1,34 +1,26 @@
-/**
- * Passes an input through a program: feeds it, hands over what it writes, and stops it when the job should stop.
- */
 import type { ChildProgram, ProgramEnd } from '../../machine/child-program.js';
 import { freeBytes } from '../../machine/free-bytes.js';
 import type { CompressedSource } from '../codec.js';
 
-/** The interval of checks whether the job should stop, while the program is silent. */
+/** For checks whether the job should stop while the program is silent. */
 const WATCH_MILLISECONDS = 50;
 
-/** How a program left an input. */
 export interface ProgramRun {
   readonly end: ProgramEnd;
   /**
-   * Whether it read all of it, as far as this process can tell: a pipe may hold the last few hundred KB. Waits for the
-   * source, and throws what it throws.
+   * Whether the program read the whole input, as far as this process can tell: a pipe may hold the last few hundred KB.
+   * Waits for the source, and throws what it throws.
    */
   hasReadAll(): Promise<boolean>;
 }
 
 interface OnPieces {
-  /** Gets each piece of the input when the program has it. */
   readonly onFed?: (bytes: Uint8Array) => void;
-  /** Gets each piece that the program makes before the caller does. */
   readonly onMade?: (piece: Uint8Array) => void;
 }
 
 /**
- * What the program makes of the input; a piece is good until the next one.
- * @param child that the caller stops, whatever happens.
- * @throws what the source throws.
+ * What the program makes of the input; a piece is good until the next one. The caller stops `child`, whatever happens.
  */
 export async function* runThrough(
   child: ChildProgram,
@@ -66,7 +58,7 @@ export async function* runThrough(
     };
     return { end, hasReadAll };
   } catch (error) {
-    // The reason for stopping it comes first; the end of its output is a consequence.
+    // The reason for stopping comes first: the end of the output is a consequence.
     throwIfStopped();
     throw error;
   } finally {
@@ -74,7 +66,6 @@ export async function* runThrough(
   }
 }
 
-/** @returns false when the program did not read everything. */
 async function feed(
   child: ChildProgram,
   source: CompressedSource,

@@ -1,10 +1,10 @@
 /**
- * Codecs that are programs of their own: bzip2, xz and lz4, by the tools of their authors, and the program that the user
- * names. Each input goes to one on its standard input; what the program writes to standard output is the decoded input,
- * and its exit code says whether it decoded all of it.
+ * Codecs that are programs: bzip2, xz and lz4, by the tools of their authors, and the program that the user names. A
+ * program reads an input from standard input and writes the decoded bytes to standard output. Its exit code says
+ * whether it decoded all of it.
  *
  * The input goes through a pipe, so that gates of devices, progress and the check for changed files work as for every
- * input. A program that ends before it has read everything is found out if more is left than a pipe holds.
+ * input. A program that ends before it has read everything is noticed if more is left than a pipe holds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { corruptInput, InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
@@ -13,21 +13,15 @@ import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-pr
 import type { Codec, CompressedSource } from '../codec.js';
 import { runThrough } from './program-run.js';
 
-/**
- * A signal for the whole process group, such as Ctrl-C, may end the program before this process sees the signal itself.
- */
+/** Ctrl-C and other signals for the whole process group may end the program before this process sees them. */
 const GRACE_MILLISECONDS = 200;
-/** Of the longest magic. */
 const MAGIC_BYTES = 10;
-/** Length of the program's standard error in a message. */
 const MOST_ERROR_CHARACTERS = 500;
 
 interface DecodingProgram {
-  /** Name and arguments. */
   readonly words: readonly string[];
-  /** The error for an input when there is no such program. */
   missing(path: string): PileshufError;
-  /** Its message when it omits a part of the input and nevertheless exits with 0. */
+  /** What it says when it omits a part of the input and nevertheless exits with 0. */
   readonly leavingOut?: RegExp;
 }
 
@@ -39,14 +33,13 @@ function codecByProgram(traits: CodecTraits, program: DecodingProgram): Codec {
     load: async (path) => {
       if (!isProgram(program.words[0] ?? '')) throw program.missing(path);
     },
-    // A good estimate is not worth starting it for a part of an input, and it may do more than decode.
+    // An estimate is not worth starting a program for a part of an input, and the program may do more than decode.
     mostExpansion: Number.POSITIVE_INFINITY,
     decodeHead: () => ({ kept: new Uint8Array(), byteLength: 0 }),
     decode: (source) => decode(program, source),
   };
 }
 
-/** The program that the user named, for all inputs. */
 export function namedProgram(words: readonly string[]): Codec {
   const traits: CodecTraits = { name: 'program', suffixes: [], usualExpansion: 4, matches: () => true };
   return codecByProgram(traits, {
@@ -55,25 +48,21 @@ export function namedProgram(words: readonly string[]): Codec {
   });
 }
 
-/** 'BZh' may be text, so the magic includes the size of blocks and the start of the first block, or of the end. */
+/** 'BZh' may be text, so the magic includes the block size and the start of the first block, or of the end. */
 export const bzip2 = known(
   'bzip2',
   ['.bz2'],
   5,
   /^425a683[1-9](314159265359|177245385090)/,
-  // It ignores all of them, even another file behind padding, and exits with 0.
+  // bzip2 ignores all bytes after the data, even another file after padding, and exits with 0.
   /trailing garbage/,
 );
 
 export const xz = known('xz', ['.xz'], 5, /^fd377a585a00/);
 
-/** Frames, and the legacy format. */
+/** Of frames, and of the legacy format. */
 export const lz4 = known('lz4', ['.lz4'], 2, /^(04224d18|02214c18)/);
 
-/**
- * @param magicHex the beginning of a file, in hex.
- * @param leavingOut the tool's message about bytes that it ignores.
- */
 function known(
   name: string,
   suffixes: readonly string[],
@@ -136,7 +125,7 @@ function nameOf({ words }: DecodingProgram): string {
   return `\`${printable(words.map((word) => (/^\S+$/.test(word) ? word : `'${word}'`)).join(' '))}\``;
 }
 
-/** One line without control characters; of a long text, the end. */
+/** One line without control characters, of a long text only the end. */
 function printable(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

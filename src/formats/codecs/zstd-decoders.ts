@@ -1,5 +1,5 @@
 /**
- * What decodes zstd, one frame at a time: the addon `zstd-napi`, `node:zlib` of newer Nodes, or WebAssembly. The first
+ * Decoders of zstd, one frame at a time: the addon `zstd-napi`, `node:zlib` of newer Nodes, or WebAssembly. The first
  * two may be missing. Our own walk (`zstd-frames.ts`) decides where a frame begins and ends, never the decoder.
  */
 import type { Transform } from 'node:stream';
@@ -13,45 +13,39 @@ import {
   type ZstdInNode,
 } from './zstd-libraries.js';
 
-/** Decoded bytes handed over at a time. */
 export const DECODED_PIECE_BYTES = 1024 * 1024;
 
 type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export interface ZstdDecoder<Decoded extends Pieces = Pieces> {
   readonly name: string;
-  /** Of the frames that it can decode. */
   readonly mostWindowBytes: number;
-  /** A decoder for one input. */
   open(): ZstdFrameDecoder<Decoded>;
 }
 
-/** One that needs no other thread. */
 export type SynchronousZstdDecoder = ZstdDecoder<Iterable<Uint8Array>>;
 
 interface ZstdFrameDecoder<Decoded extends Pieces> {
   /**
-   * What the next bytes of a frame decode to; a piece is good until the next one is asked for.
-   * @param endsFrame whether the frame ends with them, so that the next ones begin another.
-   * @throws Error, of any kind, when the frame is corrupt or is not over when it ends.
+   * Decodes the next bytes of a frame; a piece is good until the next one is asked for.
+   * @param endsFrame whether the frame ends with `bytes`; the next ones begin another.
+   * @throws Error, of any kind, when the frame is corrupt or does not end where `endsFrame` says.
    */
   decode(bytes: Uint8Array, endsFrame: boolean): Decoded;
-  /** Gives back what it holds, also inside a frame. */
   close(): void;
 }
 
-/** What one call of libzstd has done. */
 export interface ZstdStep {
   readonly consumedBytes: number;
   readonly producedBytes: number;
-  /** Whether the frame is decoded, and all of it was handed over. */
+  /** Whether all of the frame is decoded and handed over. */
   readonly isFrameOver: boolean;
 }
 
 /**
  * Calls libzstd until it has consumed `byteLength` bytes and handed over what they decode to.
- * @param step decodes the bytes from `consumed` on to a room of `DECODED_PIECE_BYTES`, from `filled` on.
- * @param piece the first bytes of that room.
+ * @param step decodes the bytes from `consumed` on, into a room of `DECODED_PIECE_BYTES` from `filled` on.
+ * @param piece gives the first bytes of that room.
  */
 export function* decodeInSteps(
   byteLength: number,
@@ -82,9 +76,8 @@ interface AddonContext {
   readonly room: Uint8Array;
 }
 
-/** With the addon `zstd-napi`: libzstd itself, called in the thread that wants the bytes. */
 export function addonDecoder(addon: ZstdAddon): SynchronousZstdDecoder {
-  // Only the garbage collector frees a context, with the window in it, so that they are used again.
+  // Only the garbage collector frees a context, with its window, so contexts are used again.
   const idle: AddonContext[] = [];
   const open = (): AddonContext => {
     const decompressor = new addon.DCtx();
@@ -122,10 +115,7 @@ export function addonDecoder(addon: ZstdAddon): SynchronousZstdDecoder {
 
 const STREAM_OPTIONS = { chunkSize: DECODED_PIECE_BYTES, params: { [ZSTD_D_WINDOW_LOG_MAX]: MOST_WINDOW_LOG } };
 
-/**
- * With the streams of `node:zlib`, one for each frame, since a stream stops at the end of the first frame and drops what
- * follows.
- */
+/** A stream of `node:zlib` stops at the end of the first frame and drops what follows, so each frame gets its own. */
 export function nodeDecoder(inNode: ZstdInNode): ZstdDecoder {
   return {
     name: 'node:zlib',
@@ -146,7 +136,7 @@ export function nodeDecoder(inNode: ZstdInNode): ZstdDecoder {
   };
 }
 
-/** A stream of which it can be said what comes from which bytes. */
+/** A stream from which the output of each input piece can be told apart. */
 class FrameStream {
   readonly #stream: Transform;
   #isOver = false;
@@ -182,7 +172,6 @@ class FrameStream {
     this.#stream.destroy();
   }
 
-  /** All that was given is decoded, or an error came between. */
   #over(error?: Error | null): void {
     this.#isOver = true;
     this.#failure ??= error ?? undefined;
@@ -190,11 +179,10 @@ class FrameStream {
   }
 }
 
-/** What libzstd calls ZSTD_WINDOWLOG_LIMIT_DEFAULT: the parameter that raises it is not in this build. */
+/** ZSTD_WINDOWLOG_LIMIT_DEFAULT of libzstd: this build lacks the parameter that raises it. */
 const MOST_WASM_WINDOW_BYTES = 128 * 1024 * 1024;
-/** Compressed bytes given to libzstd at a time. */
 const INPUT_BYTES = 128 * 1024;
-/** `ZSTD_inBuffer` or `ZSTD_outBuffer`: address, size, position, 32 bits each. */
+/** Layout of `ZSTD_inBuffer` and `ZSTD_outBuffer`: address, size, position, 32 bits each. */
 const BUFFER_STRUCT_BYTES = 12;
 
 interface Libzstd {
@@ -203,11 +191,9 @@ interface Libzstd {
   free(address: number): void;
   ZSTD_createDCtx(): number;
   ZSTD_freeDCtx(context: number): number;
-  /** Below 0: an error. */
   ZSTD_decompressStream(context: number, output: number, input: number): number;
 }
 
-/** The errors that tell the reader of a message something. */
 const ERROR_NAMES = new Map([
   [20, 'data corruption detected'],
   [22, 'the content does not match its checksum'],
@@ -217,8 +203,8 @@ const ERROR_NAMES = new Map([
 let loadingLibzstd: Promise<Libzstd> | undefined;
 
 /**
- * With libzstd as WebAssembly, from `zstddec`, where the machine has nothing faster. Its own interface neither waits for
- * input nor reports errors, so this calls the functions of libzstd in it directly. Its memory never shrinks.
+ * libzstd as WebAssembly, from `zstddec`, where the machine has nothing faster. The interface of `zstddec` neither
+ * waits for input nor reports errors, so this calls the functions of libzstd directly. The memory never shrinks.
  */
 export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
   loadingLibzstd ??= loadLibzstd();
@@ -270,7 +256,7 @@ export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
   };
 }
 
-/** `zstddec` hands the functions to a method of its decoder, once a thread. */
+/** `zstddec` passes its functions only to this method of its decoder, once a thread. */
 async function loadLibzstd(): Promise<Libzstd> {
   const { ZSTDDecoder } = await import('zstddec/stream');
   let exports: object | undefined;

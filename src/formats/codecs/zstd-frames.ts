@@ -1,7 +1,7 @@
 /**
  * Walks over zstd frames (RFC 8878) without decoding them: a frame header, and the three bytes before each block, say
- * where the next one lies. So the ends of frames and truncated files are known whatever a decoder thinks of them: some
- * decoders silently drop what follows the first frame or a skippable one.
+ * where the next one lies. So the ends of frames and truncated files are found without a decoder, some of which
+ * silently drop what follows the first frame or a skippable one.
  *
  *     frame       magic 28 B5 2F FD | header, 2 to 14 bytes | blocks | checksum, 0 or 4 bytes
  *     block       3 bytes, little-endian: last (1 bit), type (2), size (21) | content
@@ -10,13 +10,10 @@
 import { corruptInput, type InputError } from '../../errors.js';
 import type { StoredBytes } from '../codec.js';
 
-/** What the header of a frame says. */
 export interface ZstdFrameHeader {
-  /** Position of its magic bytes in the compressed input. */
   readonly storedOffset: number;
-  /** Bytes that it decodes to; undefined: it does not say. */
   readonly contentBytes: number | undefined;
-  /** Decoded bytes that a decoder must keep at hand. */
+  /** Decoded bytes that a decoder must keep. */
   readonly windowBytes: number;
 }
 
@@ -26,7 +23,7 @@ const SKIPPABLE_MAGIC = 0x184d2a50;
 const SKIPPABLE_MASK = 0xfffffff0;
 
 const MOST_BLOCK_BYTES = 128 * 1024;
-/** Of a block that repeats one byte, with the three bytes before it. */
+/** A block that repeats one byte has 4 bytes with its header. */
 export const MOST_ZSTD_EXPANSION = MOST_BLOCK_BYTES / 4;
 /** `zstd --long=31`, the largest that any decoder takes. */
 const MOST_WINDOW_BYTES = 2 ** 31;
@@ -34,23 +31,21 @@ const MOST_WINDOW_BYTES = 2 ** 31;
 const RLE_BLOCK = 1;
 const RESERVED_BLOCK = 3;
 
-/** Bytes of the fields that the two flags of the descriptor choose from. */
+/** Lengths of the fields, by the two flags of the descriptor. */
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4] as const;
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 const CHECKSUM_BYTES = 4;
 
-/** A few bytes that the walk must see next; what lies before them need not be looked at. */
+/** A few bytes that the walk must see next. Those before them need not be looked at. */
 export interface ZstdField {
-  /** Position in the compressed input. */
   readonly offset: number;
   readonly byteLength: number;
-  /** Whether a frame, or a skippable one, begins with the field, or the input ends before it. */
+  /** Whether a frame or a skippable one begins with the field, or the input ends before it. */
   readonly isBetweenFrames: boolean;
   /** The frame whose blocks are next; undefined between frames and inside a header. */
   readonly frame: ZstdFrameHeader | undefined;
 }
 
-/** Whether an input that begins with these bytes is zstd. */
 export function beginsZstd(head: Uint8Array): boolean {
   if (head.byteLength < 4) return false;
   const magic = littleEndian(head, 0, 4);
@@ -58,10 +53,8 @@ export function beginsZstd(head: Uint8Array): boolean {
 }
 
 /**
- * Yields the fields of all frames, one after the other; the caller passes the bytes of each to `next`.
- * @param path for messages.
- * @param start position of the first frame.
- * @throws InputError ERR_INPUT_CORRUPT when the bytes are not as RFC 8878 says, or need more than decoders can do.
+ * Yields the fields of all frames; the caller passes the bytes of each to `next`. Throws where the bytes break RFC
+ * 8878, or need more than decoders can do.
  */
 export function* walkZstd(path: string, start: number): Generator<ZstdField, never, Uint8Array> {
   let offset = start;
@@ -98,7 +91,7 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
       );
     }
     if (contentBytes !== undefined && !Number.isSafeInteger(contentBytes)) {
-      // Only eight bytes hold such a number.
+      // Only a field of eight bytes holds such a number.
       const claimed = Buffer.from(bytes).readBigUInt64LE(layout.idOffset + layout.idBytes);
       throw corrupt(`the frame claims to hold ${claimed} bytes`);
     }
@@ -125,12 +118,7 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
   }
 }
 
-/**
- * The input ends at `storedBytes`.
- * @param field the next one of the walk.
- * @param rest the bytes of it that the input has.
- * @throws InputError ERR_INPUT_CORRUPT unless it ends between two frames.
- */
+/** Throws unless the input ends between two frames. @param rest the bytes of the next `field` that the input has. */
 export function requireEnd(path: string, field: ZstdField, storedBytes: number, rest: Uint8Array): void {
   if (field.isBetweenFrames && field.offset <= storedBytes) {
     if (rest.byteLength === 0) return;
@@ -149,13 +137,12 @@ function behindLastFrame(path: string, offset: number): InputError {
   );
 }
 
-/** Enough for the fields before the first block, or for the header of one. */
+/** Enough for the fields before the first block, or for a block header. */
 const LOOK_BYTES = 32;
 
 /**
- * The frames of a file with data in them, in order, each as soon as its header is read, without reading the data: some
- * bytes for each frame and for each of its blocks, which hold 128 KiB at most.
- * @throws InputError ERR_INPUT_CORRUPT like `walkZstd`.
+ * The frames of a file that hold data, each as soon as its header is read. Reads only a few bytes for each frame and
+ * each of its blocks, which hold 128 KiB at most.
  */
 export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrameHeader, void> {
   const walk = walkZstd(path, 0);
@@ -176,7 +163,7 @@ export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): 
   requireEnd(path, field, file.byteLength, new Uint8Array());
 }
 
-/** Whether these bytes, fewer than four, may be the first of magic bytes. */
+/** Whether these bytes, fewer than four, may begin magic bytes. */
 function beginsMagic(bytes: Uint8Array): boolean {
   const magics = [MAGIC, SKIPPABLE_MAGIC | ((bytes[0] ?? 0) & 0xf)];
   return magics.some((magic) => bytes.every((byte, i) => byte === ((magic >>> (8 * i)) & 255)));
@@ -186,7 +173,7 @@ function isSkippable(magic: number): boolean {
   return (magic & SKIPPABLE_MASK) >>> 0 === SKIPPABLE_MAGIC;
 }
 
-/** The fields of a frame header that its descriptor announces: window (unless single segment), dictionary id, content size. */
+/** The header fields after the descriptor: window (unless single segment), dictionary id, content size. */
 interface HeaderLayout {
   readonly idOffset: 0 | 1;
   readonly idBytes: number;
@@ -220,7 +207,7 @@ function littleEndian(bytes: Uint8Array, offset: number, byteLength: number): nu
   return value;
 }
 
-/** What a frame says that it holds; undefined: it does not say, or it is not one frame. */
+/** The declared length of a frame; undefined: it declares none, or the bytes are not one frame. */
 export function zstdContentBytes(frame: Uint8Array): number | undefined {
   try {
     const [first, ...others] = listZstdFrames('', {
@@ -233,21 +220,19 @@ export function zstdContentBytes(frame: Uint8Array): number | undefined {
   }
 }
 
-/** What the first frame of a file says that it holds, by the first bytes of the file. */
 export function zstdClaimedBytes(first: Uint8Array): number | undefined {
   if (first.byteLength < 5 || littleEndian(first, 0, 4) !== MAGIC) return undefined;
   const layout = layoutOf(first[4] ?? 0);
   return first.byteLength < 5 + layout.byteLength ? undefined : contentBytesIn(first.subarray(5), layout);
 }
 
-/** Where a frame may begin; below 0: nowhere in these bytes. */
 export function findZstdFrame(bytes: Uint8Array): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(MAGIC_BYTES);
 }
 
 /**
  * How far the whole blocks reach in the first bytes of a file.
- * @param decodedBytes stops where large blocks decode to so many bytes. Absent: at the end.
+ * @param decodedBytes stops where blocks of the largest size would decode to so many bytes. Absent: at the end.
  */
 export function wholeBlockBytes(head: Uint8Array, decodedBytes = Number.POSITIVE_INFINITY): number {
   let end = 0;
@@ -274,7 +259,7 @@ const STORED_HEADER_BYTES = 4 + 1 + 8;
 const BLOCK_HEADER_BYTES = 3;
 
 /**
- * A frame of blocks that are not compressed, so that its length follows from that of its content:
+ * A frame of uncompressed blocks, whose length follows from that of its content:
  *
  *     magic 4 | descriptor 1 | content size 8 | blocks
  */

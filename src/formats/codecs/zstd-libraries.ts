@@ -1,13 +1,12 @@
 /**
- * The zstd libraries that may be on this machine: the optional addon `zstd-napi`, and what newer Nodes
- * have in `node:zlib`. Neither is in the types that this project is compiled with, so that it can be
- * built without them: what is used is written down here.
+ * The zstd libraries that may be on this machine: the optional addon `zstd-napi`, and `node:zlib` of newer Nodes. This
+ * project must compile without their types, so what it uses of them is declared here.
  */
 import { createRequire } from 'node:module';
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 
-/** Of `zstd-napi/binding`, a thin layer over libzstd. */
+/** `zstd-napi/binding`, a thin layer over libzstd. */
 export interface ZstdAddon {
   readonly CCtx: new () => AddonCompressor;
   readonly DCtx: new () => AddonDecompressor;
@@ -24,20 +23,17 @@ export interface ZstdAddon {
 export interface AddonCompressor {
   reset(directive: number): void;
   setParameter(parameter: number, value: number): void;
-  /** One frame of all of `bytes`; returns its length. */
   compress2(room: Uint8Array, bytes: Uint8Array): number;
 }
 
 export interface AddonDecompressor {
   setParameter(parameter: number, value: number): void;
-  /** All of a frame, to room for its content; returns the length of that. */
   decompress(room: Uint8Array, frame: Uint8Array): number;
   reset(directive: number): void;
-  /** Returns 0 at the end of a frame or else a guess of what is missing; bytes produced; bytes consumed. */
+  /** Returns 0 at the end of a frame, else a guess of the missing bytes; bytes produced; bytes consumed. */
   decompressStream(room: Uint8Array, bytes: Uint8Array): [missing: number, produced: number, consumed: number];
 }
 
-/** Of `node:zlib`. */
 export interface ZstdInNode {
   createZstdDecompress(options: ZstdOptions): Transform;
   zstdCompressSync(bytes: Uint8Array, options: ZstdOptions): Uint8Array;
@@ -58,7 +54,6 @@ export const ZSTD_D_WINDOW_LOG_MAX = 100;
 /** The largest window that libzstd accepts if the limit is raised: 2 GiB, as `zstd --long=31`. */
 export const MOST_WINDOW_LOG = 31;
 
-/** `zstd-napi`; undefined where it is not installed, or not for this Node. */
 export function loadZstdAddon(): ZstdAddon | undefined {
   try {
     return createRequire(import.meta.url)('zstd-napi/binding');
@@ -67,7 +62,7 @@ export function loadZstdAddon(): ZstdAddon | undefined {
   }
 }
 
-/** The zstd of `node:zlib`; undefined in Nodes before 22.15. */
+/** Undefined before Node 22.15. */
 export function findZstdInNode(): ZstdInNode | undefined {
   return hasZstd(zlib) ? zlib : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads compressed inputs with a decoder: cuts them into frames, has each decoded, reserves the memory for windows, and
- * compares the length that a frame declares with what it decodes to.
+ * Decodes zstd inputs frame by frame: reserves the memory for windows, and compares the length that a frame declares
+ * with what it decodes to.
  */
 import { types } from 'node:util';
 import {
@@ -18,8 +18,8 @@ import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoders.js';
 import { requireEnd, walkZstd, type ZstdField, type ZstdFrameHeader } from './zstd-frames.js';
 
 /**
- * What every decoder has to take (RFC 8878, 3.1.1.1.2), and most frames stay below. Beside the budget, as
- * the state of gzip is.
+ * The window that every decoder has to take (RFC 8878, 3.1.1.1.2); most frames stay below it. It is not counted in the
+ * budget, like the state of gzip.
  */
 const FREE_WINDOW_BYTES = 8 * 1024 * 1024;
 
@@ -74,7 +74,7 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
     : new UsageError(message, 'ERR_MEMORY_BUDGET');
 }
 
-/** What the first bytes of an input decode to, as far as they go and up to about `mostBytes`; empty when they are corrupt. */
+/** Decodes the first bytes of an input, up to about `mostBytes`; empty when they are corrupt. */
 export function decodeZstdHead(
   decoder: SynchronousZstdDecoder,
   compressed: Uint8Array,
@@ -126,40 +126,32 @@ function asInputError(error: unknown, path: string, { storedOffset, bytes }: Fra
   );
 }
 
-/** Window, dictionary and content size; before them magic bytes and descriptor. */
+/** Window, dictionary and content size. Magic bytes and descriptor precede them. */
 const MOST_FIELD_BYTES = 1 + 4 + 8;
 const MOST_FRAME_HEADER_BYTES = 4 + 1 + MOST_FIELD_BYTES;
 
 interface FramePiece {
   readonly frame: ZstdFrameHeader;
-  /** Position of the bytes in the compressed input. */
   readonly storedOffset: number;
   readonly bytes: Uint8Array;
   readonly beginsFrame: boolean;
   readonly endsFrame: boolean;
 }
 
-/**
- * Cuts a stream of compressed bytes into its frames: skippable ones are left out, and each decoder gets the bytes of one
- * frame, from the first to the last.
- */
+/** Cuts a stream of compressed bytes into its frames, without the skippable ones. */
 class ZstdFrameCutter {
   readonly #path: string;
   readonly #walk: ReturnType<typeof walkZstd>;
-  /** The field that the walk must see next, and its bytes so far. */
+  /** The field that the walk must see next; `#fieldBytes` holds its bytes so far. */
   #field: ZstdField;
   readonly #fieldBytes = new Uint8Array(MOST_FIELD_BYTES);
   #fieldFilled = 0;
-  /** The header of the frame, which a decoder gets once it is known to be one. */
+  /** The header of the frame. A decoder gets it once it is known to be one. */
   readonly #header = new Uint8Array(MOST_FRAME_HEADER_BYTES);
   #headerFilled = 0;
   #frame: ZstdFrameHeader | undefined;
   #position: number;
 
-  /**
-   * @param path for messages.
-   * @param start position of the first byte in the compressed input.
-   */
   constructor(path: string, start: number) {
     this.#path = path;
     this.#walk = walkZstd(path, start);
@@ -167,10 +159,7 @@ class ZstdFrameCutter {
     this.#position = start;
   }
 
-  /**
-   * @param bytes the next ones of the input; what is yielded lies in them, or is good until the next piece.
-   * @throws InputError ERR_INPUT_CORRUPT when they are not as RFC 8878 says.
-   */
+  /** A yielded piece lies in `bytes`, or is good until the next piece. */
   *cut(bytes: Uint8Array): Generator<FramePiece, void> {
     const start = this.#position;
     this.#position += bytes.byteLength;
@@ -204,10 +193,6 @@ class ZstdFrameCutter {
     }
   }
 
-  /**
-   * The input ends here.
-   * @throws InputError ERR_INPUT_CORRUPT when a frame does not.
-   */
   end(): void {
     requireEnd(this.#path, this.#field, this.#position, this.#fieldBytes.subarray(0, this.#fieldFilled));
   }

@@ -1,9 +1,9 @@
 /**
  * Writes zstd: frames of outputs, and temp data, which only this program reads back.
  *
- * A frame of an output declares its length and carries a checksum, so that a reader can divide a file of such frames and
- * sees damage. Temp data is compressed with little memory at any level: a window of 256 KiB limits the tables of the
- * compressor to some 5 MiB. Both are synchronous: the caller is a worker thread that has nothing else to do.
+ * A frame of an output declares its length and carries a checksum, so that a reader can divide a file of such frames
+ * and sees damage. Temp data is compressed with little memory at any level: a window of 256 KiB limits the tables of
+ * the compressor to some 5 MiB. Both are synchronous: the caller is a worker thread that has nothing else to do.
  */
 import { UsageError } from '../../errors.js';
 import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
@@ -26,27 +26,26 @@ export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
 const PACKER_WINDOW_LOG = 18;
 
 export interface ZstdPacker {
-  /** Fewer bytes that stand for these, good until the next call; undefined when zstd finds none. */
+  /** Good until the next call; undefined when zstd finds nothing shorter. */
   compress(bytes: Uint8Array): Uint8Array | undefined;
 }
 
 export interface ZstdExpander {
   /**
    * Fills all of `target` with what was compressed to `bytes`.
-   * @throws Error, of any kind, when that is another number of bytes, or `bytes` are damaged as far as can be seen.
+   * @throws Error, of any kind, when that is another number of bytes, or `bytes` are visibly damaged.
    */
   expand(bytes: Uint8Array, target: Uint8Array): void;
 }
 
 export interface ZstdWriter extends ZstdExpander {
-  /** Compresses bytes to one frame, in a buffer that nobody else uses and that may be larger. */
+  /** Compresses bytes to one frame, in a buffer of its own that may be larger. */
   openEncoder(level: number): (bytes: Uint8Array) => Uint8Array;
   openPacker(level: number): ZstdPacker;
 }
 
 let chosen: ZstdWriter | undefined;
 
-/** @throws UsageError ERR_OPTION for a level that zstd does not have, and where no library on this machine writes zstd. */
 export function openZstdEncoder(level: number): MemberEncoder {
   requireZstdLevel(level);
   const compress = chooseWriter().openEncoder(level);
@@ -76,7 +75,7 @@ function chooseWriter(): ZstdWriter {
   );
 }
 
-/** Those on this machine, the best one first. */
+/** The best one first. */
 export function writersHere(): ZstdWriter[] {
   const addon = loadZstdAddon();
   const inNode = findZstdInNode();
@@ -154,7 +153,7 @@ function requireLength(byteLength: number, target: Uint8Array): void {
 
 const SAMPLE = Buffer.from('what was compressed is again what it was, '.repeat(30));
 
-/** Whether it makes one frame of a sample, and gives a sample back as it was: no version number tells. */
+/** Tries the library on a sample: no version number tells whether it works. */
 function isSound(writer: ZstdWriter): boolean {
   const level = ZSTD_LEVELS.usual;
   try {

@@ -1,6 +1,6 @@
 /**
  * zstd (RFC 8878): any number of frames, skippable ones among them, windows up to 2 GiB. An input that ends inside a
- * frame, and bytes behind the last one that begin no other, are errors.
+ * frame is an error, and so are bytes after the last frame that begin no other.
  */
 import type { Codec, CompressedSource, DecoderMemory, Member, StoredBytes } from '../codec.js';
 import {
@@ -21,10 +21,9 @@ import {
 import { findZstdInNode, loadZstdAddon } from './zstd-libraries.js';
 import { decodeZstd, decodeZstdHead } from './zstd-reader.js';
 
-/** What text is larger by at the most; a head that decodes to more is not worth its time. */
+/** A head that decodes to more than text would is not worth its time. */
 const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 
-/** What this thread decodes with. */
 interface Loaded {
   readonly decoder: ZstdDecoder;
   readonly headDecoder: SynchronousZstdDecoder;
@@ -75,7 +74,7 @@ async function load(): Promise<Loaded> {
   return loaded;
 }
 
-/** The fastest that decodes a sample as it should: no version number tells. */
+/** The fastest that decodes a sample: no version number tells whether it works. */
 async function chooseDecoder(): Promise<Loaded> {
   const addon = loadZstdAddon();
   if (addon !== undefined) {
@@ -89,7 +88,6 @@ async function chooseDecoder(): Promise<Loaded> {
   return { decoder: isSound ? candidate : fallback, headDecoder: fallback };
 }
 
-/** A skippable frame, a frame, another skippable one and another frame. */
 const SAMPLE = Buffer.from(
   'UCpNGAMAAABhYmMotS/9JD/dAQD0AnBpbGUgYnkgcGlsZSwgYWZ0ZXIsIGFuZCBldmVyIGluIGl0cyBvd24gb3JkZXIKAwBEDXK5' +
     'Im35ArFYpjBQKk0YAwAAAGFiYyi1L/0EaI0BACQCdGhlIHNlY29uZCBmcmFtZSBzYXlzIGFnYWluIDEKMjM0CgQAA1MG5lUqk8t5NgE4IvE+',
@@ -99,17 +97,15 @@ const DECODED =
   'pile by pile, pile after pile, and every pile in its own order\n' +
   [1, 2, 3, 4].map((i) => `the second frame says the second frame again ${i}\n`).join('');
 
-/** Whether a decoder decodes all of the sample, cut anywhere, and refuses it damaged. */
+/** Whether a decoder decodes all of the sample, cut anywhere, and refuses a damaged one. */
 export async function isSoundDecoder(decoder: ZstdDecoder): Promise<boolean> {
   const whole = await decodeSample(decoder, [SAMPLE]);
   const inTwo = await decodeSample(decoder, [SAMPLE.subarray(0, 90), SAMPLE.subarray(90)]);
   const damaged = Buffer.from(SAMPLE);
-  // In the checksum of the last frame.
   damaged[damaged.byteLength - 1] = (damaged[damaged.byteLength - 1] ?? 0) ^ 1;
   return whole === DECODED && inTwo === DECODED && (await decodeSample(decoder, [damaged])) === undefined;
 }
 
-/** Undefined: refused. */
 async function decodeSample(decoder: ZstdDecoder, pieces: readonly Uint8Array[]): Promise<string | undefined> {
   const given = pieces.map((piece) => new Uint8Array(piece));
   const source = { path: '', start: 0, next: () => given.shift() ?? new Uint8Array() };

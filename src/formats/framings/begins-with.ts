@@ -1,4 +1,4 @@
-/** Records of lines, the first of which begins with a text: those of FASTA with `>`. */
+/** Records of lines, the first of which begins with a text, as those of FASTA begin with `>`. */
 import { BadRecord, type Framing } from '../framing.js';
 import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
 
@@ -24,7 +24,7 @@ export function beginsWith(text: Uint8Array): Framing {
         lookAheadBytes: text.byteLength,
         scan: (from, to, recordStart, table, maxCount) => {
           if (!isChecked) requireText(recordStart, to);
-          // A part of the sequence may have been there before.
+          // The sequence may have begun in the bytes before.
           const begin = Math.max(recordStart, from - Math.min(text.byteLength, scannedBytes));
           scannedBytes += to - from;
           kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());

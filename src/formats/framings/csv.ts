@@ -1,14 +1,14 @@
 /**
  * CSV (RFC 4180): records are lines, and a newline between double quotes belongs to a field. Two quotes in a quoted
- * field stand for one and change nothing, so only the number of quotes before a newline matters: the newline is quoted
- * when it is odd. The reader of a range that begins in the middle of a file counts the quotes before it.
+ * field stand for one, so only the number of quotes before a newline matters: the newline is quoted when it is odd. The
+ * reader of a range that begins in the middle of a file counts the quotes before it.
  *
  * One quote in a field without quotes (`6" pipe`) would turn all of that around, so it is an error.
  */
 import { BadRecord, type Framing } from '../framing.js';
 import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
 
-/** As `scan-csv.ts` has them: behind so many quotes, where a quote may stand. */
+/** The state of `scan-csv.ts` after so many quotes, at a place where a quote may stand. */
 const startIn = (quotesBefore: number) => (quotesBefore % 2) + 2;
 
 export const csv: Framing = {
@@ -52,7 +52,7 @@ function problemOf(byte: number | undefined): string {
 
 const BESIDE_FIELDS = new Set(Buffer.from(',;|\t\r\n'));
 
-/** Newlines outside of quotes. What stands beside the quotes tells whether the sample begins inside of them. */
+/** Newlines outside quotes. What stands beside the quotes tells whether the sample begins inside them. */
 function countRows(sample: Uint8Array): number {
   const newlines = [0, 0];
   let [side, votes] = [0, 0];

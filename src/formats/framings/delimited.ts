@@ -1,6 +1,4 @@
-/**
- * Records that end in a delimiter of one or several bytes, which belongs to them: NUL, and whatever is named.
- */
+/** Records that end in a delimiter of one or several bytes, which belongs to them. */
 import type { Framing, FramingKernel, RecordScanner } from '../framing.js';
 
 /** @param delimiter 1 to 1024 bytes. */
@@ -16,8 +14,8 @@ export function delimited(delimiter: Uint8Array): Framing {
 }
 
 /**
- * Whether it ends as it begins, so that one can overlap another: which ones count then depends on where one
- * begins to look.
+ * Whether the delimiter ends as it begins, so that one can overlap another: which ones count then depends on where a
+ * reader begins to look.
  */
 function hasBorder(delimiter: Uint8Array): boolean {
   const bytes = Buffer.from(delimiter);
@@ -49,7 +47,7 @@ function sequenceScanner(kernel: FramingKernel, delimiter: Uint8Array): RecordSc
   return {
     needsWholeRecords: false,
     scan: (from, to, recordStart, table, maxCount) => {
-      // A part of it may have been there before.
+      // The delimiter may have begun in the bytes before.
       const begin = Math.max(recordStart, from - byteLength + 1);
       kernel.bytes.set(delimiter, kernel.wasm.sequenceAddress());
       return kernel.wasm.scanSequence(begin, to, recordStart, byteLength, byteLength, table, maxCount);

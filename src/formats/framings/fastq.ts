@@ -1,6 +1,6 @@
 /**
- * FASTQ: reads of four lines. The quality may begin with any character, also with `@`, so only counting tells where a read
- * begins. Blank lines at the end of an input belong to no read.
+ * FASTQ: reads of four lines. The quality may begin with any character, also with `@`, so only counting tells where a
+ * read begins. Blank lines at the end of an input belong to no read.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
 import { LineEnds } from './line-ends.js';
@@ -18,13 +18,13 @@ export const fastq: Framing = {
 };
 
 class ReadScanner implements RecordScanner {
-  // The places of its lines are counted from the beginning of a read.
+  // The places of lines are counted from the beginning of a read.
   readonly needsWholeRecords = true;
   readonly #kernel: FramingKernel;
   readonly #lineEnds: LineEnds;
-  /** Whether only the end of the next read is there. */
+  /** Whether the scanner began inside the next read. */
   #isPart: boolean;
-  /** Lines of the next read that are there, and where the last three of them end, counted from its beginning. */
+  /** Lines of the next read seen so far, and where the last three of them end, counted from its beginning. */
   #lines: number;
   #ends: [number, number, number] = [0, 0, 0];
   isInTrailer = false;
@@ -74,7 +74,7 @@ class ReadScanner implements RecordScanner {
     return this.#lineEnds.missing(recordStart, to);
   }
 
-  /** @throws BadRecord unless the first four lines of [start, to) are a read; the last of them may lack its end. */
+  /** The last of the four lines from `start` on may lack its end. */
   #requireRead(start: number, to: number): void {
     const { bytes } = this.#kernel;
     let next = start;

@@ -1,14 +1,14 @@
 /**
  * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
- * with its length before it, as TFRecords have it, which add checksums.
+ * with its length before it. TFRecords add checksums.
  */
 import { counted } from '../../errors.js';
 import { BadRecord, type Framing, type FramingFunctions, type FramingKernel, NOTHING } from '../framing.js';
 
-/** Its scan counts in 32 bits. */
+/** `scanFixed` counts in 32 bits. */
 export const MOST_FIXED_BYTES = 2 ** 30;
 
-/** @param recordBytes at most MOST_FIXED_BYTES. */
+/** @param recordBytes at most `MOST_FIXED_BYTES`. */
 export function fixedSize(recordBytes: number): Framing {
   return {
     cut: { kind: 'every', byteLength: recordBytes },
@@ -25,12 +25,11 @@ export function fixedSize(recordBytes: number): Framing {
   };
 }
 
-/** What is wrong with the rest of an input whose size does not divide. */
 export function problemOfRest(restBytes: number, recordBytes: number): string {
   return `begins a record of ${counted(restBytes, 'byte')} at the end of the input; expected ${counted(recordBytes, 'byte')} a record`;
 }
 
-/** Prefixes as home-made binary formats have them; the prefix belongs to the record. */
+/** As home-made binary formats have them. The prefix belongs to the record. */
 export const LENGTH_PREFIXES = ['u32le', 'u32be', 'u64le', 'varint'] as const;
 export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 
@@ -41,7 +40,7 @@ export function lengthPrefixed(prefix: LengthPrefix): Framing {
   );
 }
 
-/** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data; both are verified. */
+/** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data. Both checksums are verified. */
 export const tfrecord: Framing = lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call));
 
 type LengthScan = (kernel: FramingKernel, ...call: Parameters<FramingFunctions['scanTfrecords']>) => number;
@@ -49,7 +48,7 @@ type LengthScan = (kernel: FramingKernel, ...call: Parameters<FramingFunctions['
 function lengthFraming(scanLengths: LengthScan): Framing {
   return {
     cut: { kind: 'never' },
-    // A sample from the middle does not tell where a record begins.
+    // A sample from the middle does not show where a record begins.
     countSample: () => undefined,
     openScanner: (kernel, { maxRecordBytes }) => ({
       needsWholeRecords: true,

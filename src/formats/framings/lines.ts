@@ -1,4 +1,3 @@
-/** Records made of lines: one, so many, or paragraphs. */
 import { counted } from '../../errors.js';
 import { BadRecord, type Framing } from '../framing.js';
 import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
@@ -23,7 +22,6 @@ export function countNewlines(sample: Uint8Array): number {
   return sample.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
 }
 
-/** Records of a fixed number of lines. */
 export function lineGroups(linesPerRecord: number): Framing {
   return {
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
@@ -50,24 +48,23 @@ export function lineGroups(linesPerRecord: number): Framing {
   };
 }
 
-/** What is wrong with the lines that are left at the end of an input. */
 export function problemOfLines(lines: number, linesPerRecord: number): string {
   return `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${counted(linesPerRecord, 'line')} a record`;
 }
 
 /**
- * Records that blank lines separate. The blank lines behind a record belong to it, and those at the beginning of an
- * input to its first record, so that every byte is in one.
+ * Records that blank lines separate. Every byte belongs to a record: blank lines to the record before them, or, at the
+ * beginning of an input, to its first record.
  */
 export const paragraphs: Framing = {
-  // Only with the line before a place is it known whether a blank line begins there.
+  // Only the line before a place shows whether a blank line begins there.
   cut: { kind: 'never' },
   countSample: (sample) =>
     Buffer.from(sample)
       .toString('latin1')
       .split(/\n\r?\n/).length - 1,
   openScanner: (kernel) => {
-    /** Where the line begins that is not scanned to its end, counted from the beginning of the record. */
+    /** Where the line begins that is not yet scanned to its end, counted from the beginning of the record. */
     let lineOffset = 0;
     let seen = 0;
     const lineEnds = new LineEnds(kernel);
@@ -83,12 +80,12 @@ export const paragraphs: Framing = {
         seen = wasm.paragraphSeen() >>> 0;
         return lineEnds.note(table, count);
       },
-      // As many line ends as make the last line blank. The last newline of a file may be missing, also behind a CR.
+      // Adds line ends until the last line is blank. A file may lack its last newline, even after a CR.
       complete: (recordStart, to) => {
         const missing = Buffer.from(lineEnds.missing(recordStart, to)).toString();
         const tail = Buffer.from(kernel.bytes.subarray(Math.max(recordStart, to - 4), to)).toString('latin1');
         const lines = tail + missing;
-        // What is only a line end is the whole record.
+        // The record may be a line end alone.
         if (/(^|\n)\r?\n$/.test(lines)) return Buffer.from(missing);
         return Buffer.from(missing + (lines.endsWith('\r\n') ? '\r\n' : '\n'));
       },

@@ -1,15 +1,15 @@
 /**
- * Tar files of samples, as WebDataset has them: the members that follow each other with one key, which is their
- * path up to the first dot of the base name, are one record, with all their headers.
+ * Tar files of samples, as WebDataset has them. The key of a member is its path up to the first dot of the base name.
+ * Consecutive members of one key are one record, with all their headers.
  *
  *     | pax header | header | data 0.jpg | header | data 0.txt | directory | header | data 1.jpg | zero blocks |
  *     | record                                                 | record                          | trailer     |
  *
- * What is no member has its place, too: what a header says of the next member belongs to that, a directory to the
- * sample behind it, or to the last one. The zero blocks at the end belong to no record; a tar file without them may
- * be one that was cut off.
+ * What is no member is carried along: a header about the next member goes with that member, a directory with the next
+ * sample or, if there is none, the last. The zero blocks at the end belong to no record. A tar file without them may
+ * have been cut off.
  *
- * Readers know no end of a sample but the key of the next: two samples of one key must never be neighbours.
+ * Readers know a sample has ended only by the key of the next: two samples of one key must never be neighbours.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
 import {
@@ -25,23 +25,19 @@ import {
   type TarHeader,
 } from '../tar-header.js';
 
-/** Stands in nearly every header. */
 const MAGIC = 'ustar';
-/**
- * What may stand between a sample that is as long as is allowed and the header of the next: directories, and what is
- * said of the member.
- */
+/** Room for directories and headers about a member, between a sample of the longest length and the next header. */
 const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
 export const webdataset: Framing = {
   cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
-  // Members, of which a sample has one or a few.
+  // Counts members, of which a sample has one or a few.
   countSample: (sample) => Buffer.from(sample).toString('latin1').split(MAGIC).length - 1,
   openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
 };
 
-/** Of the first member that is a file: readers leave out directories, links and devices. */
+/** The key of the first member that is a file: readers skip directories, links and devices. */
 function keyOfSample(bytes: Uint8Array): string | undefined {
   let notes: MemberNotes | undefined;
   for (let at = 0; at + BLOCK_BYTES <= bytes.byteLength; ) {
@@ -62,7 +58,7 @@ function keyOfSample(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The path up to the first dot of the base name; undefined when nothing stands before a dot. */
+/** The path up to the first dot of the base name; undefined when nothing stands before the dot. */
 function keyOfName(name: string): string | undefined {
   return /^((?:.*\/)?[^./]+)\.[^/]*$/s.exec(name)?.[1];
 }
@@ -72,15 +68,14 @@ class SampleScanner implements RecordScanner {
   readonly lookAheadBytes = MOST_BYTES_BETWEEN + BLOCK_BYTES;
   readonly #kernel: FramingKernel;
   readonly #mostBytes: number;
-  /** Offsets count from the beginning of the record. Where the next header is. */
+  /** Where the next header is. This and the other offsets count from the beginning of the record. */
   #next = 0;
-  /** Behind the last member of the sample: what comes from here belongs to the next member. */
+  /** The end of the last member of the sample. What follows belongs to the next member. */
   #membersEnd = 0;
   #notes: MemberNotes | undefined;
-  /** How far the map of a sparse file was followed that is not all there yet. */
+  /** How far the map of a sparse file was followed, of which a part is still missing. */
   #mapBytes = 0;
   #key: string | undefined;
-  /** Whether the zero blocks have begun. */
   isInTrailer = false;
 
   constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
@@ -117,12 +112,7 @@ class SampleScanner implements RecordScanner {
     );
   }
 
-  /**
-   * Looks at the header at #next.
-   * @param record all that is there from the beginning of the record.
-   * @param address of that.
-   * @returns bytes of the record when it ends before the header; 0: it goes on.
-   */
+  /** Looks at the header at `#next`. Returns the bytes of the record if it ends before that header; 0: it goes on. */
   #step(record: Uint8Array, address: number): number | 'more' {
     const rest = record.subarray(this.#next);
     const at = address + this.#next;
@@ -140,7 +130,7 @@ class SampleScanner implements RecordScanner {
       return 0;
     }
     const key = this.#keyOf(header, at);
-    // What comes before the member goes with it; the header is looked at again in the next record.
+    // What precedes the member goes with it; the header is looked at again in the next record.
     if (this.#key !== undefined && key !== this.#key) return this.#membersEnd;
     const headerBytes = this.#headerBytesOf(header, rest);
     if (headerBytes === undefined) return 'more';
@@ -166,10 +156,7 @@ class SampleScanner implements RecordScanner {
     return 0;
   }
 
-  /**
-   * Goes on behind a header and its data, of which nothing is there yet for sure.
-   * @param moreBytes beyond what a record may have: whether they belong to this one is not known yet.
-   */
+  /** @param moreBytes allowed beyond the longest record, for bytes that may belong to the next one. */
   #goBehind(byteLength: number, at: number, moreBytes: number): void {
     this.#notes = undefined;
     this.#mapBytes = 0;
@@ -181,7 +168,7 @@ class SampleScanner implements RecordScanner {
     );
   }
 
-  /** With the blocks in which the map of a sparse file goes on; undefined when they are not all there yet. */
+  /** With the blocks in which the map of a sparse file goes on; undefined when some of them are missing. */
   #headerBytesOf({ isExtended }: TarHeader, bytes: Uint8Array): number | undefined {
     let byteLength = Math.max(BLOCK_BYTES, this.#mapBytes);
     for (let goesOn = isExtended; goesOn; byteLength += BLOCK_BYTES) {

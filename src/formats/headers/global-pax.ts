@@ -1,6 +1,6 @@
 /**
- * What stands at the beginning of a tar file and is said of all its members: global pax headers, as git archive
- * writes one. Behind the records come the two zero blocks that end every tar file.
+ * Global pax headers at the beginning of a tar file, which speak of all its members; git archive writes one. After the
+ * records come the two zero blocks that end every tar file.
  */
 import { corruptInput } from '../../errors.js';
 import { differenceOfText, type HeaderRule, headerOfBytes } from '../header.js';
@@ -19,7 +19,7 @@ export const globalPax: HeaderRule = {
     }
   },
   difference: (expected, got) => {
-    // When they were written may differ.
+    // The times when they were written may differ.
     const difference = differenceOfText(
       Buffer.concat(whatIsSaid(expected.bytes)),
       Buffer.concat(whatIsSaid(got.bytes)),
@@ -30,7 +30,6 @@ export const globalPax: HeaderRule = {
   trailer: new Uint8Array(2 * BLOCK_BYTES),
 };
 
-/** The lines of each global header, of headers that were measured. */
 function whatIsSaid(bytes: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   for (let at = 0; at < bytes.byteLength; ) {
@@ -43,7 +42,6 @@ function whatIsSaid(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** Where a byte of all that is said lies. */
 function placeOf(offset: number, bytes: Uint8Array): number {
   let before = 0;
   for (const lines of whatIsSaid(bytes)) {
@@ -53,7 +51,7 @@ function placeOf(offset: number, bytes: Uint8Array): number {
   return bytes.byteLength;
 }
 
-/** @returns where the global header ends that begins at `at`, `at` when none does, undefined when it is not all there. */
+/** Where the global header that begins at `at` ends; `at`: none begins there; undefined: more bytes are needed. */
 function lookAtHeader(
   head: Buffer,
   at: number,

@@ -1,7 +1,7 @@
 /**
- * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say, or all leading
- * lines that begin with a text. Lines end as the records do: in a newline, in a delimiter, or, of so many lines of CSV, in
- * a newline that no double quotes enclose.
+ * Headers of so many lines or bytes at the beginning of an input, whatever they hold, or of all leading lines that
+ * begin with a text. Lines end as the records do: in a newline, in a delimiter, or, for CSV, in a newline outside
+ * double quotes.
  */
 import { corruptInput, counted } from '../../errors.js';
 import { markBytesOf, mayBeMark } from '../byte-order-mark.js';
@@ -13,18 +13,17 @@ const NEWLINE = Buffer.from('\n');
 
 export interface LinesHeader {
   readonly count: number;
-  /** What ends a line, in hex. */
+  /** In hex. */
   readonly lineEnd: string;
-  /** Whether a line goes on behind a newline between double quotes. */
+  /** Whether a newline between double quotes does not end a line. */
   readonly isQuoted: boolean;
 }
 
-/** Of records that end in NUL, nothing is known but their bytes. */
+/** Records that end in NUL may be anything, so a UTF-8 mark is a part of them. */
 const NUL = '00';
 
-/** Plain data, in hex. */
+/** In hex. */
 export interface PrefixHeader {
-  /** What each line begins with. */
   readonly prefix: string;
   readonly lineEnd: string;
 }

@@ -1,37 +1,35 @@
 /**
  * The header of a `.npy` file (NumPy's format.py, versions 1.0 to 3.0): magic bytes, version, length, and a Python
- * dictionary of three entries, filled up with blanks and ended by a newline. What follows is the rows, one behind
- * the other. Those of the output have as many bytes for any number of rows.
+ * dictionary of three entries, filled up with blanks and ended by a newline. The rows follow. Headers of outputs have
+ * the same length for any number of rows.
  *
  *     byte 0   \x93NUMPY          6   major and minor version
- *          8   u16, in versions 2 and 3 u32: bytes of the dictionary, up to and with the newline
+ *          8   u16, in versions 2 and 3 u32: bytes of the dictionary, including the newline
  */
 import { corruptInput } from '../../errors.js';
 import { NOTHING } from '../framing.js';
 import { MOST_FIXED_BYTES } from '../framings/lengths.js';
 import type { HeaderRule } from '../header.js';
 
-/** How the rows lie, and how many there are. */
 export interface NpyArray {
   /** NumPy's type of an element, such as `<f4`. */
   readonly dtype: string;
   readonly rows: number;
-  /** Lengths of the other dimensions. */
   readonly rowShape: readonly number[];
   readonly rowBytes: number;
 }
 
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1');
-/** Rows begin at multiples of this, for programs that map them into memory. */
+/** For programs that map the rows into memory. */
 const ALIGNMENT = 64;
 /** NumPy itself refuses more. */
 const MOST_TEXT_BYTES = 10_000;
-/** Bytes before the dictionary, in version 1 of the format and in those behind it. */
+/** Where the dictionary begins in version 1, and in later ones. */
 const TEXT_START = 10;
 const LONG_TEXT_START = 12;
-/** One entry of the dictionary; a value that is none of these is none of a plain array. */
+/** An entry of the dictionary. Only these values describe a plain array. */
 const ENTRY = /\s*(['"])(descr|fortran_order|shape)\1\s*:\s*('[^']*'|"[^"]*"|True|False|\([^()]*\))\s*(?:,|$)/y;
-/** Byte order, kind and bytes of an element (characters of `U`); of a time its unit behind them. */
+/** Byte order, kind and bytes of an element (characters for `U`), then the unit of a time. */
 const DTYPE =
   /^[<>|=]?(?=b1$|[iu][1248]$|f(?:2|4|8|12|16)$|c(?:8|16|24|32)$|[mM]8(?:\[\w+\])?$|[SUV]\d{1,9}$)([a-zA-Z])(\d+)/;
 const BYTES_OF_A_CHARACTER = 4;
@@ -74,7 +72,6 @@ export const npyHeader: HeaderRule = {
   trailer: NOTHING,
 };
 
-/** @returns a header for so many rows of the array. */
 export function formatNpyHeader({ dtype, rowShape }: Pick<NpyArray, 'dtype' | 'rowShape'>, rows: number): Buffer {
   const describe = (count: number) =>
     `{'descr': '${dtype}', 'fortran_order': False, 'shape': (${count},${rowShape.map((length) => ` ${length}`).join(',')}), }`;
@@ -90,7 +87,6 @@ export function formatNpyHeader({ dtype, rowShape }: Pick<NpyArray, 'dtype' | 'r
   return header;
 }
 
-/** Where the dictionary begins. */
 function textStartOf(header: Uint8Array): number {
   return header[6] === 1 ? TEXT_START : LONG_TEXT_START;
 }
@@ -100,7 +96,7 @@ function startsLike(head: Buffer, magic: Buffer): boolean {
   return head.subarray(0, bytes).equals(magic.subarray(0, bytes));
 }
 
-/** @returns what is wrong, as what the header has or does. */
+/** A string says what is wrong, to complete "begins a .npy header ...". */
 function parseDictionary(text: string): NpyArray | string {
   const { descr, fortran_order: fortran, shape: tuple } = entriesOf(text) ?? {};
   const isPlain = /^['"]/.test(descr ?? '') && fortran?.endsWith('e') && tuple?.startsWith('(');
@@ -123,7 +119,7 @@ function parseDictionary(text: string): NpyArray | string {
   const rowBytes = rowShape.reduce((product, length) => product * length, elementBytes);
   if (rowBytes === 0) return 'of rows of no bytes, which cannot be told apart';
   if (rowBytes > MOST_FIXED_BYTES) {
-    // From the digits: as numbers, large ones are rounded.
+    // From the digits, because large numbers are rounded.
     const lengths = (tuple.match(/\d+/g) ?? []).slice(1).map(BigInt);
     const exactBytes = lengths.reduce((product, length) => product * length, BigInt(elementBytes));
     return `of rows of ${exactBytes} bytes; expected ${MOST_FIXED_BYTES} at most`;
@@ -132,7 +128,6 @@ function parseDictionary(text: string): NpyArray | string {
   return { dtype, rows, rowShape, rowBytes };
 }
 
-/** @returns undefined where it is no dictionary of such entries alone. */
 function entriesOf(text: string): Readonly<Record<string, string>> | undefined {
   const inside = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]?.trimEnd();
   if (inside === undefined) return undefined;
@@ -145,7 +140,7 @@ function entriesOf(text: string): Readonly<Record<string, string>> | undefined {
   return entries;
 }
 
-/** @param tuple with its parentheses; of one number a comma stands behind it. @returns undefined where it is none. */
+/** @param tuple with its parentheses; one number has a comma after it. */
 function shapeOf(tuple: string): number[] | undefined {
   const parts = tuple
     .slice(1, -1)
@@ -159,7 +154,6 @@ function shapeOf(tuple: string): number[] | undefined {
   return parts.every((part) => /^(?:0|[1-9]\d{0,15})$/.test(part)) ? parts.map(Number) : undefined;
 }
 
-/** Of a header that was measured. */
 function arrayOf(bytes: Uint8Array): NpyArray {
   const array = parseDictionary(Buffer.from(bytes).toString('latin1', textStartOf(bytes)));
   if (typeof array === 'string') throw new RangeError(`a .npy header ${array}`);
