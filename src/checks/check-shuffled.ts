@@ -43,7 +43,7 @@ export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' |
 
 export interface CheckReport extends OrderReport {
   readonly files: number;
-  /** Of all files: counted if they were read whole, else an estimate. */
+  /** Counted if all files were read whole, else an estimate. */
   readonly records: number;
   readonly isCounted: boolean;
   /** Bytes of all records before compression; an estimate if files are compressed. */
@@ -60,9 +60,8 @@ const CHECK_OPTIONS: OptionNames<CheckOptions> = {
   ...READ_OPTIONS,
 };
 
-/** Windows that are looked at. */
 const WINDOWS = 128;
-/** Read at a time: a window is not much. */
+/** Enough for one window. */
 const READ_BYTES = 256 * 1024;
 
 /**
@@ -161,10 +160,7 @@ async function sampleSet(
   return results;
 }
 
-/**
- * The records of all windows in sequence, whole windows alone unless there are few. At most twice as many windows as
- * planned: estimates of lengths may be wrong.
- */
+/** Whole windows alone, unless too many are short. Estimates of lengths may have given twice as many as planned. */
 function joined(parts: readonly SampledWindows[]): readonly DescribedRecord[] {
   const windows = parts.flatMap((part) => part.windows);
   const ofWhole = windows.filter(({ length }) => length === WINDOW_RECORDS).flat();
@@ -174,7 +170,6 @@ function joined(parts: readonly SampledWindows[]): readonly DescribedRecord[] {
   return kept.filter((_, i) => Math.floor(i / WINDOW_RECORDS) % step === 0);
 }
 
-/** @throws InputError ERR_FIELD_MISSING if no record has what the caller names. */
 function requireFields(sample: readonly DescribedRecord[], { field, id }: CheckOptions): void {
   if (sample.length === 0) return;
   const isMissing = (option: string, name: string) =>

@@ -1,24 +1,20 @@
 /**
- * What can be seen of the order of records in a sample: windows of neighbours from places all over the data.
+ * What can be seen of the order of records in a sample: windows of neighbours from places all over the data. Pure.
  *
  *     drift        whether windows differ from each other, at all scales from one window to half of the data
  *     neighbours   whether the records inside windows are in random order
- *
- * Pure.
  */
 import { identityOrder, nullDistribution, shuffleRange, testAgainst } from './permutation-test.js';
 import type { Family, RecordRows } from './record-rows.js';
 
-/** Neighbours of one window. */
 export const WINDOW_RECORDS = 64;
 
-/** A test of the order. */
 export interface OrderTest {
   /** Whether the test shows that the order is not random. */
   readonly isSeen: boolean;
   /** The probability that a random order looks like this or worse, corrected for the number of statistics. */
   readonly probability: number;
-  /** The same for each kind of statistics, corrected for those of its kind alone. */
+  /** The same for each kind of statistics, corrected for the number of that kind alone. */
   readonly families: readonly { readonly name: Family['name']; readonly probability: number }[];
 }
 
@@ -92,7 +88,6 @@ function blockSums({ values, columnCount, rowCount }: RecordRows, order: Uint32A
   return sums;
 }
 
-/** Adds up each two blocks; the last of an odd number stays alone. */
 function joinPairs(sums: Float64Array, sizes: Float64Array, count: number, columnCount: number): void {
   for (let one = 0, joined = 0; one < count; one += 2, joined++) {
     const hasOther = one + 1 < count;

@@ -1,4 +1,3 @@
-/** Judges the order of sampled records by the tests of order-tests.ts, and describes how they lie. Pure. */
 import type { DescribedRecord } from '../../workers/tasks/sample-windows.js';
 import { type OrderTest, testDrift, testNeighbours, WINDOW_RECORDS } from './order-tests.js';
 import { drawsOf } from './permutation-test.js';
@@ -21,7 +20,7 @@ export interface OrderReport {
   readonly neighbours: OrderTest;
   /**
    * How far records are from where their numbers would have them, as parts of the data: mean, median and standard
-   * deviation, and the part of neighbours whose numbers ascend. Undefined: they have no numbers that look like ids.
+   * deviation, and the part of neighbours whose numbers ascend. Undefined: no numbers look like ids.
    */
   readonly travel:
     | { readonly mean: number; readonly median: number; readonly deviation: number; readonly ascending: number }
@@ -32,7 +31,7 @@ export interface OrderReport {
 
 const LEAST_WINDOWS = 2;
 
-/** @param recordCount of all data. */
+/** @param recordCount of all data, not of the sample. */
 export function judgeOrder(sampled: readonly DescribedRecord[], recordCount: number): OrderReport {
   const windows = Math.floor(sampled.length / WINDOW_RECORDS);
   if (windows < LEAST_WINDOWS) {
@@ -64,7 +63,7 @@ export function judgeOrder(sampled: readonly DescribedRecord[], recordCount: num
   };
 }
 
-/** Parts of records that must have a number, and of numbers that must differ. */
+/** At least this part of the records must have a number, and as many numbers must differ. */
 const LEAST_NUMBERED = 0.99;
 /** Ids leave few numbers out. */
 const MOST_NUMBERS_A_RECORD = 20;
@@ -94,10 +93,7 @@ function travelOf(ranks: Float64Array) {
   };
 }
 
-/**
- * The direction in which the rows of a family differ most, by power iteration.
- * @returns the value of each row in it.
- */
+/** The value of each row in the direction in which the rows of a family differ most, by power iteration. */
 function mainDirection({ values, columnCount, rowCount }: RecordRows, { from, to }: Family): Float64Array {
   const weights = new Float64Array(to - from).map((_, i) => 1 + i / 10);
   const projected = new Float64Array(rowCount);
@@ -119,7 +115,7 @@ function mainDirection({ values, columnCount, rowCount }: RecordRows, { from, to
 
 const PROFILE_COLUMNS = 64;
 
-/** In standard errors of the mean of the records of a column. */
+/** The mean of the records of each column, in standard errors. */
 function profileOf(rows: RecordRows, family: Family): readonly number[] {
   const numbers = mainDirection(rows, family);
   const { rowCount } = rows;
@@ -141,16 +137,16 @@ const DRAWN_MIXTURES = 29;
 const STRATA = 32;
 /** Standard deviations beyond which words are said to go together. */
 const LEAST_DISTANCE = 8;
-/** Parts of the records that have a word that is looked at; rarer ones tell little. */
+/** Words in fewer or in more than these parts of the records tell little. */
 const RAREST = 0.005;
 const MOST_COMMON = 0.5;
 const LEAST_ROWS = 5;
 const ROUNDS = 8;
 
 /**
- * Whether records are of kinds: whether their words go together more than if each word were there by itself. Only then could
- * an order by kind be seen. The words are columns of zeros and ones. Where there are kinds, one direction explains more of
- * the differences between records than when each column is put into random order, among records of about the same length.
+ * Whether records are of kinds: whether their words go together more than if each word were there by itself. Only then
+ * could an order by kind be seen. Words are columns of zeros and ones. Where there are kinds, one direction explains
+ * more than when each column is put into random order among records of about the same length.
  */
 function hasKinds(records: readonly DescribedRecord[]): boolean {
   const count = records.length;
@@ -205,7 +201,7 @@ function explained(columns: readonly Column[], count: number): number {
   return size;
 }
 
-/** As many rows of each stratum as the column has there, at random. */
+/** For each column, random rows: in each stratum as many as the column has there. */
 function mixedInStrata(columns: readonly Column[], byLength: Int32Array, draw: () => number): readonly Column[] {
   const { length } = byLength;
   const edge = (stratum: number) => Math.floor((stratum * length) / STRATA);

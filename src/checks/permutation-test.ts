@@ -22,7 +22,6 @@ export function drawsOf(seed: number): () => number {
   return next;
 }
 
-/** Puts entries [from, to) into random order. */
 export function shuffleRange(order: Uint32Array, from: number, to: number, draw: () => number): void {
   for (let i = to - 1; i > from; i--) {
     const j = from + Math.floor(draw() * (i - from + 1));
@@ -38,30 +37,25 @@ export function identityOrder(count: number): Uint32Array {
 
 /** The random orders of a test; more make small probabilities more precise. */
 const ORDERS = 499;
-/** A test is wrong with about this probability: thousands of checks must not have a false verdict. Orders are far below it. */
+/** A test is wrong with about this probability, so that thousands of checks have no false verdict. */
 const LARGEST_TAIL = 1e-6;
 
 export interface NullDistribution {
   readonly moments: readonly { readonly mean: number; readonly deviation: number; readonly skewness: number }[];
-  /** Of each random order: its largest statistic, in standard deviations from its mean. */
+  /** The largest statistic of each random order, in standard deviations from its mean. */
   readonly largest: readonly number[];
 }
 
 export interface TestResult {
-  /** Whether the sequence is seen not to be in random order. */
   readonly isSeen: boolean;
   /** Probability of so large a statistic in a random order: of all statistics together, from the gamma distributions. */
   readonly probability: number;
   /** The same from the random orders alone, which cannot be below 1 / 500. */
   readonly rankProbability: number;
-  /** Of each statistic, not corrected for their number. */
+  /** The probability of each statistic, not corrected for their number. */
   readonly tails: readonly number[];
 }
 
-/**
- * @param statisticsOf the statistics of the rows in this order.
- * @param shuffle puts an order into random order.
- */
 export function nullDistribution(
   rowCount: number,
   statisticsOf: (order: Uint32Array) => readonly number[],

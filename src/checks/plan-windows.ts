@@ -1,21 +1,14 @@
-/**
- * Chooses the windows of neighbouring records that are looked at: evenly spread over the data. Pure.
- */
-
-/** What is known of an input. */
 export interface SampledInput {
-  /** Of its records; an estimate if it is compressed. */
+  /** An estimate if the input is compressed. */
   readonly decodedBytes: number;
-  /** Whether reading can begin in the middle of it. */
   readonly canSeek: boolean;
 }
 
-/** A part of an input to read, and its windows. */
 export interface WindowsOfInput {
   readonly inputOrdinal: number;
-  /** After its header. */
+  /** Counted from the end of the header. */
   readonly startBytes: number;
-  /** Records from the beginning of a window to that of the next, and the number of windows; infinite: up to the end. */
+  /** Records from the beginning of one window to that of the next. An infinite `windowCount` means up to the end. */
   readonly stride: number;
   readonly windowCount: number;
 }
@@ -27,10 +20,7 @@ const DECODE_WHOLE_BYTES = 4 * 2 ** 30;
 /** Else this many windows at the beginning of each of them. */
 const HEAD_WINDOWS = 4;
 
-/**
- * @param windowCount about so many.
- * @param windowRecords of each.
- */
+/** Spreads about `windowCount` windows of neighbouring records evenly over the data. */
 export function planWindows(
   inputs: readonly SampledInput[],
   meanRecordBytes: number,
@@ -55,7 +45,7 @@ export function planWindows(
   return planned;
 }
 
-/** One window at each multiple of the spacing that lies in the input. */
+/** A window in the middle of each stretch of `spacingBytes`, as far as the middle lies in the input. */
 function windowsIn(
   { inputOrdinal, before, decodedBytes }: { inputOrdinal: number; before: number; decodedBytes: number },
   spacingBytes: number,

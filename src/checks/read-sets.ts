@@ -1,7 +1,4 @@
-/**
- * Opens one or more sets of inputs that are read and not written anywhere: lists them, reads their headers and cuts them into
- * slices; and runs a pass over them. Several sets share the memory and the threads.
- */
+/** Opens sets of inputs that are only read, and runs passes over them. Sets share the memory and the threads. */
 import { randomBytes } from 'node:crypto';
 import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
@@ -32,7 +29,6 @@ import { SLOTS_BYTES } from '../plan/tally.js';
 
 export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRequest;
 
-/** A set of inputs, and how they are cut. */
 export interface OpenedSet {
   readonly inputs: readonly Input[];
   /** The directories among the named inputs. */
@@ -42,9 +38,8 @@ export interface OpenedSet {
   /** Undefined: the headers of streams declare it. */
   readonly framing: FramingSpec | undefined;
   readonly slices: readonly Slice[];
-  /** Of the records of each input: estimates if it is compressed; undefined for streams. */
+  /** Bytes of the records of each input: an estimate if it is compressed, undefined for a stream. */
   readonly decodedBytes: readonly (number | undefined)[];
-  /** An estimate. */
   readonly meanRecordBytes: number;
 }
 
@@ -55,14 +50,11 @@ export interface OpenedSets {
   readonly deviceGates: DeviceGates;
   /** Undefined: an input is a stream. */
   readonly storedBytes: number | undefined;
-  /** Of a pass; no more threads have something to do. */
+  /** The number of tasks of a pass, which is the most threads that are of use. */
   readonly taskCount: number;
 }
 
-/**
- * @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads.
- * @throws InputError, UsageError, AbortError as a shuffle does for these inputs.
- */
+/** @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads. */
 export async function openSets(
   named: readonly (readonly AskedInput[])[],
   request: ReadRequest,
@@ -116,7 +108,6 @@ export async function openSets(
   return { ...common, sets, taskCount: sets.reduce((sum, { slices }) => sum + slices.length, 0) };
 }
 
-/** @throws UsageError if two sets would read one stream. */
 function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
   const seen = new Map<string, Input>();
   for (const inputs of sets) {
@@ -129,7 +120,7 @@ function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
   }
 }
 
-/** Runs a pass over the sets, with threads that end with it, and reports its progress. */
+/** Runs a pass over the sets, with threads that end with it. */
 export async function passOver<T>(
   { sets, plan, memoryNeed, deviceGates, storedBytes, taskCount }: OpenedSets,
   request: ReadRequest,
@@ -163,7 +154,7 @@ export async function passOver<T>(
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 
-/** Keys of the keyed hash: nobody can know them before. */
+/** Random keys of the keyed hash, so that nobody can know them before. */
 export function drawHashKeys(): ComparisonSettings['drawnKeys'] {
   const [a = 0n, b = 0n, c = 0n, d = 0n] = new BigUint64Array(new Uint8Array(randomBytes(32)).buffer);
   return [a, b, c | 1n, d | 1n];

@@ -1,7 +1,4 @@
-/**
- * Described records as rows of numbers that tests can compare: lengths, kinds of bytes, words, the place in alphabetical
- * order, a number, and a field. Pure.
- */
+/** Described records as rows of numbers that tests can compare. Pure. */
 import { BYTE_KINDS, type DescribedRecord } from '../../workers/tasks/sample-windows.js';
 
 /** Columns that belong together. */
@@ -97,7 +94,6 @@ function fieldColumns(records: readonly DescribedRecord[]): Float64Array[] {
   );
 }
 
-/** Gives the numbers mean 0 and deviation 1. Far ones come nearer. */
 function standardize(column: Float64Array): void {
   const { length } = column;
   const mean = column.reduce((sum, value) => sum + value, 0) / length;

@@ -49,7 +49,6 @@ export interface VerifyOptions
   readonly inputs: readonly NamedInput[];
 }
 
-/** What one side has. */
 export interface VerifiedSide {
   readonly files: number;
   readonly records: number;
@@ -91,10 +90,7 @@ export interface VerifyReport {
   readonly outputs: VerifiedSide;
   /** How the headers of both sides differ; undefined: not at all. */
   readonly headerDifference: string | undefined;
-  /**
-   * Undefined if the records are the same, and if an input or output is a stream: finding what differs takes a second
-   * reading.
-   */
+  /** Undefined if the records are the same, or if a side has a stream: finding differences takes a second reading. */
   readonly differences:
     | {
         /** Records of the inputs that the outputs lack. */
@@ -190,7 +186,7 @@ async function compareSides(
   return { ...report, differences: { ...described, isComplete: part === 1 } };
 }
 
-/** All that is read is an input to those who read it; to the caller, these are outputs. @throws InputError */
+/** Readers would call a missing file an input; to the caller it is an output. */
 function requireOutputs(outputs: VerifyOptions['outputs']): void {
   for (const output of outputs) {
     const path = typeof output === 'string' ? output : 'path' in output ? output.path : STANDARD_INPUT;

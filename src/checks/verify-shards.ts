@@ -1,7 +1,7 @@
 /**
- * Verifies finished shards against their completion marker: how many shards and records there are, how many bytes, and
- * their checksum. Where splits lie in one directory, each has a marker. Without a marker, as older versions left it in new
- * directories, the names of the shards tell how many there must be.
+ * Verifies finished shards against their completion marker: the numbers of shards and records, the bytes, and the
+ * checksum. Each split in a directory has a marker. Older versions left new directories without one; there the names of
+ * the shards tell how many there must be.
  */
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
@@ -22,12 +22,12 @@ type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
 /** The shards of one prefix. */
 export interface ShardSet {
   readonly prefix: string;
-  /** Path of the marker. Undefined: there is none. */
+  /** Path of the completion marker. */
   readonly marker: string | undefined;
   /** Whether all shards are there and readable, and as the marker says. */
   readonly isWhole: boolean;
   readonly expectedShards: number;
-  /** As the marker says. */
+  /** What the marker says. */
   readonly expected: Totals | undefined;
   readonly found: Totals & { readonly shards: number };
   /** Numbers of shards, from 0, that are missing, or there more than once; the first 10. */
@@ -92,10 +92,7 @@ async function verifySets(
   });
 }
 
-/**
- * The markers in the directory and the shards beside each; without a marker, what is named like shards.
- * @throws UsageError, InputError ERR_INPUT_MISSING
- */
+/** The markers in the directory and the shards beside each; without a marker, what is named like shards. */
 function findSets(directory: string) {
   const stat = statPath(directory, 'input');
   if (stat === undefined) throw new InputError('ERR_INPUT_MISSING', `${directory} does not exist; check the name`);

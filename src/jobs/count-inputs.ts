@@ -1,7 +1,4 @@
-/**
- * Counts the inputs of a job whose groups have shares of the output, before the job is planned: a small job of its own, with
- * threads that end with it.
- */
+/** Counts the inputs of a job whose groups have shares of the output, by a small job of its own before the plan. */
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -25,12 +22,11 @@ import type { ShuffleRequest } from './request.js';
 import { createReadControl } from './work-plan.js';
 
 export interface CountedInputs extends ReadableInputs, Pick<CountWork, 'field'> {
-  /** In which each record comes once. */
+  /** All weights are 1. */
   readonly weighing: Weighing;
   readonly site: { readonly kind: 'files' | 'stream' };
 }
 
-/** @returns what each group has. @throws as pass 1 does for bad inputs. */
 export async function countInputs(
   readable: CountedInputs,
   request: ShuffleRequest,

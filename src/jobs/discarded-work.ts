@@ -1,10 +1,7 @@
-/**
- * What a stopped job says of its work: whether it would have kept the finished part, had it been started with `resume`.
- */
+/** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */
 import { AbortError, addCleanupErrors } from '../errors.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 
-/** @returns the error, or one that says so. */
 export function tellOfDiscarded(error: unknown, prepared: PreparedShuffle): unknown {
   if (!(error instanceof AbortError) || !couldHaveBeenKept(prepared)) return error;
   const told = new AbortError(error.cause, 'discarded');

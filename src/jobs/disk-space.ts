@@ -1,7 +1,4 @@
-/**
- * Checks before a job starts whether the disks can hold it. A job that cannot fit is refused; a job that probably does
- * not fit gets a warning.
- */
+/** Checks before a job starts whether the disks can hold it: refuses what cannot fit, warns of what may not fit. */
 import { nameSome, SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
@@ -12,18 +9,15 @@ import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';
 import type { DiskNeed, DiskNeeds } from './work-plan.js';
 
-/** Bytes that will be written below a directory. */
 export interface SpaceNeed {
   readonly directory: string;
   readonly byteLength: number;
   readonly what: 'temp data' | 'output' | 'the pile store';
 }
 
-/** One device with too little space. */
 export interface Shortage {
-  /** Its id. */
   readonly device: string;
-  /** The purpose, the device, the needed and the free space. */
+  /** Completes `not enough space`: the purpose, the device, the needed and the free space. */
   readonly description: string;
   readonly advice: string;
 }
@@ -34,10 +28,7 @@ const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
   'the pile store': 'store',
 };
 
-/**
- * @param basis of what is expected, for the warning.
- * @throws SystemError ERR_NO_SPACE; the message has the device, the needed and the free space.
- */
+/** @param basis what the expectation rests on, for the warning. */
 export function requireSpace(
   { least, expected, range }: DiskNeeds,
   needsOf: (need: DiskNeed) => readonly SpaceNeed[],
@@ -60,10 +51,9 @@ export function requireSpace(
   }
 }
 
-/** Where a job writes; without `paths`, no files of an earlier attempt are taken into account. */
 type SpaceSite = Pick<JobSite, 'tempDirs' | 'outputDirectory'> & { readonly paths?: JobSite['paths'] };
 
-/** The space that a job needs at its site, less the files of an earlier attempt, which the job removes. */
+/** The needs of a job, less the files of an earlier attempt, which it removes. Without `paths`, there are none. */
 export function needsAtSite(
   { tempBytes, outputBytes }: DiskNeed,
   { tempDirs, outputDirectory, paths }: SpaceSite,
@@ -98,10 +88,8 @@ export function warnOfMemoryDisks(
   onWarning(`${what} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`${option}\``);
 }
 
-/** What helps where temp data does not fit. */
 export const TEMP_SHORTAGE_ADVICE = 'free some space or name other disks with `tempDirs`';
 
-/** The devices with too little space. */
 export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
   return neededOnDevices(needs, stripeCount, gates).flatMap(({ id, directory, purposes, neededBytes }) => {
     const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
@@ -114,7 +102,6 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
   });
 }
 
-/** What is needed on one device. */
 interface DeviceNeed {
   readonly id: string;
   readonly directory: string;

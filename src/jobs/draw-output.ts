@@ -1,4 +1,4 @@
-/** The output of a job that draws with replacement: each place takes the record of a random rank in the order of all records. */
+/** The output of a job that draws with replacement: each place takes the record of a random rank. */
 import { InputError } from '../errors.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { deriveDrawKey } from '../keys.js';
@@ -12,11 +12,7 @@ import { planShardCuts } from '../plan/shard-cuts.js';
 import { beginOutput, type ShuffledOutput } from './open-site.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
 
-/**
- * @param work the piles to draw from, in memory.
- * @throws InputError ERR_INPUT_EMPTY if there is no record to draw; ClosedPipeError when the reader of an output without end
- *   leaves.
- */
+/** Draws from piles in memory. Without `headCount`, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(
   { site, prepared }: RunningShuffle,
   { all }: Pass1,

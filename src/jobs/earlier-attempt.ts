@@ -1,7 +1,4 @@
-/**
- * Finds the files of an earlier attempt at a job, and decides: the job resumes it, discards it, or is refused because the
- * caller did not choose.
- */
+/** Finds the files of an earlier attempt at a job. The job resumes or discards it, or makes the caller choose. */
 import { join } from 'node:path';
 import { afterFailure } from '../cleanup.js';
 import { nameSome, PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
@@ -30,12 +27,10 @@ import type { ShuffleReport } from './options.js';
 import type { OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { FilesSite } from './site.js';
 
-/** How a job with its output on disk starts. */
 export type JobStart =
   /** The job starts anew, and discards the files of an earlier attempt. */
   { readonly kind: 'fresh'; readonly directory: JobDirectory } | EarlierAttempt;
 
-/** The attempt that the job resumes. */
 export interface EarlierAttempt {
   readonly kind: 'resumed';
   readonly directory: JobDirectory;
@@ -43,20 +38,14 @@ export interface EarlierAttempt {
   /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
   readonly finished: FinishedRanges;
-  /** Undefined: the attempt noted no cuts. */
   readonly cutsNote: CutsNote | undefined;
-  /** Undefined: the attempt did not note what stays of its piles. */
   readonly distinctNote: DistinctNote | undefined;
-  /** Undefined: the attempt noted no end of the head. */
   readonly headNote: HeadNote | undefined;
-  /** Undefined: the attempt noted no splits. */
   readonly splitsNote: SplitsNote | undefined;
 }
 
-/** The site of a job with its output on disk, and how the job starts there. */
 export type StartedFiles = FilesSite & { readonly start: JobStart };
 
-/** What decides about an earlier attempt. */
 export interface StartRequest
   extends Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'> {
   /** Whether jobs of this kind can be resumed. Default true. */
@@ -73,22 +62,18 @@ export function hasBegunOutput({ directory, journal, cutsNote, finished }: Earli
   return journal !== undefined || cutsNote !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
 }
 
-/** The `resumed` field of the report. @param pileSets number of pile sets that the earlier attempt had committed. */
+/** @param pileSets how many of them the earlier attempt had committed. */
 export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: number): ShuffleReport['resumed'] {
   if (earlier === undefined) return undefined;
   return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }
 
-/**
- * Finds and locks the files of an earlier attempt; the caller releases `directory`.
- * @throws UsageError ERR_JOB_UNFINISHED if an unfinished job can be resumed and the caller chose neither `resume` nor
- *   `force`, or if its job directory cannot be found; ERR_JOB_LOCKED if a process is working on it.
- */
+/** Finds and locks the files of an earlier attempt; the caller releases `directory`. */
 export function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
   return startIn(new JobDirectory(site.paths), request, site);
 }
 
-/** The same for a look that changes nothing. */
+/** As `findStart`, for a look that changes nothing. */
 export function lookForStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
   return startIn(new JobDirectory(site.paths, true), request, site);
 }
@@ -145,14 +130,10 @@ function limitsOf({ layout, shards }: JobManifest): RangeLimits {
   return { pileCount: layout?.pileCount ?? 0, mostShards };
 }
 
-/** What helps where the output has an unfinished job with another job directory. */
 export const OTHER_JOB_ADVICE =
   'give the `tempDirs` or `jobDir` of that job, and `resume` to resume it or `force` to discard it';
 
-/**
- * The output may be staged by a job with other directories, or with directories on a disk that is not mounted now.
- * @throws UsageError ERR_JOB_UNFINISHED
- */
+/** The output may be staged by a job with other directories, or with directories on a disk that is not mounted. */
 function requireWithinReach(
   directory: JobDirectory,
   { output, paths }: FilesSite,
@@ -184,7 +165,6 @@ function hasManifest(directory: JobDirectory, jobDirectory: string): boolean {
   return directory.hasJobDirectory && nameExists(join(jobDirectory, MANIFEST_NAME), 'temp');
 }
 
-/** The records of an earlier attempt, as far as they can be read. */
 interface EarlierRecords {
   readonly manifest: JobManifest | undefined;
   readonly journal: CommitJournal | undefined;
@@ -192,10 +172,7 @@ interface EarlierRecords {
 
 const NO_RECORDS: EarlierRecords = { manifest: undefined, journal: undefined };
 
-/**
- * @param discards whether damaged records do not matter.
- * @throws UsageError ERR_JOB_UNFINISHED if the records belong to another output: its own command must decide.
- */
+/** @param discards whether damaged records are ignored. */
 function readRecords({ output, paths }: FilesSite, request: StartRequest, discards: boolean): EarlierRecords {
   const { jobDirectory } = paths;
   const ifWhole = <T>(read: () => T): T | undefined => (discards ? readIfWhole(read) : read());
@@ -226,10 +203,7 @@ function readIfWhole<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * A missing or damaged manifest matters only if there is work that it describes.
- * @throws VerificationError
- */
+/** A missing or damaged manifest matters only if there is work that it describes. */
 function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobManifest | undefined {
   const hasWork = listCommittedSlices(jobDirectory).length > 0;
   try {

@@ -1,7 +1,4 @@
-/**
- * What groups of inputs hold, for a preview. The pass that counts the inputs of a mix of shares counts small inputs. Of
- * large ones, samples are counted.
- */
+/** Counts what groups of inputs hold, for a preview: small inputs as `countInputs` does, large ones by samples. */
 import { framingOf } from '../formats/framing-table.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
@@ -18,20 +15,20 @@ import { type SampledFile, sampleRecords } from './sample-records.js';
 
 export interface ExpectedGroup {
   readonly records: Expected;
-  /** With the delimiters that inputs lack. */
+  /** Includes the delimiters that inputs lack. */
   readonly bytes: Expected;
-  /** Of the field, in parts of 10^-15; 0 without one. */
+  /** The sum of the field, in parts of 10^-15; 0 without a field. */
   readonly sum: bigint;
 }
 
-/** Counted in about a second: as stored, and decoded. */
+/** What is counted in about a second: bytes as stored, and decoded. */
 const MOST_STORED_BYTES = 64 * 2 ** 20;
 const MOST_DECODED_BYTES = 4 * MOST_STORED_BYTES;
-/** Where a size is estimated from the beginning of a file: that compresses less well than the rest. */
+/** A size that is estimated from the beginning of a file is too small: that compresses less well than the rest. */
 const HEAD_EXPANSION = 1.2;
 const MOST_INPUT_ENDS = 10_000;
 
-/** The same as `countInputs`, about. */
+/** As `countInputs`, but estimates. */
 export async function expectCounts(...call: Parameters<typeof countInputs>): Promise<readonly CountedGroup[]> {
   const groups = await expectGroups(...call);
   return groups.map(({ records, bytes, sum }) => ({
@@ -41,7 +38,6 @@ export async function expectCounts(...call: Parameters<typeof countInputs>): Pro
   }));
 }
 
-/** @throws InputError as `countInputs`, of inputs that are small enough to be counted. */
 export async function expectGroups(
   ...[readable, request, ...rest]: Parameters<typeof countInputs>
 ): Promise<readonly ExpectedGroup[]> {
@@ -104,7 +100,7 @@ async function sampleGroups(
   return groups;
 }
 
-/** Bytes that pass 1 appends to inputs whose last record has no end. That of a compressed input cannot be seen. */
+/** Bytes that pass 1 appends to inputs whose last record has no end. The end of a compressed input cannot be seen. */
 async function missingEnds(
   files: readonly SampledFile[],
   recordEnd: number,

@@ -7,7 +7,7 @@ export function exactly(value: number): Expected {
 
 export const NOTHING = exactly(0);
 
-/** Of a function that does not fall. */
+/** @param change must not fall. */
 export function mapped(value: Expected, change: (value: number) => number): Expected {
   return { least: change(value.least), expected: change(value.expected), most: change(value.most) };
 }
@@ -20,7 +20,7 @@ export function plus(a: Expected, b: Expected): Expected {
   return { least: a.least + b.least, expected: a.expected + b.expected, most: a.most + b.most };
 }
 
-/** Whole numbers that are not closer together, but for what a computer makes of fractions. */
+/** Rounds the limits outwards, but not for the errors of floating point. */
 export function wholeNumbers({ least, expected, most }: Expected): Expected {
   const slack = 1e-6 + 1e-12 * Math.abs(most);
   return {

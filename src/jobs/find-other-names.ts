@@ -1,7 +1,4 @@
-/**
- * Finds the first reads of two aligned files whose names differ, after the sums of the names have differed. The files are
- * read once more, up to these reads.
- */
+/** Finds the first names that differ in two aligned files whose sums of names differ: reads both once more. */
 import { thenAlwaysAsync } from '../cleanup.js';
 import { InputError } from '../errors.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
@@ -12,7 +9,6 @@ import type { FileInput } from '../inputs/list-inputs.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { hearSignals } from '../pause.js';
 
-/** One of the files. */
 export interface NamedReads {
   readonly input: FileInput;
   readonly format: RecordFormat;
@@ -23,7 +19,6 @@ interface ReadName {
   readonly position: number;
 }
 
-/** @returns the error for them. @throws AbortError */
 export async function findOtherNames(
   one: NamedReads,
   other: NamedReads,
@@ -58,7 +53,7 @@ function otherNames(ordinal: number, ...pair: [NamedReads, ReadName][]): InputEr
   );
 }
 
-/** The name that both mates have: as `sumOfNames` of the kernel takes it. */
+/** The name that both mates have, as `sumOfNames` of the kernel takes it. */
 function keyOf(name: string): string {
   return name.replace(/^([SED]RR\d+\.\d+)\.[12]$|\/[12]$/, '$1');
 }

@@ -1,7 +1,4 @@
-/**
- * The rest of a shuffle whose earlier attempt was killed after it had written the whole output: only moves to the final
- * names are left.
- */
+/** The rest of a shuffle that was killed after it had written the whole output: moves to the final names. */
 import type { CommitJournal } from '../output/commit-journal.js';
 import type { JobFiles } from './job-files.js';
 import type { JobProgress } from './job-progress.js';

@@ -1,4 +1,3 @@
-/** What a job reports of each group of inputs. */
 import { fractionOfParts } from '../../workers/read/field-sum.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { GroupAmount } from '../passes/group-amounts.js';
@@ -25,7 +24,7 @@ export function reportGroups(
   });
 }
 
-/** The sum of a field of all copies. @param undrawnSum of those that were not drawn. */
+/** The sum of a field over all copies; `undrawnSum` is that of the copies that were not drawn. */
 function writtenSum(amount: Fraction, weight: Weight, undrawnSum: bigint): number {
   const undrawn = fractionOfParts(undrawnSum);
   return numberOf({

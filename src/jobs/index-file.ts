@@ -3,10 +3,10 @@
  *
  *     plan      the file -> ranges of it, or members, one a task       openSource, index-spans.ts
  *     note      one task a range: where records lie -> blocks          ../../workers/tasks/note-records.ts
- *     commit    tables behind the blocks, the header; sync, rename     ../record-index/index-attempt.ts
+ *     commit    tables after the blocks, the header; sync, rename      ../record-index/index-attempt.ts
  *
- * The index gets its final name, and replaces a former index, when all of it is durable; until then it has a name of its
- * own. As in a shuffle, the parts that the tasks read must tile the file.
+ * The index gets its final name, and replaces a former index, when all of it is durable. As in a shuffle, the parts
+ * that the tasks read must tile the file.
  */
 import type { ReadSettings } from '../../workers/settings.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
@@ -53,7 +53,7 @@ import {
 } from './request.js';
 
 /**
- * Makes the record index of a file. With the index, `openIndexed` reads the records in any order. A complete new index
+ * Makes the record index of a file, with which `openIndexed` reads the records in any order. A complete new index
  * replaces a former one.
  *
  * @param file a regular file. If it is compressed, its members must be small: at most 64 MiB decoded.
@@ -129,7 +129,6 @@ async function makeIndex(
   return { records: recordCount, index: target, indexBytes: committed.value };
 }
 
-/** The file to index, and how to read it. */
 interface IndexedSource {
   readonly request: InputRequest & MachineRequest & TalkRequest;
   readonly input: FileInput;
@@ -173,12 +172,12 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   return { request, input, framing, memoryNeed };
 }
 
-/** Opening a file compares it with the version that was planned. @throws InputError ERR_INPUT_CHANGED */
+/** Opening a file compares it with the version that was planned. */
 function requireUnchanged({ path, version }: FileInput): void {
   new RegularInput(path, version, JobControl.create([], 0), UNGATED).close();
 }
 
-/** @returns the results of the tasks, in the order of the file. */
+/** Returns the results of the tasks in the order of the file. */
 async function noteRecords(
   work: ReadableInputs & { readonly slices: readonly Slice[]; readonly settings: ReadSettings },
   threads: Threads,
@@ -202,7 +201,7 @@ async function noteRecords(
   return results;
 }
 
-/** @throws VerificationError if the parts that the tasks read do not tile the file, or its members lie about their sizes. */
+/** Checks that the parts that the tasks read tile the file, and that its members hold as many bytes as they say. */
 function verified(
   { input, request, framing }: IndexedSource,
   spans: WrittenSpans | undefined,

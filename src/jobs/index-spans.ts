@@ -16,11 +16,7 @@ export interface WrittenSpans extends MemberCuts {
 /** Decoded bytes between two points where the file may be cut. */
 const POINT_SPACING_BYTES = 256 * 1024;
 
-/**
- * Writes the cells of the spans into the index.
- * @param offset of the first cell.
- * @throws UsageError if a reader would have to decode too much to get one record.
- */
+/** @param offset where the first cell goes. */
 export async function writeSpans(
   input: FileInput,
   framing: Framing,
@@ -46,7 +42,6 @@ export async function writeSpans(
   return { ...cuts, cellCount: cells.finish() };
 }
 
-/** Writes the entries of cells one after the other, many at a time. */
 class CellWriter {
   readonly #index: OpenFile;
   readonly #encoder = new CellEncoder();

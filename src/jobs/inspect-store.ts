@@ -1,7 +1,3 @@
-/**
- * Describes a pile store in numbers, and compares the manifest with the indexes and data files.
- */
-
 import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
@@ -18,7 +14,6 @@ import type { ShuffleProgress } from './options.js';
 import { completeTalk } from './request.js';
 import { verifyStore } from './verify-store.js';
 
-/** How closely the store is looked at. */
 export interface InspectOptions {
   /** Reads every record and compares all checksums. Default: reads only the manifest and the indexes. */
   readonly verify?: boolean | undefined;
@@ -30,9 +25,7 @@ export interface InspectOptions {
   readonly onWarning?: ((line: string) => void) | undefined;
 }
 
-/** The present state of a store. */
 export interface StoreReport {
-  /** Path of the store. */
   readonly directory: string;
   /** 16 hex digits, unique to this store. */
   readonly id: string;
@@ -44,25 +37,22 @@ export interface StoreReport {
   readonly time: string;
   /** Oldest first. */
   readonly generations: readonly GenerationSummary[];
-  /** Number of inputs. */
   readonly inputs: number;
   readonly records: number;
-  /** Bytes of all records. */
   readonly bytes: number;
   /** Multiset checksum of all records, as in `ShuffleReport`. */
   readonly checksum: string;
   readonly longestRecordBytes: number;
-  /** Number of pile sets. */
   readonly pileSets: number;
-  /** Bytes of the data files of these pile sets. */
+  /** Bytes of the data files. */
   readonly diskBytes: number;
   /** Bytes of one pile: its records, plus 12 bytes a record. */
   readonly pileBytes: { readonly least: number; readonly mean: number; readonly most: number };
-  /** Number of pile sets that were removed from the store and are not yet deleted. */
+  /** Pile sets that were removed from the store and are not yet deleted. */
   readonly removedPileSets: number;
   /** Pile sets that belong to no state of the store and to no writer: a lost manifest has named them. */
   readonly unowned: UnownedPileSets;
-  /** Number of writers at work, and of writers that ended without cleaning up. */
+  /** Writers at work, and writers that ended without cleaning up. */
   readonly writers: number;
   /** Whether every record was read. */
   readonly verified: boolean;
@@ -76,12 +66,13 @@ const INSPECT_OPTIONS: OptionNames<InspectOptions> = {
 };
 
 /**
- * Describes a store. Others may read and write the store meanwhile.
+ * Describes a store in numbers, and compares its manifest with its indexes and data files. Others may read and write
+ * the store meanwhile.
  *
  * @param tuning sizes for tests; they do not change the result.
  * @throws UsageError ERR_STORE if the directory is not a store, or if a pile set was expired and deleted meanwhile;
- *   VerificationError for the first damage, if the manifest of the present state is lost, and with `verify` if there are pile
- *   sets that a lost manifest has named; SystemError; AbortError
+ *   VerificationError for the first damage, if the manifest of the present state is lost, and with `verify` if there
+ *   are pile sets that a lost manifest has named; SystemError; AbortError
  */
 export async function inspectStore(
   storeDirectory: string,

@@ -18,7 +18,6 @@ import { type FilesSite, realTempDirsOf } from './site.js';
 import { noteShareWeights } from './weigh-job.js';
 import type { KeptLayout } from './work-plan.js';
 
-/** The job to describe. */
 export interface DescribedJob {
   readonly request: ShuffleRequest;
   readonly inputs: readonly Input[];
@@ -26,13 +25,12 @@ export interface DescribedJob {
   readonly weighing?: Weighing | undefined;
 }
 
-/** The part of the plan that the manifest keeps. */
 export interface DescribedPlan {
   readonly isResumable: boolean;
   readonly layout: KeptLayout | undefined;
 }
 
-/** The manifest of a shuffle that starts. The order of the fields is the order in the file. */
+/** The order of the fields is the order in the file. */
 export async function describeJob(
   job: DescribedJob,
   { isResumable, layout }: DescribedPlan,
@@ -54,10 +52,7 @@ export async function describeJob(
   };
 }
 
-/**
- * The manifest of a job without inputs: it reads a store, or makes its records. It cannot be resumed: the manifest only says
- * whose files these are.
- */
+/** The manifest of a job that reads a store or makes its records: it only says whose files these are. */
 export async function describeWithoutInputs(
   request: OutputRequest,
   seed: string,
@@ -151,10 +146,9 @@ function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
   }
 }
 
-/** How the output is cut, as the manifest has it. */
 type DescribedCuts = Pick<JobManifest, 'shards' | 'splits'>;
 
-/** The same without the amounts that turn out to be impossible when the records are known: their job may go on with others. */
+/** Leaves out the amounts that may turn out to be impossible: such a job may be resumed with others. */
 function withoutAmounts({ shards, splits }: DescribedCuts): DescribedCuts {
   const without = (rule: JobManifest['shards']) =>
     rule === null || rule.by === 'count' ? rule : { ...rule, amount: 0 };
@@ -164,12 +158,7 @@ function withoutAmounts({ shards, splits }: DescribedCuts): DescribedCuts {
   };
 }
 
-/**
- * @param isCut whether a part of the output is written, or is noted to begin somewhere.
- * @returns the manifest, with the cuts of the requested job.
- * @throws UsageError ERR_JOB_DIFFERS if the unfinished job differs from the requested one; the message has the first
- *   difference. InputError ERR_INPUT_CHANGED if an input has changed.
- */
+/** Returns the manifest, with the cuts of the request. `isCut`: a part of the output is written, or its place noted. */
 export async function requireSameJob(
   manifest: JobManifest,
   job: DescribedJob,

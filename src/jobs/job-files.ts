@@ -1,7 +1,4 @@
-/**
- * The files of a job whose output is on disk: its job directory, temp data and staged output. The job makes them or finds
- * them again when it starts, and keeps or removes them when it ends.
- */
+/** The files of a job whose output is on disk: its job directory, temp data and staged output, from start to end. */
 import { join } from 'node:path';
 import {
   addCleanupErrors,
@@ -41,7 +38,6 @@ import type { KeptLayout } from './work-plan.js';
 export interface JobFilesParts {
   readonly site: FilesSite;
   readonly directory: JobDirectory;
-  /** Undefined: the job starts anew. */
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
@@ -51,17 +47,15 @@ export interface JobFilesParts {
   /** Undefined: between the passes, nothing on disk is of use to a later attempt. */
   readonly layout: KeptLayout | undefined;
   readonly keepTemp: boolean;
-  /** Makes the manifest of a job that starts anew. */
   readonly describe: (removesJobDirectory: boolean) => Promise<JobManifest>;
 }
 
 export class JobFiles {
   readonly kind = 'files';
-  /** Where the pile sets of the job go. */
   readonly piles: RescatterTarget;
   readonly output: StagedOutput;
   readonly #parts: JobFilesParts;
-  /** Whether the job directory stays when the job ends, as decided so far. */
+  /** As decided so far. */
   #fate: JobFate;
   #mayHaveJournal: boolean;
   #manifest: JobManifest | undefined;
@@ -130,7 +124,6 @@ export class JobFiles {
     };
   }
 
-  /** Makes the files of the job, or finds them again. */
   async open(): Promise<void> {
     const { earlier } = this.#parts;
     if (earlier === undefined) return this.#startAnew();
@@ -142,7 +135,7 @@ export class JobFiles {
     }
   }
 
-  /** Makes the output durable, then visible. @returns the final paths of the shards; none for one output. */
+  /** Makes the output durable, then visible. Returns the final paths of the shards; none for one output. */
   async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
     const { isResumable } = this.#parts;
     const moves = await this.output.prepareCommit(summary, control);
@@ -161,10 +154,7 @@ export class JobFiles {
     await directory.syncNames();
   }
 
-  /**
-   * Decides, before anything is removed, whether the work so far stays for a later attempt.
-   * @param warn tells of what stays though nobody can resume it.
-   */
+  /** Decides, before anything is removed, whether the work stays. `warn` hears of what stays but cannot be resumed. */
   async failed(error: unknown, warn: (error: unknown) => void): Promise<void> {
     const { site, mayResume } = this.#parts;
     const mayHaveWork = this.#mayHaveJournal || this.outlivesJob || error instanceof StagedOutputError;
@@ -180,19 +170,17 @@ export class JobFiles {
     }
   }
 
-  /** The outputs have their final names. */
   async succeeded(): Promise<void> {
     const { keepTemp } = this.#parts;
     this.#fate = keepTemp ? 'kept' : 'completed';
     if (keepTemp) await this.#removeRecordsOfOutput();
   }
 
-  /** Keeps or removes the directory, and releases it. The job must have closed all its files there. */
+  /** The job must have closed all its files in the directory. */
   end(): Promise<void> {
     return this.#parts.directory.end(this.#fate);
   }
 
-  /** Discards the files of an earlier attempt. */
   async #startAnew(): Promise<void> {
     const { site, directory, isResumable, describe } = this.#parts;
     const { output, paths } = site;
@@ -214,7 +202,7 @@ export class JobFiles {
     const hasTempData = ranges.length > 0 || listCommittedSlices(site.paths.jobDirectory).length > 0;
     if (journal === undefined && hasTempData) directory.requireDataDirectories();
     await directory.makeDirectories(isResumable);
-    // Its cuts may be others now.
+    // The manifest may have other cuts now.
     if (journal === undefined) await replaceJobManifest(site.paths.jobDirectory, manifest);
     if (journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
   }
@@ -243,7 +231,7 @@ function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
   }
 }
 
-/** @returns whether all piles of a stripe are finished. */
+/** Returns a function that tells whether all piles of a stripe are finished. */
 function stripesOf(
   ranges: readonly { readonly first: number; readonly end: number }[],
   layout: KeptLayout,
@@ -256,7 +244,6 @@ function stripesOf(
   };
 }
 
-/** @param mayHavePileSets whether there may be committed pile sets. */
 async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileSets: boolean): Promise<boolean> {
   try {
     if (!nameExists(jobDirectory, 'temp')) return false;

@@ -12,7 +12,6 @@ interface PhasedJob {
     readonly memoryNeed: Pick<MemoryNeed, 'recordBytes' | 'meanRecordBytes'>;
   };
   readonly isCounted: boolean;
-  /** Undefined: the job starts anew. */
   readonly earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined;
 }
 
@@ -40,7 +39,7 @@ export function measuresPiles(
   return earlier?.distinctNote === undefined && isMeasuredBefore(request);
 }
 
-/** An output without end is never done by half, and no time is left to its end. */
+/** Progress of a job without end tells neither the part that is done nor the time that is left. */
 export function isEndless({ repeat, headCount }: Pick<ShuffleRequest, 'repeat' | 'headCount'>): boolean {
   return repeat && headCount === undefined;
 }

@@ -1,6 +1,3 @@
-/**
- * Measures how a job spends its time: step by step, and by phase for all threads of each pass.
- */
 import type { TaskName, TaskProfile } from '../../workers/tasks.js';
 import { PHASES, type Phase } from '../phase-clock.js';
 import { ignoreThrown } from './job.js';
@@ -9,7 +6,7 @@ import type { ReportLog } from './report/report-log.js';
 
 const PASS1_KINDS: readonly TaskName[] = ['count', 'count-records', 'scatter'];
 
-/** Collects the profiles of tasks. */
+/** Measures how a job spends its time: step by step, and by phase for all threads of each pass. */
 export class ProfileLog {
   readonly #tasks: TaskProfile[] = [];
   readonly #began = performance.now();
@@ -33,7 +30,6 @@ export class ProfileLog {
     this.#pass2Began = performance.now();
   }
 
-  /** @param result of the job that has just ended. */
   async tell(
     options: ShuffleOptions | (ShuffleStoreOptions & { readonly report?: undefined }),
     result: ShuffleReport,

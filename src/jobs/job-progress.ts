@@ -1,7 +1,4 @@
-/**
- * Reports to the caller, five times a second, how far the job has come. The threads count bytes in shared memory; only
- * this file reads a clock.
- */
+/** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Counter, JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readResidentBytes } from '../machine/limits.js';
@@ -22,11 +19,9 @@ const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
 /** The counter of what an earlier attempt did of a phase. */
 const RESUMED_COUNTER: Partial<Record<JobPhase, Counter>> = { scatter: 'resumedBytes', shuffle: 'resumedOutputBytes' };
 
-/** What a job works with, to tell what it does with it. */
 export interface WatchedMachine {
-  /** Those whose permits the job's control words have. */
+  /** The gates whose permits the control words of the job have. */
   readonly gates: DeviceGates;
-  /** Undefined: the job plans with none. */
   readonly budgetBytes: number | undefined;
 }
 
@@ -36,10 +31,10 @@ export class JobProgress {
   readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
   readonly #machine: WatchedMachine;
   #phases: readonly PhaseBytes[];
-  /** What the caller's function threw. */
+  /** What `onProgress` threw. */
   #failure: { readonly thrown: unknown } | undefined;
 
-  /** @param phases all phases of the job. The bytes of a phase are replaced by better known ones when it begins and ends. */
+  /** @param phases all phases of the job; `during` replaces their bytes by better known ones. */
   constructor(
     control: JobControl,
     stop: JobStop,
@@ -54,10 +49,7 @@ export class JobProgress {
     this.#machine = machine;
   }
 
-  /**
-   * Runs one phase and reports on it. If the caller's function throws, this stops the job and throws the same, except
-   * after the output is committed. @returns the result of the phase and its seconds.
-   */
+  /** Runs one phase and reports on it. What `onProgress` throws ends the job, unless its output is committed. */
   async during<T>(
     phase: JobPhase,
     bytesTotal: number | undefined,
@@ -122,7 +114,7 @@ export class JobProgress {
     }));
   }
 
-  /** Asks for the progress only if the caller does. */
+  /** Makes the progress only if the caller asks for it. */
   #tell(progress: () => ShuffleProgress): void {
     if (this.#onProgress === undefined || this.#failure !== undefined) return;
     try {

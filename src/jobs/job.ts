@@ -1,14 +1,10 @@
-/**
- * The frame of every job: refuses a job that is aborted before it starts, measures its time, and releases its resources,
- * the last one first.
- */
+/** The frame of every job: refuses an aborted start, measures time, and releases resources, the last one first. */
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
 import { fewFilesError, keepFileFree } from '../machine/few-files.js';
 import type { ShuffleOptions } from './options.js';
 
-/** What a job gets from its frame. */
 export interface JobScope {
   /** Called when the job ends, whether it succeeds or fails, the last one first. */
   readonly releases: Release[];
@@ -16,7 +12,6 @@ export interface JobScope {
   readonly warn: (error: unknown) => void;
 }
 
-/** @returns the result of the job, and its seconds. */
 export async function runJob<T>(
   { signal, onWarning }: Pick<ShuffleOptions, 'signal' | 'onWarning'>,
   job: (scope: JobScope) => Promise<T>,

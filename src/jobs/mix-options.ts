@@ -1,7 +1,4 @@
-/**
- * Checks the options `weights` and `mix`, and reads factors and shares as exact numbers. A mix of weights is the same as
- * weights; a mix of shares becomes weights when the inputs are counted.
- */
+/** Reads `weights` and `mix` as exact numbers. A mix of shares becomes weights when the inputs are counted. */
 import { createHash } from 'node:crypto';
 import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
@@ -25,10 +22,9 @@ export interface WeightRule extends InputGroup {
   readonly weight: Weight;
 }
 
-/** A mix of shares, with the inputs of each group. */
 export interface ShareRequest extends ShareMix {
   readonly groups: readonly (ShareGroup & InputGroup)[];
-  /** Whose sum is the unit; undefined: records or bytes are. */
+  /** The field whose sum is the unit; undefined if the unit is records or bytes. */
   readonly field: NumberField | undefined;
 }
 
@@ -36,9 +32,9 @@ export interface MixRequest {
   /** Empty: each record comes once, or `shares` say how often. */
   readonly weights: readonly WeightRule[];
   readonly shares: ShareRequest | undefined;
-  /** The option that says so, in backquotes. */
+  /** The option that the caller gave, in backquotes. */
   readonly mixOption: '`weights`' | '`mix`';
-  /** All of it in words, for comparison. */
+  /** All of the mix in words, to compare it when a job is resumed. */
   readonly mixWords: readonly string[];
 }
 
@@ -177,7 +173,6 @@ function readTotal(total: unknown): bigint | undefined {
   return BigInt(requireWhole('`mix`: total', total, 1));
 }
 
-/** @param what the message begins with this. */
 function readWeight(what: string, factor: unknown): Weight {
   const fraction = readFraction(factor);
   if (fraction === undefined) throw new UsageError(`${what}: expected a number of at least 0, such as 2.5 or 0.1`);

@@ -1,6 +1,4 @@
-/**
- * The site of a job while the job works: its temp disks and its open output.
- */
+/** The site of a job while it works: its temp disks and its open output. */
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
@@ -21,13 +19,12 @@ import { JobFiles, type JobFilesParts } from './job-files.js';
 import type { StreamSite } from './site.js';
 import type { TempDisks } from './temp-disks.js';
 
-/** The site of a job that writes a stream. */
 export interface OpenStream {
   readonly kind: 'stream';
   readonly output: StreamOutput;
 }
 
-/** The same with temp data in private directories; the job leaves no files. */
+/** Temp data lies in private directories; the job leaves no files. */
 export interface JobStream extends OpenStream {
   readonly piles: RescatterTarget;
 }
@@ -55,17 +52,13 @@ export async function openStream(
   return { ...stream, piles: { disks, indexDirectory: disks[0]?.directory ?? '' } };
 }
 
-/** Opens the output of a job without temp data. */
 export async function openOutputStream(path: string, control: JobControl, releases: Release[]): Promise<OpenStream> {
   const output = await StreamOutput.open(path, control);
   releases.push(() => output.release());
   return { kind: 'stream', output };
 }
 
-/**
- * Does the work of a job at its site. The threads of the work end before the fate of the files is decided, because they
- * have files open and may still write.
- */
+/** The threads end before the fate of the files is decided, because they have files open and may still write. */
 export async function workAt<T>(
   site: JobFiles | OpenStream,
   { warn }: JobScope,
@@ -87,20 +80,17 @@ export async function workAt<T>(
   return result;
 }
 
-/** The output when all records are written. */
 interface WrittenOutput {
   readonly layout: OutputLayout;
   readonly regions: readonly WrittenRegion[];
 }
 
-/** The same of a shuffle, with the totals of all records in it. */
 export interface ShuffledOutput extends WrittenOutput {
   readonly written: TotalsSum;
   /** What the output has of each pile. */
   readonly totals: PileTotals;
 }
 
-/** Cuts the output, and does the shuffle pass. */
 export async function shuffleTo(
   site: OpenSite,
   plan: OutputPlan,
@@ -115,7 +105,6 @@ export async function shuffleTo(
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
 }
 
-/** Makes the output ready for records. @returns the target of the tasks of the shuffle pass. */
 export async function beginOutput(
   site: JobFiles | OpenStream,
   layout: OutputLayout,
@@ -129,10 +118,7 @@ export async function beginOutput(
   );
 }
 
-/**
- * Writes headers and trailers, verifies the output, and makes it durable and visible.
- * @returns the final paths of the shards; none for one output.
- */
+/** Completes, verifies and commits the output. Returns the final paths of the shards; none for one output. */
 export async function commitOutput(
   site: JobFiles | OpenStream,
   { layout, regions }: WrittenOutput,

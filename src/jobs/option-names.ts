@@ -1,4 +1,3 @@
-/** The names of the options of the jobs, for `requireKnownOptions`. */
 import type { OptionNames } from '../known-options.js';
 import type {
   AppendOptions,

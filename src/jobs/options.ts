@@ -1,7 +1,4 @@
-/**
- * The public types of the jobs: options, reports, progress. `request.ts` fills in the defaults and refuses wrong values
- * with a UsageError, code ERR_OPTION.
- */
+/** The public types of the jobs. `request.ts` fills in the defaults and refuses wrong values with ERR_OPTION. */
 
 import type { NamedInput } from '../inputs/expand-names.js';
 import type { InputIdRule } from '../inputs/ids.js';
@@ -39,10 +36,7 @@ export type RecordKind =
   /** A record is a sample of a tar file: consecutive members whose names are equal up to the first dot. */
   | { readonly by: 'webdataset' };
 
-/**
- * The header at the beginning of every input. All inputs must have the same header. The output, or each shard, begins
- * with it once.
- */
+/** The header of every input, the same in all of them. The output, or each shard, begins with it once. */
 export type HeaderKind =
   /** This many lines, 1 to 1,048,576, with the delimiter of the records. With CSV: this many rows. */
   | { readonly lines: number }
@@ -54,24 +48,21 @@ export type HeaderKind =
 /** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
 export type JobPhase = 'count' | 'scatter' | 'measure' | 'shuffle' | 'commit' | 'verify';
 
-/** A phase, and how many bytes it works through. */
 export interface PhaseBytes {
   readonly phase: JobPhase;
   /** An estimate until the phase begins. Undefined: the inputs have an unknown size, or the output has no end. */
   readonly bytes: number | undefined;
 }
 
-/** How far a job has come. */
 export interface ShuffleProgress {
   /**
-   * `count` comes first if a `mix` has shares. `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output
-   * durable and visible. Between the passes, `measure` finds which of equal records stay, and `draw` copies the records
-   * that `repeat` draws.
+   * `count` comes first if a `mix` has shares. `scatter` is pass 1, `shuffle` is pass 2. Between them, `measure` finds
+   * which of equal records stay. `commit` makes the output durable and visible. `verify` reads what is to be checked.
    */
   readonly phase: JobPhase;
   /**
-   * Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. In
-   * `verify`: of the store on disk.
+   * Bytes done in this phase: in pass 1 of the inputs as stored, in pass 2 of the output before compression, in
+   * `verify` of the files as stored.
    */
   readonly bytesDone: number;
   /** The part of `bytesDone` that an earlier attempt did. This job does not do it again. */
@@ -109,10 +100,7 @@ export interface MemberProgress {
   readonly endShare: number;
 }
 
-/**
- * What a job does on a disk. Bytes count from the start of the job, or of the member; written bytes may still be in the
- * page cache.
- */
+/** What a job, or its member, has done on a disk since it started. Written bytes may still be in the page cache. */
 export interface DiskProgress {
   /** As the system calls it: `nvme0n1`, `server:/export`. A name may hold any characters. */
   readonly name: string;
@@ -124,7 +112,6 @@ export interface DiskProgress {
   readonly callLimit: number;
 }
 
-/** A weight of inputs. */
 export interface InputWeight {
   /**
    * A path, or a glob pattern. As in .gitignore: a pattern with a slash is compared with the paths of inputs, as given
@@ -164,7 +151,7 @@ export interface MixGroup {
   readonly max_epochs?: number | string | undefined;
 }
 
-/** What a job read and wrote of the inputs of one weight. */
+/** What a job read and wrote of the inputs of one weight or group. */
 export interface GroupReport {
   /** The glob, or the name in the mix. Undefined: the inputs that are in no group. */
   readonly name: string | undefined;
@@ -179,8 +166,7 @@ export interface GroupReport {
   /** How often its records came on average: those of `weighed`, divided by those of `read`. */
   readonly epochs: number;
   /**
-   * `read`, `expected` and `weighed` in the unit of a mix with shares, such as the sum of a field. Undefined where none
-   * was counted.
+   * `read`, `expected` and `weighed` in the unit of a mix with shares, such as the sum of a field, if that was counted.
    */
   readonly unit:
     | { readonly name: string; readonly read: number; readonly expected: number; readonly weighed: number }
@@ -199,14 +185,13 @@ export interface SplitShards {
   readonly shardCount: Readonly<Record<string, number>>;
 }
 
-/** What is shuffled, how, and where the output goes. Only `inputs` is required. */
+/** Only `inputs` is required. */
 export interface ShuffleOptions {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
-   * the delimiter behind it, as in a file. A directory means all regular files below it, except hidden ones and those
-   * that pileshuf made beside data. Files of a directory or
-   * pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the
-   * output depends on the order of the inputs.
+   * the delimiter after it, as in a file. A directory means all regular files below it, except hidden ones and those
+   * that pileshuf made beside data. Files of a directory or pattern are sorted by the bytes of their paths. `{ path }`
+   * is never a pattern. With the default `inputIds`, the output depends on the order of the inputs.
    */
   readonly inputs: readonly NamedInput[];
   /**
@@ -223,9 +208,8 @@ export interface ShuffleOptions {
   readonly exclude?: readonly string[] | undefined;
   /**
    * The ids of the inputs; no two may be equal. The order of the records depends on the seed and these ids. `ordinal`:
-   * the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: one id for
-   * each input, in their order. With any rule but `ordinal`, the order of the inputs does not matter. Default
-   * `ordinal`.
+   * the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: the id of
+   * each, in order. With any rule but `ordinal`, the order of the inputs does not matter. Default `ordinal`.
    */
   readonly inputIds?: InputIdRule | undefined;
   /**
@@ -242,23 +226,20 @@ export interface ShuffleOptions {
    * Default: each record once.
    */
   readonly weights?: readonly InputWeight[] | undefined;
-  /**
-   * Weights of groups of inputs, or the shares that groups have of the output. Cannot be combined with `weights`.
-   * Default: none.
-   */
+  /** Weights of groups of inputs, or their shares of the output. Cannot be combined with `weights`. Default: none. */
   readonly mix?: Mix | undefined;
   /** The output has only this many records: the first records of the order. Default: all. */
   readonly headCount?: number | undefined;
   /**
-   * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without
-   * `headCount`, the output has no end: it must be a stream, and the job ends when its reader leaves or `signal` fires.
-   * Default false.
+   * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without it,
+   * the output has no end: it must be a stream, which ends when its reader leaves or `signal` fires. Default false.
    */
   readonly repeat?: boolean | undefined;
   /**
    * Keeps one of equal records. Records are equal if all of their bytes are, delimiters included. The order then
-   * depends only on the seed and the different records, not on the inputs that hold them (docs/CHOOSING-RECORDS.md). `headCount`
-   * and `repeat` apply to the kept records. Cannot be combined with `inputIds` or samples of tar files. Default false.
+   * depends only on the seed and the different records, not on the inputs that hold them (docs/CHOOSING-RECORDS.md).
+   * `headCount` and `repeat` apply to the kept records. Cannot be combined with `inputIds` or samples of tar files.
+   * Default false.
    */
   readonly unique?: boolean | undefined;
   /**
@@ -279,10 +260,7 @@ export interface ShuffleOptions {
    * shares. Default: each record for itself.
    */
   readonly splitBy?: string | undefined;
-  /**
-   * The value of records in which `splitBy` or `uniqueBy` finds none. Default: such a record is an error,
-   * ERR_FIELD_MISSING.
-   */
+  /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: an error, ERR_FIELD_MISSING. */
   readonly missing?: string | undefined;
   /** Cuts the output into several files. Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;
@@ -306,16 +284,13 @@ export interface ShuffleOptions {
    */
   readonly tempDirs?: readonly string[] | undefined;
   /**
-   * Compresses temp data, which saves time if the temp disks are slow (docs/SCALE.md). Levels are 1 to 22,
-   * default 1. The output does not depend on it. You may change it when you resume a job. Default: no compression.
+   * Compresses temp data, which saves time if the temp disks are slow (docs/SCALE.md). Levels are 1 to 22, default 1.
+   * The output does not depend on it. You may change it when you resume a job. Default: no compression.
    */
   readonly tempCompress?: { readonly codec: 'zstd'; readonly level?: number | undefined } | undefined;
   /** Worker threads, 1 to 1024. Default: the number of CPUs that this process may use. */
   readonly workers?: number | undefined;
-  /**
-   * For a path, the largest number of concurrent I/O calls on the device that holds the path, 1 to 65,536. Default: by
-   * the kind of the device.
-   */
+  /** For a path, the most concurrent I/O calls on its device, 1 to 65,536. Default: by the kind of the device. */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
   /**
    * What a record is. Default: each line is a record, and an input that is clearly of another format is an error,
@@ -326,22 +301,16 @@ export interface ShuffleOptions {
   readonly zeroTerminated?: boolean | undefined;
   /** Leaves out records that are empty or white space (ASCII). The report counts them. Default false. */
   readonly skipBlank?: boolean | undefined;
-  /**
-   * What stands before the records of each input. Default: inputs have no header, except `records` of `npy` and
-   * `webdataset`, which have their own.
-   */
+  /** The header of each input. Default: none, but records of `npy` and `webdataset` have headers of their own. */
   readonly header?: HeaderKind | undefined;
   /**
    * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
-   * standard input, and reads the records from its standard output. Default: pileshuf recognises compressed inputs by
-   * their first bytes. It decodes gzip and zstd itself, and starts the programs bzip2, xz and lz4 for their formats.
-   * `none`: no input is decoded, whatever it begins with.
+   * standard input, and reads the records from its standard output. `none`: no input is decoded, whatever it begins
+   * with. Default: pileshuf recognises compressed inputs by their first bytes. It decodes gzip and zstd itself, and
+   * starts the programs bzip2, xz and lz4 for their formats.
    */
   readonly decompressProgram?: readonly string[] | 'none' | undefined;
-  /**
-   * Whether the program igzip decodes large gzip files, if it is on PATH. It takes a third of the time of `node:zlib`,
-   * and the result is the same. Default true.
-   */
+  /** Whether igzip, if on PATH, decodes large gzip files: in a third of the time, to the same bytes. Default true. */
   readonly igzip?: boolean | undefined;
   /** Longest accepted record, in bytes with its delimiter, at most 2,080,374,784. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
@@ -358,9 +327,7 @@ export interface ShuffleOptions {
    * `resume`. Default: a name derived from the output, in the first of the temp directories.
    */
   readonly jobDir?: string | undefined;
-  /**
-   * Keeps the job directory and the temp data after success. The output must be a file or a directory. Default false.
-   */
+  /** Keeps the job directory and temp data after success. The output must be a file or a directory. Default false. */
   readonly keepTemp?: boolean | undefined;
   /** Stops the job, which then throws an AbortError. */
   readonly signal?: AbortSignal | undefined;
@@ -371,9 +338,9 @@ export interface ShuffleOptions {
   /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
   /**
-   * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file of JSON; `{ file: 'x.html', textOf: reportPage }`
-   * writes a page. A function is called with the same data. If the report fails, a warning says so, and the output
-   * stays. Default: no report.
+   * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file of JSON. An object such as
+   * `{ file: 'x.html', textOf: reportPage }` writes a page. A function is called with the same data. If the report
+   * fails, a warning says so, and the output stays. Default: no report.
    */
   readonly report?: string | ReportFile | ((report: JobReport) => void) | undefined;
 }
@@ -416,25 +383,16 @@ export interface ShuffleReport {
     readonly commit: number;
   };
   readonly inputCount: number;
-  /**
-   * The records of the inputs that are not in the output because of `headCount`. Undefined without `headCount`, and if
-   * an earlier attempt had written all of the output.
-   */
+  /** What `headCount` left out. Undefined without it, and if an earlier attempt had written all of the output. */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
-  /**
-   * The records that `skipBlank` left out. Undefined without it, and if an earlier attempt had written all of the
-   * output.
-   */
+  /** What `skipBlank` left out. Undefined without it, and if an earlier attempt had written all of the output. */
   readonly blank: { readonly records: number; readonly bytes: number } | undefined;
   /**
-   * What was read and written of each weight or group, and of the inputs without a weight or group. Undefined without
-   * `weights` and `mix`, and if an earlier attempt had written all of the output.
+   * What was read and written of each weight or group, and of the inputs without one. Undefined without `weights` and
+   * `mix`, and if an earlier attempt had written all of the output.
    */
   readonly groups: readonly GroupReport[] | undefined;
-  /**
-   * The records that `unique` or `uniqueBy` dropped. Undefined without these options, and if an earlier attempt had
-   * written all of the output.
-   */
+  /** What `unique` or `uniqueBy` dropped. Undefined without them, and if an earlier attempt had written all output. */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;
   readonly piles: number;
@@ -462,11 +420,10 @@ export interface ShuffleReport {
     | undefined;
 }
 
-/** A split of the output. */
 export interface SplitReport {
   readonly name: string;
   readonly records: number;
-  /** Of its records, as in `ShuffleReport`. */
+  /** Bytes of its records, as in `ShuffleReport`. */
   readonly bytes: number;
   readonly checksum: string;
   /** Paths of its shards in order. */
@@ -478,7 +435,6 @@ export interface SplitReport {
 /** Seconds of all threads together in one pass. `idle` is workers times elapsed time, minus all phases. */
 export type PassSeconds = PhaseSeconds & { readonly idle: number };
 
-/** How a job spent its time. */
 export interface JobProfile {
   readonly workers: number;
   readonly records: number;
@@ -492,7 +448,6 @@ export interface JobProfile {
     /** Until pass 1 starts: inputs, plan, directories, threads. */
     readonly prepare: number;
     readonly pass1: number;
-    /** Between the passes. */
     readonly between: number;
     readonly pass2: number;
     readonly commit: number;
@@ -569,7 +524,6 @@ export interface ShuffleTogetherOptions
   readonly resume?: boolean | undefined;
 }
 
-/** One member of the output. */
 export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> {
   readonly name: string;
   /** Paths of its shards in order, or of its one file. */
@@ -619,18 +573,14 @@ export interface AppendOptions
   readonly replace?: boolean | undefined;
   /** The seed of the store. An existing store must have the same. Default: a new store draws one at random. */
   readonly seed?: string | undefined;
-  /**
-   * The number of piles of the store, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`.
-   */
+  /** Number of piles of the store, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`. */
   readonly piles?: number | undefined;
   /** Bytes of records that you expect a new store to hold at most. Default: four times these inputs. */
   readonly expectedBytes?: number | undefined;
 }
 
 export interface AppendReport extends Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'inputCount' | 'blank'> {
-  /** The seed of the store. */
   readonly seed: string;
-  /** The number of piles of the store. */
   readonly piles: number;
   readonly generation: string;
   /** Number of the store's first state with these records. */
@@ -682,7 +632,6 @@ export interface IndexOptions
 
 export interface IndexReport {
   readonly records: number;
-  /** Path of the index. */
   readonly index: string;
   readonly indexBytes: number;
   /** Elapsed time. */

@@ -1,6 +1,4 @@
-/**
- * Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile.
- */
+/** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
 import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
@@ -16,7 +14,6 @@ import { keySplitValues } from './split-values.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
 import { keyRuleOf } from './unique-records.js';
 
-/** A shuffle at its site, ready for its passes. */
 export interface RunningShuffle {
   readonly site: OpenSite;
   readonly prepared: PreparedShuffle;
@@ -29,7 +26,6 @@ export interface RunningShuffle {
   readonly tuning: Tuning;
 }
 
-/** What pass 1 leaves to pass 2. */
 export interface Pass1 {
   readonly all: ScatterOutcome;
   readonly seconds: number;
@@ -43,7 +39,6 @@ export function outlivesJob(site: OpenSite): boolean {
   return site.kind === 'files' && site.outlivesJob;
 }
 
-/** @throws PileshufError if an input cannot be read, a disk is full, or the job is stopped. */
 export async function runPass1({
   site,
   prepared,

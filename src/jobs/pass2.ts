@@ -17,19 +17,15 @@ import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { shuffleSettings } from './task-settings.js';
 import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
-/** What pass 2 has written. */
 export interface Pass2 {
   readonly output: ShuffledOutput;
   readonly seconds: number;
-  /** The piles of the output. */
   readonly piles: ScatteredPiles;
-  /** The same before they were cut down to the first records. */
+  /** The piles before they were cut down to the first records. */
   readonly distinct: ScatteredPiles;
-  /** Undefined: the output is not split. */
   readonly splits: readonly FoundSplit[] | undefined;
 }
 
-/** @throws PileshufError if a pile is not as it was, the output cannot be written, or the job is stopped. */
 export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2> {
   const { site, prepared, progress, profile } = job;
   const { request } = prepared;

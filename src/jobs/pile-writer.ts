@@ -1,6 +1,4 @@
-/**
- * Writes records from a program straight into the piles of a store, as pass 1 would, without input files.
- */
+/** Writes records from a program straight into the piles of a store, as pass 1 would, without input files. */
 import { Writable } from 'node:stream';
 import { Arena } from '../../workers/arena.js';
 import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
@@ -26,7 +24,6 @@ import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { ignoreThrown } from './job.js';
 
-/** What the records belong to, and how a new store is made. */
 export interface PileWriterOptions {
   /**
    * The input id of these records: any non-empty string, unique in the store. The order of the records depends on the
@@ -53,7 +50,6 @@ export interface PileWriterOptions {
 /** The records that a commit added to the store. */
 export interface PileCommit {
   readonly records: number;
-  /** Bytes of these records. */
   readonly bytes: number;
   /** Multiset checksum of these records, as in `ShuffleReport`. */
   readonly checksum: string;
@@ -113,7 +109,6 @@ interface WriterParts {
   readonly control: JobControl;
 }
 
-/** The resources of a writer until it ends. */
 interface OpenPileSet {
   readonly writer: PileSetWriter;
   readonly scatterArena: ScatterArena;
@@ -239,7 +234,6 @@ function openPileSet({ snapshot, inputId, memory, control }: WriterParts, attemp
   };
 }
 
-/** The totals of a commit. */
 type Totals = Pick<NewCommit, 'records' | 'bytes' | 'checksum' | 'longestRecordBytes'>;
 
 function completePileSet({ scatterer, scatterArena }: OpenPileSet): {

@@ -1,7 +1,4 @@
-/**
- * Plans and checks an append before the store gets its first byte. If the store does not exist, this creates it as the
- * last step.
- */
+/** Plans and checks an append before the store gets its first byte. The last step creates a missing store. */
 import { requireWhole, UsageError } from '../errors.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
@@ -38,7 +35,6 @@ import {
 import { TempDisks } from './temp-disks.js';
 import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
 
-/** The request for an append, complete. */
 export interface AppendRequest extends InputRequest, MachineRequest, TalkRequest {
   readonly generation: string;
   readonly replace: boolean;
@@ -55,7 +51,6 @@ export interface PreparedAppend extends ReadableInputs {
   readonly control: JobControl;
 }
 
-/** @throws UsageError, InputError or SystemError if the append cannot start. */
 export async function prepareAppend(
   storeDirectory: string,
   options: AppendOptions,
@@ -102,7 +97,6 @@ export async function prepareAppend(
 /** The plan for a store that may not exist yet. */
 interface StoreWork extends Pick<PreparedAppend, 'gates' | 'deviceGates' | 'plan' | 'control'> {
   readonly storeGate: GateNumber;
-  /** Whether the disk of the store is a rotating one. */
   readonly rotates: boolean;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Plans and checks a shuffle before it writes its first byte.
- */
+/** Plans and checks a shuffle before it writes its first byte. */
 import { UsageError } from '../errors.js';
 import { withColumnNumber } from '../formats/column-names.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -34,13 +32,12 @@ import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan
 export interface PreparedShuffle extends ReadableInputs {
   /** With the seed of a resumed attempt, and the framing from the headers. */
   readonly request: ShuffleRequest;
-  /** All, or none if the output has no records. */
+  /** All inputs, or none if the output has no records. */
   readonly inputsToRead: readonly Input[];
   readonly inputIds: InputIds;
   /** Whether a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
   readonly site: StreamSite | StartedFiles;
-  /** Undefined: the job starts anew. */
   readonly earlier: EarlierAttempt | undefined;
   readonly deviceGates: DeviceGates;
   readonly disks: TempDisks;
@@ -49,11 +46,9 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly control: JobControl;
   /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
   readonly spaceWatch: SpaceWatch | undefined;
-  /** Undefined: the job has no report. */
   readonly reportLog: ReportLog | undefined;
 }
 
-/** The inputs, and the directories that were looked through for them. */
 interface ListedPlaces {
   readonly inputs: readonly Input[];
   readonly directories: readonly string[];
@@ -63,19 +58,17 @@ interface ListedPlaces {
 export interface PreparingSteps {
   readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
-  /** Whether tasks of several machines do the job. Absent: this process does. */
+  /** Whether tasks of several machines do the job. */
   readonly isInTasks?: boolean;
-  /** Whether streams are left to the job. Absent: this is the job. */
+  /** Whether this is a preview, which leaves streams to the job. */
   readonly leavesStreams?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
 
 const STEPS: PreparingSteps = { findStart, countInputs };
-/** To plan tasks. */
 export const STEPS_OF_TASKS: PreparingSteps = { ...STEPS, isInTasks: true };
 
-/** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
@@ -95,7 +88,6 @@ export async function prepareShuffle(
   const grouped = await groupJob(asked, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
-  // Loaded only for a report.
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
   steps.checkPlaces?.(listed, chosen);
@@ -217,7 +209,7 @@ function mostRecordsOf(
   return Math.min(all, headCount ?? all);
 }
 
-/** Samples may have one key if only one of each key stays. Headers tell their keys only to who knows the framing. */
+/** Samples may have equal keys if only one of each key stays. The check of keys needs the framing. */
 function withoutKeyCheck<R extends Pick<ShuffleRequest, 'framing' | 'uniqueBy'>>(request: R): R {
   return request.uniqueBy?.selector.kind === 'key' ? { ...request, framing: undefined } : request;
 }

@@ -12,7 +12,7 @@ import { formatBytes } from '../quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
 
-/** The part of the work of pass 1 that one task may have, over that of a thread. */
+/** The part of pass 1 that its longest task may have, in shares of a thread. */
 const LONG_TASK = 1.3;
 /** Smaller inputs are done before advice is read. */
 const LEAST_BYTES = 256 * 2 ** 20;
@@ -24,7 +24,7 @@ const GIB = 2 ** 30;
 export interface AdvisedJob {
   readonly prepared: PreparedShuffle;
   readonly levels: number;
-  /** Of each input; undefined: one is a stream. */
+  /** Undefined: an input is a stream. */
   readonly decodedBytes: readonly (number | undefined)[] | undefined;
   readonly devices: readonly PreviewedDevice[];
   readonly openFiles: ShufflePreview['openFiles'];
@@ -57,7 +57,6 @@ function onInputs({ prepared, decodedBytes }: AdvisedJob): Advice[] {
   return [{ about: 'input', text }];
 }
 
-/** The part of pass 1 that its longest task does. */
 function longestTaskShare(
   slices: readonly Slice[],
   inputs: readonly Input[],

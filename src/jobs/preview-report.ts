@@ -1,7 +1,4 @@
-/**
- * The public types of a preview: what a job will need, as far as it is known before the job. Fields of unknown values
- * are absent. `examples/plan.schema.json` describes the same as JSON.
- */
+/** The public types of a preview. `examples/plan.schema.json` describes the same as JSON. */
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
 
 /** An estimate from samples. The three fields are equal if the number is exact. */
@@ -11,11 +8,11 @@ export interface Expected {
   readonly most: number;
 }
 
-/** What a job will need. A field is absent where nothing is known. */
+/** What a job will need, as far as it is known before the job. Fields of unknown values are absent. */
 export interface ShufflePreview {
   readonly inputs: {
     readonly count: number;
-    /** As stored. Absent: one of them is a stream. */
+    /** As stored. Absent: an input is a stream. */
     readonly bytes?: number | undefined;
     /** How many of each codec; `plain` for those that are not compressed, `stream` for those of unknown content. */
     readonly codecs: Readonly<Record<string, number>>;
@@ -39,7 +36,7 @@ export interface ShufflePreview {
     readonly pass2: MemoryOfPass2;
   };
   readonly temp: {
-    /** Written in all. */
+    /** All bytes that are written to them. */
     readonly bytes?: Expected | undefined;
     readonly directories: readonly string[];
   };
@@ -59,7 +56,7 @@ export interface ShufflePreview {
   };
   readonly openFiles: {
     readonly most: number;
-    /** Absent: there is none. */
+    /** Absent: no limit. */
     readonly limit?: number | undefined;
   };
   readonly devices: readonly PreviewedDevice[];
@@ -68,7 +65,7 @@ export interface ShufflePreview {
   /** Whether the job can be resumed if it is interrupted. */
   readonly isResumable: boolean;
   readonly advice: readonly Advice[];
-  /** Those that the job gives before it starts. */
+  /** The warnings that the job gives before it starts. */
   readonly warnings: readonly string[];
 }
 
@@ -76,12 +73,12 @@ export interface ShufflePreview {
 export interface TogetherPreview {
   /** Each as a shuffle by itself. The outputs lie beside each other; memory and temp data make way for the next. */
   readonly members: readonly MemberPreview[];
-  /** Those that the job gives before it starts. */
+  /** The warnings that the job gives before it starts. */
   readonly warnings: readonly string[];
 }
 
 export interface MemberPreview extends ShufflePreview {
-  /** Of its output. */
+  /** The name of its output. */
   readonly name: string;
 }
 

@@ -144,11 +144,10 @@ interface UsedDevice {
   readonly device: Device;
   readonly calls: number | undefined;
   readonly uses: Set<PreviewedDevice['uses'][number]>;
-  /** Of temp data or output. */
+  /** Where temp data or output lies. */
   directory?: string;
 }
 
-/** @throws AbortError */
 export async function devicesOf(
   { inputsToRead, site, request }: PreparedShuffle,
   hasTemp: boolean,

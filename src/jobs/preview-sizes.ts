@@ -1,7 +1,4 @@
-/**
- * The sizes of a job before it: what its inputs hold, what it puts on piles and disks, and what it writes, each with the
- * limits that samples give.
- */
+/** The sizes of a job before it starts: its inputs, piles and output, each with the limits that samples give. */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
@@ -21,14 +18,13 @@ import type { ShuffleRequest } from './request.js';
 import { sampleRecords } from './sample-records.js';
 
 export interface JobSizes {
-  /** Of all inputs. */
+  /** Records of all inputs. */
   readonly records: Expected;
   readonly recordBytes: Expected;
   /** Written to the temp disks in all. */
   readonly tempBytes: Expected;
   /** Undefined: the output has no end. */
   readonly output: (SizedRecords & { readonly writtenBytes: Expected }) | undefined;
-  /** Expected decoded bytes of each input. */
   readonly decodedBytes: readonly (number | undefined)[];
 }
 
@@ -39,16 +35,16 @@ export interface SizedRecords {
 
 /** Compressed samples may differ from the whole by this part. */
 const RATIO_ERROR = 0.1;
-/** Counts of random keys vary; with so many standard deviations, hardly ever by more. */
+/** Counts of random keys hardly ever vary by more standard deviations. */
 const DEVIATIONS = 4;
 /** The mean of squared lengths, over the square of their mean, may be this squared. */
 const SQUARED_LENGTHS = 2;
 /** Encoded to learn how well the records compress. */
 const ENCODED_BYTES = 512 * 1024;
-/** Of keys that a limit kept out too late. */
+/** Records reach piles before the limit that keeps them out has fallen. */
 const HEAD_MARGIN = 1.5;
 
-/** @returns undefined if an input has an unknown size. @throws InputError, AbortError */
+/** Undefined: an input has an unknown size. */
 export async function expectSizes(
   prepared: PreparedShuffle,
   tuning: Tuning,
@@ -122,7 +118,7 @@ function headOnPiles({ plan }: PreparedShuffle, all: SizedRecords): SizedRecords
   return { records, bytes: bytesOfSome(records, all) };
 }
 
-/** Of records that are a random part of all. */
+/** The bytes of a random part of all records. */
 function bytesOfSome(records: Expected, all: SizedRecords): Expected {
   const mean = all.bytes.expected / Math.max(1, all.records.expected);
   if (records.least >= all.records.most) return all.bytes;
@@ -210,7 +206,7 @@ function writtenBytes(
   return times(plain, { least: ratio * (1 - RATIO_ERROR), expected: ratio, most: ratio * (1 + RATIO_ERROR) });
 }
 
-/** Files of the output. Undefined: it depends on more than is known. */
+/** Undefined: the number depends on more than is known. */
 export function expectedFiles(
   { shards, splits }: Pick<ShuffleRequest, 'shards' | 'splits'>,
   output: SizedRecords | undefined,

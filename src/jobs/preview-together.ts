@@ -1,7 +1,3 @@
-/**
- * Says what a shuffle of aligned files will need, and writes nothing: the checks of the whole job, and then a preview of
- * the shuffle of each member.
- */
 import { join } from 'node:path';
 import type { Tuning } from '../plan/memory-plan.js';
 import { runJob } from './job.js';
@@ -12,8 +8,8 @@ import { optionsOfMember, prepareTogether } from './shuffle-together.js';
 import { completeTogether } from './together-options.js';
 
 /**
- * Says what `shuffleTogether` will need with the same options. It writes nothing, holds no lock, and reads samples of the
- * inputs.
+ * Says what `shuffleTogether` will need with the same options, by the checks of the whole job and a preview for each
+ * member. It writes nothing, holds no lock, and reads samples of the inputs.
  *
  * @param tuning sizes for tests.
  * @throws PileshufError as `shuffleTogether` before its first byte.

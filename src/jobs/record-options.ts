@@ -1,6 +1,4 @@
-/**
- * Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records for the workers.
- */
+/** Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records. */
 import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import { delimiterOf, type FramingSpec, isOfLines, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
@@ -27,7 +25,6 @@ const RECORD_KINDS: OptionNamesBy<RecordKind> = {
   webdataset: { by: true },
 };
 
-/** Kinds of records with headers of their own. */
 type SelfDescribing = 'npy' | 'webdataset';
 
 const NPY: RecordFormat = { framing: undefined, header: { kind: 'npy', value: null }, linesAssumed: false };
@@ -37,7 +34,6 @@ const WEBDATASET: RecordFormat = {
   linesAssumed: false,
 };
 
-/** @throws UsageError */
 export function recordFormatOf({
   records,
   zeroTerminated = false,
@@ -144,7 +140,6 @@ function lineEndOf(framing: FramingSpec, option: string): string {
   );
 }
 
-/** Callers without types may pass anything. @throws UsageError */
 function textBytes(option: string, text: string | Uint8Array): Buffer {
   if (typeof text !== 'string' && !types.isUint8Array(text)) throw new UsageError(`${option}: expected a string`);
   const bytes = Buffer.from(text as Uint8Array);

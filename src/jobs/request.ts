@@ -1,7 +1,4 @@
-/**
- * Completes the caller's options: checks every value, fills in every default, and starts nothing. Each job takes the
- * parts it needs: reading inputs, writing an output, resuming, using the machine.
- */
+/** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import type { DecompressProgram } from '../formats/codec-table.js';
@@ -35,14 +32,12 @@ export interface TalkRequest {
   readonly onWarning: (line: string) => void;
 }
 
-/** What a job may use of the machine. */
 export interface MachineRequest {
   readonly memoryBytes: number;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
 }
 
-/** The inputs of a job, and how to read them. */
 export interface InputRequest extends RecordFormat {
   readonly inputs: readonly AskedInput[];
   readonly fileChoice: FileChoice;
@@ -51,23 +46,18 @@ export interface InputRequest extends RecordFormat {
   readonly maxRecordBytes: number;
 }
 
-/** The output of a job, and the place of its temp data. */
 export interface OutputRequest {
   /** Undefined: standard output. */
   readonly output: string | undefined;
-  /** Undefined: the output has all records. */
   readonly headCount: number | undefined;
-  /** Undefined: one output. Of splits: how each is cut that has no rule of its own. */
+  /** Undefined: one output. With splits: how each is cut, or the number of all shards together. */
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
-  /** Undefined: the output is not split. */
   readonly splits: readonly SplitRequest[] | undefined;
-  /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
   readonly force: boolean;
   /** Empty: chosen later, when the place of the output is known. */
   readonly tempDirs: readonly string[];
-  /** Level of zstd; undefined: temp data is not compressed. */
   readonly tempZstdLevel: number | undefined;
 }
 
@@ -77,7 +67,6 @@ export function prefixesOf({ shards, shardPrefix, splits }: OutputRequest): read
   return shards === undefined ? [] : [shardPrefix];
 }
 
-/** Whether and where a job keeps everything needed to resume it. */
 export interface ResumeRequest {
   readonly resume: boolean;
   /** Undefined: derived later from the output and the temp directories. */
@@ -87,7 +76,6 @@ export interface ResumeRequest {
   readonly mustBeResumable: boolean;
 }
 
-/** For a job that always starts anew. */
 export const NEVER_RESUMED: ResumeRequest = {
   resume: false,
   jobDir: undefined,
@@ -95,7 +83,6 @@ export const NEVER_RESUMED: ResumeRequest = {
   mustBeResumable: false,
 };
 
-/** The request for a shuffle of inputs, complete. */
 export interface ShuffleRequest
   extends TalkRequest,
     MachineRequest,
@@ -107,11 +94,8 @@ export interface ShuffleRequest
   readonly inputIds: InputIdRule;
   readonly keys: KeyRule;
   readonly seed: string;
-  /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
-  /** Undefined: no values choose the splits of records. */
   readonly splitBy: UnkeyedSplitValues | undefined;
-  /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
   /** Whether a report needs a sample of the records. */
@@ -128,10 +112,7 @@ export const MOST_WORKERS = 1024;
 /** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
 const DEFAULT_TEMP_LEVEL = 1;
 
-/**
- * @param isInTasks whether tasks of several machines do the job: these keep what is done in any case.
- * @throws UsageError
- */
+/** @param isInTasks whether tasks of several machines do the job: these keep what is done in any case. */
 export function completeShuffle(options: ShuffleOptions, isInTasks = false): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
   const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
@@ -177,7 +158,7 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
   };
 }
 
-/** Copies have keys of their own, so they would come into several splits. @throws UsageError */
+/** Copies have keys of their own, so they would come into several splits. */
 function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRequest): void {
   if (splits === undefined || splitBy !== undefined) return;
   const hasCopies =
@@ -191,7 +172,6 @@ function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRe
 
 type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitBy' | 'weights' | 'shares' | 'mixOption'>;
 
-/** @throws UsageError */
 function requireRepeatable(
   { repeat, headCount, splits, shards, resume, jobDir, keepTemp, records }: ShuffleOptions,
   isInTasks: boolean,
@@ -219,7 +199,6 @@ export function completeTalk({
   return { signal, onProgress, onWarning };
 }
 
-/** @throws UsageError */
 export function completeMachine(
   options: Pick<ShuffleOptions, 'memoryBytes' | 'workers' | 'ioLimits' | 'onWarning'>,
 ): MachineRequest {
@@ -232,7 +211,6 @@ export function completeMachine(
   };
 }
 
-/** @throws UsageError */
 export function completeInputs(
   options: Pick<
     ShuffleOptions,
@@ -250,7 +228,6 @@ export function completeInputs(
   >,
 ): InputRequest {
   const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  // Callers without types may pass anything.
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
   if (decompressProgram !== undefined && decompressProgram !== 'none' && !isProgram(decompressProgram))
@@ -276,7 +253,6 @@ function completeFileChoice({
   include = [],
   exclude = [],
 }: Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude'>): FileChoice {
-  // Callers without types may pass anything.
   if (typeof hidden !== 'boolean') throw new UsageError('`hidden`: expected true or false');
   requireGlobs('`include`', include);
   requireGlobs('`exclude`', exclude);
@@ -289,7 +265,6 @@ function requireGlobs(option: string, globs: readonly string[]): void {
 }
 
 function requireInput(input: NamedInput): void {
-  // Callers without types may pass anything.
   if (isPath(input)) return;
   const isList = typeof input === 'object' && input !== null && 'records' in input;
   if (isList) {
@@ -302,7 +277,6 @@ function requireInput(input: NamedInput): void {
   requireKnownOptions('an object of `inputs`', input, { path: true });
 }
 
-/** @throws UsageError */
 export function requireInputIds(inputIds: unknown): asserts inputIds is InputIdRule {
   const isRule = Array.isArray(inputIds)
     ? inputIds.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id))
@@ -311,17 +285,13 @@ export function requireInputIds(inputIds: unknown): asserts inputIds is InputIdR
     throw new UsageError("`inputIds`: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
 }
 
-/** @throws UsageError */
 export function requireSeed(seed: unknown): asserts seed is string | undefined {
   if (seed === undefined) return;
   if (typeof seed !== 'string') throw new UsageError('`seed`: expected a string');
   if (!isWellFormed(seed)) throw new UsageError('`seed`: expected well-formed Unicode, without half pairs');
 }
 
-/**
- * @param kindOfRecords undefined: unknown.
- * @throws UsageError also if this machine cannot compress as requested.
- */
+/** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
   options: Pick<
     ShuffleOptions,
@@ -364,7 +334,7 @@ export function completeOutput(
 
 const COMPRESSION = { codec: true, level: true } as const;
 
-/** @throws UsageError also for `-`. The job itself finds pipes and devices. */
+/** Refuses `-`; the job itself finds pipes and devices. */
 export function completeResume(
   options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
 ): ResumeRequest {
@@ -402,7 +372,6 @@ function chooseCompression(
 
 function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compression | undefined {
   if (compress === 'none') return undefined;
-  // Callers without types may pass anything.
   const codec = OUTPUT_CODECS.find((known) => known === compress?.codec);
   if (codec === undefined) {
     throw new UsageError(
@@ -415,7 +384,6 @@ function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compress
 
 function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>): number | undefined {
   if (tempCompress === undefined) return undefined;
-  // Callers without types may pass anything.
   if (tempCompress?.codec !== 'zstd') throw new UsageError("`tempCompress`: expected an object with `codec` 'zstd'");
   requireKnownOptions('`tempCompress`', tempCompress, COMPRESSION);
   const { level } = compressionOf('zstd', tempCompress.level ?? DEFAULT_TEMP_LEVEL, '`tempCompress`');
@@ -432,7 +400,6 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'mem
   return totalBytes;
 }
 
-/** @throws UsageError if records have no delimiter that could stand behind each. */
 function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
   if (typeof input === 'string' || !('records' in input)) return input;
   const delimiter = framing && delimiterOf(framing);

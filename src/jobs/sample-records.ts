@@ -1,11 +1,11 @@
 /**
- * Counts the records of samples of the inputs, for a preview. The job plans with fewer samples, which are enough for it:
- * its results never depend on them.
+ * Counts the records of samples of the inputs, for a preview. The job plans with fewer samples, which are enough for
+ * it: its results never depend on them.
  *
- * All bytes of records lie one behind the other and are cut into strata, each with two random places. A few inputs are
- * strata of their own. Each input consists of windows, and those around the places are read. So a window is drawn as often
- * as its share of the bytes demands, and on average it has as many records for a byte as its stratum. What is counted in
- * a window is the ends of records, so that records count which are longer than a window.
+ * All bytes of records lie one after the other and are cut into strata, each with two random places. A few inputs are
+ * strata of their own. Each input consists of windows, and those around the places are read. So a window is drawn as
+ * often as its share of the bytes demands, and on average it has as many records for a byte as its stratum. A window
+ * counts the ends of records, so that records that are longer than a window count, too.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
@@ -22,7 +22,7 @@ import { exactly } from './expected.js';
 import type { Expected } from './preview-report.js';
 
 export interface RecordSample {
-  /** Of all files. */
+  /** Records of all files, not only of the sample. */
   readonly records: Expected;
   /** About the sum of the field in them, in parts of 10^-15; 0 without one. */
   readonly fieldSum: number;
@@ -30,10 +30,9 @@ export interface RecordSample {
   readonly kept: readonly Uint8Array[];
 }
 
-/** An input with a known size. */
 export interface SampledFile {
   readonly input: FileInput;
-  /** Of its records; an estimate if it is compressed. */
+  /** An estimate if the input is compressed. */
   readonly bytes: number;
 }
 
@@ -46,7 +45,7 @@ export interface WindowSizes {
 
 const USUAL_WINDOWS: WindowSizes = { windowBytes: 64 * 1024, fewest: 128, most: 512 };
 const PLACES_OF_STRATUM = 2;
-/** Of a stratum or an input that is read whole. */
+/** A stratum or an input of so few windows is read whole. */
 const MOST_WHOLE_WINDOWS = 4;
 /** A beginning, as stored, is as long as so many windows: where it is read, nothing else of the input can be. */
 const HEAD_WINDOWS = 8;
@@ -56,12 +55,11 @@ const MOST_DECODED_BYTES = 16 * 2 ** 20;
 const UNSEEN_REST = 2;
 /** Where no record is seen; a record may as well be a byte. */
 const USUAL_RECORD_BYTES = 200;
-/** Kept for other measurements. */
+/** Records are kept for other measurements. */
 const MOST_KEPT_BYTES = 4 * 2 ** 20;
-/** Scanning may read a little behind the bytes. */
+/** Scanning may read a little after the bytes. */
 const BEHIND_BYTES = 256;
 
-/** @throws InputError if an input cannot be read; AbortError */
 export async function sampleRecords(
   files: readonly SampledFile[],
   framingSpec: FramingSpec,
@@ -117,7 +115,7 @@ export async function sampleRecords(
   return { records, fieldSum: strata.reduce((sum, stratum) => sum + stratum.fieldSum, 0), kept: scanner.kept };
 }
 
-/** Of all inputs, one behind the other. */
+/** Offsets in all inputs, one after the other. */
 interface StratumRange {
   readonly start: number;
   readonly end: number;
@@ -128,8 +126,8 @@ interface DrawnStratum extends Stratum {
 }
 
 /**
- * About `count`. Each input has strata of its own, unless there are too many inputs. Where it is sorted by length, its
- * records are most different at its ends: few inputs have strata of these, which are read whole.
+ * Cuts the inputs into about `count` ranges. Each input has strata of its own, unless there are too many. If it is
+ * sorted by length, its records differ most at its ends: few inputs have strata of these, which are read whole.
  */
 function rangesOf(
   files: readonly SampledFile[],
@@ -187,7 +185,6 @@ interface Window {
   readonly doubt: number;
 }
 
-/** Reads the windows of inputs. */
 class WindowReader {
   seenBytes = 0;
   readonly #scanner: PieceScanner;
@@ -290,7 +287,6 @@ function bytesOf({ path }: FileInput, position: number, byteLength: number): Uin
   });
 }
 
-/** Some bytes of an input. */
 interface Piece {
   readonly bytes: Uint8Array;
   /** Whether a record begins with it. */
@@ -304,7 +300,7 @@ class PieceScanner {
   readonly #framing: Framing;
   readonly #field: NumberField | undefined;
   readonly #kernel = new Kernel();
-  /** Of each piece. */
+  /** The most that is kept of one piece. */
   readonly #mostKeptBytes: number;
   #keptBytes = 0;
 
@@ -314,7 +310,7 @@ class PieceScanner {
     this.#mostKeptBytes = mostKeptBytes;
   }
 
-  /** @returns how many records end in a piece, and about the sum of their field. */
+  /** Counts the records that end in a piece, and about the sum of their field. */
   count(piece: Piece): Pick<Window, 'records' | 'fieldSum'> {
     const { bytes, atStart, atEnd } = piece;
     const { recordEnd, countSample } = this.#framing;
@@ -326,7 +322,6 @@ class PieceScanner {
     return { records: records + (atEnd && isOpen ? 1 : 0), fieldSum };
   }
 
-  /** Finds the whole records of a piece. */
   #scan({ bytes, atStart }: Piece) {
     const kernel = this.#kernel;
     const endBytes = this.#framing.delimiterBytes ?? 0;

@@ -5,17 +5,13 @@ import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import { requireWholeOrder, type SplitRule } from '../plan/splits.js';
 import type { ShuffleOptions } from './options.js';
 
-/** A split, and how it is cut. */
 export interface SplitRequest {
   readonly rule: SplitRule;
   readonly shards: ShardRule;
 }
 
-/** How the output is cut. */
 export interface ShardRequest {
-  /** Undefined: one output. */
   readonly shards: ShardRule | undefined;
-  /** Undefined: the output is not split. */
   readonly splits: readonly SplitRequest[] | undefined;
 }
 
@@ -26,7 +22,6 @@ const MOST_SPLITS = 1000;
 /** What loaders of data sets take for the name of a split. */
 const SPLIT_NAME = /^\w+(\.\w+)*$/;
 
-/** @throws UsageError */
 export function completeShards({
   shards,
   splits,
@@ -97,7 +92,6 @@ function countsOf(shardCount: number | Readonly<Record<string, number>>): [name:
 const AMOUNTS = ['share', 'records', 'rest'] as const;
 
 function requireSplits(splits: readonly SplitRule[]): void {
-  // Callers without types may pass anything.
   if (!Array.isArray(splits) || splits.length === 0 || splits.length > MOST_SPLITS)
     throw new UsageError(`\`splits\`: expected an array of 1 to ${MOST_SPLITS} objects`);
   for (const split of splits) requireSplit(split);

@@ -69,7 +69,7 @@ export interface RangeOptions
 }
 
 export interface RangeReport extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers'> {
-  /** How many were written. */
+  /** How many numbers were written. */
   readonly numbers: number;
   /** Elapsed time. `total` includes preparation and cleanup. */
   readonly seconds: Pick<ShuffleReport['seconds'], 'total' | 'commit'>;
@@ -134,7 +134,6 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
   return { ...value, seconds: { total: seconds, ...value.seconds } };
 }
 
-/** @throws UsageError */
 function completeRange(options: RangeOptions): RangeRequest {
   requireKnownOptions('shuffleRange()', options, RANGE_OPTIONS);
   const { seed, workers = readCpuCount(), headCount, repeat: isRepeated = false, zeroTerminated = false } = options;
@@ -185,7 +184,7 @@ function endOf(high: unknown, low: bigint | undefined): bigint | undefined {
   return low === 0n && (high === -1 || high === -1n) ? -1n : wholeOf(high);
 }
 
-/** @returns undefined for anything but a whole number of at least 0; a number above 2^53 may be another one than was meant. */
+/** Takes whole numbers of at least 0. A `number` above 2^53 may be another one than was meant. */
 function wholeOf(value: unknown): bigint | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
   return typeof value === 'bigint' && value >= 0n ? value : undefined;
@@ -209,7 +208,6 @@ interface RangePlan {
   readonly bytes: number | undefined;
 }
 
-/** @throws UsageError, InputError, SystemError */
 async function prepareRange(
   options: RangeOptions,
   tuning: Partial<Tuning>,
@@ -260,7 +258,6 @@ function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
   };
 }
 
-/** @throws SystemError ERR_NO_SPACE */
 function requireRangeSpace(
   { range, places, isWhole, onWarning }: RangeRequest,
   { bytes = 0 }: RangePlan,
@@ -314,7 +311,6 @@ async function writeAt(
   return { numbers, bytes, seed, checksum, workers: Math.max(1, threadCount), seconds: { commit: commit.seconds } };
 }
 
-/** Writes the numbers in the order of their places. */
 async function writeNumbers(
   { settings, placesOfTask }: Pick<RangePlan, 'settings' | 'placesOfTask'>,
   places: bigint,
@@ -346,7 +342,7 @@ async function writeNumbers(
   return written;
 }
 
-/** The regions come one after the other: all that have no gap between them become one. */
+/** Joins regions that have no gap between them. */
 function joinRegions(regions: readonly WrittenRegion[], region: WrittenRegion): readonly WrittenRegion[] {
   const before = regions.at(-1);
   if (before?.end !== region.start) return [...regions, region];
@@ -354,7 +350,7 @@ function joinRegions(regions: readonly WrittenRegion[], region: WrittenRegion): 
   return [...regions.slice(0, -1), { ...before, end: region.end, recordBytes }];
 }
 
-/** @throws VerificationError if the numbers are not those of the range, as far as that can be known. */
+/** Checks that the numbers are those of the range, as far as their bytes and their sum can tell. */
 export function requireTotals({ bytes, sum }: Pick<NumbersResult, 'bytes' | 'sum'>, range: NumberRange): void {
   const expectedBytes = bytesOfAll(range);
   const expectedSum = BigInt.asUintN(64, sumOfAll(range));

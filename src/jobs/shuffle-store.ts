@@ -1,10 +1,10 @@
 /**
- * Writes the records of a pile store in random order: a shuffle pass on the piles of the store. The totals of the piles
- * come from the indexes of the store instead of a scatter pass. This job only reads the store.
+ * Writes the records of a pile store in random order: a shuffle pass on the piles of the store, whose totals come from
+ * the indexes of the store instead of a scatter pass. This job only reads the store.
  *
  *     plan      current state of the store, memory                  prepareStoreShuffle
  *     gather    all pile sets of the store, and their totals        ../store/stored-totals.ts
- *     check     space for the output and for large piles           disk-space.ts
+ *     check     space for the output and for large piles            disk-space.ts
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
@@ -101,7 +101,6 @@ type StoreShuffleRequest = OutputRequest & MachineRequest & TalkRequest & { read
 export interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
-  /** Where the piles of the store lie. */
   readonly layout: PileSetLayout;
   readonly site: StreamSite | StartedFiles;
   readonly gates: DeviceGates;

@@ -1,14 +1,14 @@
 /**
  * Shuffles aligned files: the members of tuples, each under the same permutation.
  *
- *     plan      tuples -> members, names, one place for all outputs       prepareTogether
- *     shuffle   each member by itself, with all threads and all memory    shuffleMember: a whole shuffle, into staging
- *     check     as many records in the files of a tuple, the same names   between the passes of the second member and on
- *     commit    all outputs in one directory, which appears by one rename appear
+ *     plan      tuples -> members, names, one place for all outputs          prepareTogether
+ *     shuffle   each member by itself, with all threads and all memory       a whole shuffle, into staging
+ *     check     as many records in the files of a tuple, the same names      between the passes of each member but the first
+ *     commit    all outputs in one directory, which appears by one rename    #appear
  *
- * The keys come from ordinals, and record i of all files of a tuple has one key. So nothing but the counts must agree, and the names
- * where records have names. A
- * member that is shuffled lies in the staging directory with a note of it, and a later attempt need not shuffle it again.
+ * Keys come from ordinals, so record i of all files of a tuple has one key: only the counts must agree, and the names
+ * if records have names. A shuffled member stays in the staging directory for a later attempt, with a note of it in the
+ * job directory.
  */
 import { dirname, join } from 'node:path';
 import {
@@ -96,15 +96,11 @@ export interface PreparedTogether {
   readonly outputPath: string;
   readonly paths: JobPaths;
   readonly directory: JobDirectory;
-  /** Undefined: the job starts anew. */
   readonly earlier: MembersManifest | undefined;
   readonly isResumable: boolean;
 }
 
-/**
- * @param isLook whether nothing may change, as for a preview.
- * @throws UsageError, InputError or SystemError if the job cannot start.
- */
+/** @param isLook whether nothing may change, as for a preview. */
 export async function prepareTogether(
   asked: TogetherRequest,
   { releases }: JobScope,
@@ -141,7 +137,7 @@ export async function prepareTogether(
   return { request, inputs, outputPath, paths, directory, earlier, isResumable };
 }
 
-/** Member by member. @throws UsageError if one of them is no regular file. */
+/** The inputs come member by member. */
 async function openFiles({ members, common }: TogetherRequest): Promise<readonly Input[]> {
   const named = members.flatMap(({ paths }) => paths.map((path) => ({ path })));
   const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
@@ -162,7 +158,6 @@ async function openFiles({ members, common }: TogetherRequest): Promise<readonly
   );
 }
 
-/** @throws UsageError ERR_JOB_UNFINISHED if there is one that the caller must decide about. */
 function findEarlier(
   directory: JobDirectory,
   { jobDirectory }: JobPaths,
@@ -239,7 +234,7 @@ function describeShards(shards: TogetherRequest['common']['shards']): MembersMan
   return shards?.by === 'records' ? { by: 'records', amount: shards.recordsPerShard } : null;
 }
 
-/** @throws UsageError unless the directory can appear by one rename. */
+/** The directory must be able to appear by one rename. */
 function requireEmpty(output: string, outputPath: string, exists: boolean, resume: boolean): void {
   if (!exists) return;
   const names = listNames(outputPath, 'output');
@@ -256,10 +251,7 @@ function requireEmpty(output: string, outputPath: string, exists: boolean, resum
   requireNoObstacle([outputPath], () => output);
 }
 
-/**
- * All members must fit beside each other; the shuffle of each asks only for its own room.
- * @throws SystemError ERR_NO_SPACE
- */
+/** All members must fit beside each other; the shuffle of each asks only for its own room. */
 function requireRoom({ members, common }: TogetherRequest, inputs: readonly Input[], stagingDirectory: string): void {
   if (common.headCount !== undefined || common.decompressProgram !== undefined) return;
   const outputBytes = inputs.reduce((sum, input, i) => {
@@ -281,7 +273,6 @@ function isLarge(inputs: readonly Input[]): boolean {
   return bytes >= RESUMABLE_FROM_BYTES;
 }
 
-/** Whether all outputs of a member have their names in the directory. */
 function isInPlace(directory: string, note: MemberNote | undefined): boolean {
   return note?.files.every(({ name, byteLength }) => hasBytes(join(directory, name), byteLength)) === true;
 }
@@ -322,7 +313,7 @@ export function optionsOfMember(
   };
 }
 
-/** @param inputs of all members, of each as many. */
+/** @param inputs of all members, as many of each. */
 function placeOfMember(inputs: readonly Input[], memberCount: number, ordinal: number): MemberProgress {
   // An empty input counts, too: a member has a share.
   const bytesOf = (some: readonly Input[]) =>
@@ -341,7 +332,7 @@ class TogetherJob {
   readonly #job: PreparedTogether;
   readonly #options: ShuffleTogetherOptions;
   readonly #tuning: Tuning;
-  /** Of the members that are shuffled. */
+  /** One for each member that is shuffled. */
   readonly #notes: MemberNote[] = [];
   #fate: JobFate;
 
@@ -384,14 +375,13 @@ class TogetherJob {
     await writeMembersManifest(paths.jobDirectory, { isResumable, ...describeMembers(request), inputs: noted });
   }
 
-  /** @returns undefined if the member must be shuffled. */
   #findShuffled(member: number): MemberNote | undefined {
     const note = readMemberNote(this.#job.paths.jobDirectory, member);
     const isThere = note?.files.every((file) => this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)));
     return isThere === true ? note : undefined;
   }
 
-  /** Where an output may be. */
+  /** Where an output may be: staged, gathered, or in place. */
   #placesOf({ staged, name }: MemberNote['files'][number]): readonly [string, string, string] {
     const staging = this.#stagingDirectory;
     return [join(staging, staged), join(staging, GATHERED_NAME, name), join(this.#job.outputPath, name)];
@@ -410,7 +400,7 @@ class TogetherJob {
     return note;
   }
 
-  /** @returns undefined if an earlier attempt had written all of the output: then nobody knows how many records each file has. */
+  /** Undefined if an earlier attempt had written all of the output: then nobody knows the counts of each file. */
   async #shuffleInto(directory: string, ordinal: number, resume: boolean): Promise<MemberNote | undefined> {
     const { request, isResumable } = this.#job;
     const { shards } = request.common;
@@ -448,7 +438,6 @@ class TogetherJob {
     return { files, ...counted, records, bytes, checksum, splits };
   }
 
-  /** @param splits undefined: the order is not split. */
   #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
     const { prefixes, extension } = namingOfMember(member, this.#job.request.common.splits);
     const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
@@ -467,7 +456,7 @@ class TogetherJob {
     );
   }
 
-  /** @param sums undefined: the records of the member have no names. @throws InputError ERR_NAMES_DIFFER */
+  /** @param sums undefined: the records of the member have no names. */
   async #requireSameNames(member: number, sums: MemberNote['nameSums']): Promise<void> {
     const earlier = this.#notes.findIndex(({ nameSums }) => nameSums !== undefined);
     const tuple = this.#notes[earlier]?.nameSums?.findIndex((sum, i) => sum !== sums?.[i]) ?? -1;
@@ -515,7 +504,6 @@ class TogetherJob {
     }
   }
 
-  /** Whether the work so far stays for a later attempt. */
   #decideFate(error: unknown): void {
     const { isResumable, paths, earlier } = this.#job;
     const hasWork =

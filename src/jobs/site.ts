@@ -1,7 +1,4 @@
-/**
- * Chooses where a job writes: its output, temp directories and job directory. Resolves their paths and checks them against
- * each other before the job writes anything.
- */
+/** Chooses where a job writes, and checks the places against each other before the job writes anything. */
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
@@ -20,10 +17,8 @@ import { commonExtension } from '../output/shard-names.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, type TempChoice } from './temp-disks.js';
 
-/** The options that decide where a job writes. */
 export type SiteRequest = OutputRequest & ResumeRequest;
 
-/** The site of a job whose output is on disk. */
 export interface FilesSite {
   readonly kind: 'files';
   readonly output: FilesPlace;
@@ -37,7 +32,6 @@ export interface FilesSite {
   readonly paths: JobPaths;
 }
 
-/** The site of a job that writes a stream. */
 export interface StreamSite {
   readonly kind: 'stream';
   readonly output: OutputPlace & { readonly kind: 'stream' };
@@ -52,16 +46,12 @@ export interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
-  /** Whether the job may have temp data. Default true. */
+  /** Default true. */
   readonly mayHaveTempData?: boolean;
 }
 
 export type JobSite = FilesSite | StreamSite;
 
-/**
- * @param inputs the extension of shards comes from the paths of the inputs.
- * @throws UsageError if the output, the temp data or the job directory must not go to the requested place.
- */
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   const { inputs, storeDirectory, mayHaveTempData = true } = places;
   const naming =
@@ -81,7 +71,6 @@ export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   return site;
 }
 
-/** The extension of shards. */
 function extensionOf({ compression }: SiteRequest, inputs: ReadPlaces['inputs']): string {
   const extension = commonExtension(inputs.map((input) => input.path));
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
@@ -152,7 +141,7 @@ export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
   return dataDirectories.map((path) => dirname(path));
 }
 
-/** A job directory holds only files of the job. @throws UsageError */
+/** A job directory holds only files of the job. */
 function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: SiteRequest): void {
   const { paths, output, tempDirs, tempChoice, keepsDataInJobDir } = site;
   if (!paths.isNamed) return;
@@ -171,7 +160,6 @@ function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: Site
   );
 }
 
-/** @throws UsageError */
 export function realPathOfJobDir(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);

@@ -1,7 +1,4 @@
-/**
- * Looks during pass 1 whether the disks will hold what is still to come, now that a part of the inputs has shown what they
- * decode to. A job that will fill a disk says so before it does.
- */
+/** Looks during pass 1 whether the disks will hold the rest, and warns before a disk is full. */
 import { PileshufError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 import type { JobStop } from '../passes/threads.js';

@@ -22,10 +22,7 @@ export function warnOfOtherShards(
   onWarning(`the output directory ${output} holds ${first}${andOthers(others)}, which no split of this job replaces`);
 }
 
-/**
- * Readers may fail at shards without records.
- * @param mostRecords the most that the output may have.
- */
+/** Readers may fail at shards without records. @param mostRecords the most that the output may have. */
 export function warnOfEmptyShards(
   { shards, splits, onWarning }: Pick<OutputRequest & TalkRequest, 'shards' | 'splits' | 'onWarning'>,
   mostRecords: number,
@@ -45,7 +42,6 @@ export function warnOfEmptyShards(
   }
 }
 
-/** @returns undefined if the output is not split. */
 export function summarizeSplits(
   found: readonly FoundSplit[] | undefined,
   cuts: ShardCuts,

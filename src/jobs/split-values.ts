@@ -13,7 +13,6 @@ import { completeValueRule } from './value-rule.js';
 /** Before the seed of the job is known. */
 export type UnkeyedSplitValues = Omit<SplitValues, 'key'>;
 
-/** @returns undefined without `splitBy`. */
 export function completeSplitValues(
   { splitBy, uniqueBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'missing'>,
   format: RecordFormat,

@@ -1,6 +1,4 @@
-/**
- * Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record.
- */
+/** Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record. */
 import { requireWhole, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { hearSignals } from '../pause.js';
@@ -33,9 +31,7 @@ export interface CollectOptions extends GarbageOptions {
   readonly giveUpLost?: boolean | undefined;
 }
 
-/**
- * Which generations to expire. The time of a generation is the time of its first commit.
- */
+/** Which generations to expire. The time of a generation is the time of its first commit. */
 export type ExpireRule =
   /** Older than this date, alone or with a time: 2026-11-01 or 2026-11-01T06:00Z. Default zone: UTC. */
   | { readonly before: string }

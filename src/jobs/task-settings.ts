@@ -1,6 +1,4 @@
-/**
- * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
- */
+/** Builds the settings that all tasks of a pass have in common, from the plan and the request of the job. */
 import type {
   PileSettings,
   ReadSettings,
@@ -15,11 +13,9 @@ import type { RamPoolHandle } from '../pile-sets/ram-pool.js';
 import type { InputRequest } from './request.js';
 import type { WorkPlan } from './work-plan.js';
 
-/** How a job stores its piles. */
 export interface PileStorage {
   readonly layout: PileSetLayout;
   readonly ramPool: RamPoolHandle | undefined;
-  /** Undefined: segments are not compressed. */
   readonly tempZstdLevel: number | undefined;
 }
 

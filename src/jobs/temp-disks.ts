@@ -1,6 +1,4 @@
-/**
- * The temp directories that the caller named or that were chosen, with the gate and the kind of each disk.
- */
+/** The temp directories that the caller named or that were chosen, with the gate and the kind of each disk. */
 import type { Release } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
 import { findObstacle, statPath } from '../io/paths.js';
@@ -9,7 +7,7 @@ import type { DeviceGates } from '../machine/device-gates.js';
 import { requireWritable } from '../output/output-place.js';
 import type { TempDisk } from '../pile-sets/pile-layout.js';
 
-/** What made a directory a temp directory: `tempDirs`, `jobDir`, the variable TMPDIR, the place of the output, or nothing. */
+/** What made a directory a temp directory. */
 export type TempChoice = 'tempDirs' | 'jobDir' | 'TMPDIR' | 'output' | 'default';
 
 const ORIGINS: Readonly<Record<TempChoice, string>> = {
@@ -25,10 +23,6 @@ export function nameOfTempDir(directory: string, choice: TempChoice): string {
   return `the temp directory ${directory}${ORIGINS[choice]}`;
 }
 
-/**
- * @throws UsageError ERR_TEMP_DIR if one of them is not a directory; SystemError if this user cannot make others in it,
- *   ERR_IO if that is the directory of the output.
- */
 export function requireTempDirs(directories: readonly string[], choice: TempChoice): void {
   for (const directory of directories) {
     const name = nameOfTempDir(directory, choice);
@@ -77,10 +71,7 @@ export class TempDisks {
     for (const { directory } of this.#parents) removeLeftOverTempDirectories(directory);
   }
 
-  /**
-   * Makes a directory with a unique name on each disk, and removes the directories of killed jobs.
-   * @param releases removes the new directories, the last one first.
-   */
+  /** Makes a private directory on each disk, which `releases` remove, and removes those of killed jobs. */
   makePrivate(releases: Release[]): readonly TempDisk[] {
     this.removeLeftOver();
     return this.in(this.#parents.map(({ directory }) => makePrivateTempDirectory(directory, releases)));

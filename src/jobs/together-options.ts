@@ -1,4 +1,3 @@
-/** The options of a job of aligned files, checked and completed. */
 import { basename } from 'node:path';
 import { counted, UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
@@ -16,12 +15,11 @@ import { completeShuffle, type ShuffleRequest } from './request.js';
 
 /** The files at one place of all tuples. They are shuffled as the inputs of one job. */
 export interface Member {
-  /** Of the output: that of its file in the first tuple. */
+  /** The name of its output, from its file in the first tuple. */
   readonly name: string;
   readonly paths: readonly string[];
   readonly records: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>;
   readonly format: RecordFormat;
-  /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
 }
 
@@ -29,7 +27,6 @@ export interface TogetherRequest {
   readonly tuples: readonly (readonly string[])[];
   readonly members: readonly Member[];
   readonly output: string;
-  /** What holds for every member. */
   readonly common: ShuffleRequest;
 }
 
@@ -135,9 +132,8 @@ function requireDifferentNames(members: readonly Member[]): void {
 }
 
 /**
- * How the shards of a member are named: `R1-00007-of-00128.fq`; of splits `train.R1-00007-of-00128.fq`, because loaders of
- * data sets take what stands before the numbers for the name of a split, which may have dots but no hyphens.
- * @param splits undefined: the order is not split.
+ * How the shards of a member are named: `R1-00007-of-00128.fq`; of splits `train.R1-00007-of-00128.fq`, because loaders
+ * of data sets take what stands before the numbers for the name of a split, which may have dots but no hyphens.
  */
 export function namingOfMember({ name, compression }: Member, splits: ShuffleRequest['splits']): ShardNaming {
   const plain = withoutCodecSuffix(name);
@@ -147,7 +143,6 @@ export function namingOfMember({ name, compression }: Member, splits: ShuffleReq
   return { prefixes: splits?.map(({ rule }) => `${rule.name}.${stem}`) ?? [stem], extension };
 }
 
-/** @throws UsageError if two shards would have one name, or a name that is too long. */
 function requireDifferentShards(members: readonly Member[], splits: ShuffleRequest['splits']): void {
   const memberOfName = new Map<string, string>();
   for (const member of members) {

@@ -1,4 +1,3 @@
-/** Completes the options of a job that keeps one of equal records. */
 import { selectorByteLength } from '../../workers/piles/record-values.js';
 import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
@@ -7,9 +6,7 @@ import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
 import type { ShuffleOptions } from './options.js';
 import { completeValueRule } from './value-rule.js';
 
-/** Which records a job keeps. */
 export interface UniqueRequest {
-  /** Whether of equal records one is kept. */
   readonly unique: boolean;
   /** How the value is found that tells which records are equal; undefined: all bytes do. */
   readonly uniqueBy: ValueRule | undefined;

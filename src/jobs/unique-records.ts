@@ -1,4 +1,4 @@
-/** What a shuffle does otherwise where of equal records one is kept: the keys, the piles, the places, the report. */
+/** How a shuffle differs where one of equal records is kept: the keys, the piles, the places, the report. */
 import { withColumnNumber } from '../formats/column-names.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import { deriveContentKey } from '../keys.js';
@@ -14,10 +14,7 @@ import type { OpenSite } from './open-site.js';
 import type { ShuffleReport } from './options.js';
 import type { ShuffleRequest } from './request.js';
 
-/**
- * How the value is found that tells which records are equal, when pass 1 has read the headers of all inputs.
- * @returns undefined: all bytes tell it.
- */
+/** What tells equal records apart, once pass 1 has read the headers of all inputs; undefined: all bytes do. */
 export function equalityOf(
   { uniqueBy }: Pick<ShuffleRequest, 'uniqueBy'>,
   { header }: Pick<ScatterOutcome, 'header'>,
@@ -47,8 +44,8 @@ export function isMeasuredBefore({
 }
 
 /**
- * The piles that the output gets: where of equal records one is kept, with the totals of what stays. The shuffle pass finds
- * these itself if the output needs no plan of them: then records lie one behind the other in one file or stream.
+ * The piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of them,
+ * the shuffle pass finds these itself: then records lie one after the other in one file or stream.
  */
 export async function distinctPiles(
   request: ShuffleRequest,

@@ -7,10 +7,7 @@ import { parseSelector, type Selector } from '../formats/selector.js';
 
 const MOST_MISSING_BYTES = 4096;
 
-/**
- * Callers without types may pass anything.
- * @param option the option of the selector, in backquotes. @throws UsageError
- */
+/** @param option the option of the selector, in backquotes. */
 export function completeValueRule(
   { selector, missing }: { readonly selector: unknown; readonly missing: unknown },
   option: string,

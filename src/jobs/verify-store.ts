@@ -1,6 +1,4 @@
-/**
- * Verifies a store by reading every record, on as many threads as there are CPUs.
- */
+/** Verifies a store by reading every record, on as many threads as there are CPUs. */
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
 import { releasingAll } from '../cleanup.js';
 import { setAbortReason } from '../errors.js';
@@ -27,10 +25,6 @@ const BUFFERS_BYTES = 32 * MIB;
 const LARGEST_BUFFER_BYTES = 64 * 1024;
 const MEMORY_SHARE = 0.5;
 
-/**
- * @throws VerificationError for the first damage; UsageError ERR_STORE if a pile set was expired and deleted meanwhile;
- *   SystemError; AbortError
- */
 export async function verifyStore(
   snapshot: StoreSnapshot,
   { signal, onProgress, onWarning }: TalkRequest,
@@ -90,7 +84,7 @@ function threadsFor(longestRecordBytes: number): number {
   );
 }
 
-/** Each pile set in equal parts. */
+/** Cuts each pile set into equal parts. */
 function* tasksOf(
   snapshot: StoreSnapshot,
   rest: Pick<VerifyTask, 'job' | 'longestRecordBytes'>,

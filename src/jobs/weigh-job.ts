@@ -16,11 +16,9 @@ import { type Fraction, ONCE, type Weight, weightsOfShares } from '../plan/weigh
 import type { ShareRequest } from './mix-options.js';
 import type { ShuffleRequest } from './request.js';
 
-/** The inputs of a job in groups. */
 export interface GroupedJob {
-  /** The weights, as far as they are given; undefined: each record comes once. */
+  /** Undefined: each record comes once, or `shared` says how often. */
   readonly given: Weighing | undefined;
-  /** Undefined: no group has a share. */
   readonly shared: SharedGroups | undefined;
 }
 
@@ -29,7 +27,6 @@ export interface SharedGroups {
   readonly grouping: Grouping;
 }
 
-/** @throws UsageError */
 export async function groupJob(
   { weights, shares, mixOption, framing }: ShuffleRequest,
   inputs: readonly Input[],
@@ -50,7 +47,7 @@ export async function groupJob(
   return { given, shared: undefined };
 }
 
-/** All inputs belong to a group, and can be read twice. @throws UsageError */
+/** All inputs belong to a group, and can be read twice. */
 function requireCountable({ groups }: ShareRequest, { groupOf }: Grouping, inputs: readonly Input[]): void {
   for (const [ordinal, { kind, path }] of inputs.entries()) {
     if (groupOf[ordinal] === groups.length)
@@ -73,7 +70,6 @@ export function weighOnce({ shares, grouping }: SharedGroups): Weighing {
   );
 }
 
-/** @param counted what each group has. @throws UsageError */
 export function weighByShares(
   shared: SharedGroups,
   counted: readonly CountedGroup[],
@@ -94,7 +90,6 @@ function wholeFraction(number: number): Fraction {
   return { numerator: BigInt(number), denominator: 1n };
 }
 
-/** The weights that an earlier attempt at the job found. */
 export function weighAsNoted(shared: SharedGroups, noted: NonNullable<JobManifest['shareWeights']>): Weighing {
   return weighAs(
     shared,

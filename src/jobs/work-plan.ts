@@ -26,16 +26,13 @@ import { isNothing, ONCE } from '../plan/weights.js';
 import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
-/** How a job divides its work among threads and memory. */
 export interface WorkPlan {
   readonly memory: MemoryPlan;
-  /** The need that `memory` was planned for. */
   readonly memoryNeed: MemoryNeed;
   /** Whether the calling thread does all the work, because that is faster than starting threads. */
   readonly inline: boolean;
 }
 
-/** The plan of a job with a scatter pass. */
 export interface ScatterPlan extends WorkPlan {
   readonly slices: readonly Slice[];
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
@@ -43,15 +40,13 @@ export interface ScatterPlan extends WorkPlan {
   /** What the inputs that are read are expected to decode to. */
   readonly readBytes: number;
   readonly diskNeeds: DiskNeeds;
-  /** Of a job that asks for the head of the order; undefined: pass 1 leaves nothing out. */
+  /** Undefined: pass 1 leaves nothing out. */
   readonly head: HeadPlan | undefined;
   /** What the job writes when the inputs hold so many bytes of records. */
   needOf(readBytes: number): DiskNeed;
 }
 
-/** The plan of a job with both passes. */
 export interface ShufflePlan extends ScatterPlan {
-  /** Whether the job keeps everything needed to resume it. */
   readonly isResumable: boolean;
   /** The layout that a later attempt must keep; undefined if nothing lies on disk between the passes. */
   readonly layout: KeptLayout | undefined;
@@ -87,12 +82,10 @@ const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
  */
 const MOST_PERMITS = 2 ** 16;
 
-/** The options that decide the plan of a scatter pass. */
 export interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkRequest, 'signal'> {
   readonly seed: string;
 }
 
-/** The options that decide the plan of a shuffle. */
 export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
   readonly compression: object | undefined;
   readonly headCount: number | undefined;
@@ -100,22 +93,16 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   /** Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
   readonly unique: boolean;
-  /** Undefined: dropped records are not listed. */
-  /** Undefined: no values choose the splits of records. */
   readonly splitBy?: { readonly selector: Selector } | undefined;
-  /** Undefined: no values tell which records are equal. */
   readonly uniqueBy?: { readonly selector: Selector } | undefined;
 }
 
-/** What else decides whether a job can be resumed. */
 export interface JobNature {
   /** Whether its output is on disk. */
   readonly hasFiles: boolean;
-  /** The manifest of the attempt that the job resumes. */
   readonly manifest: JobManifest | undefined;
 }
 
-/** @throws AbortError if the caller's signal fires. */
 export async function planShuffle(
   request: ShufflePlanRequest,
   inputs: readonly Input[],
@@ -144,7 +131,7 @@ export async function planShuffle(
   };
 }
 
-/** Plans a scatter pass alone, into the piles of a store. @throws AbortError */
+/** Plans a scatter pass alone, into the piles of a store. */
 export async function planAppend(
   request: ScatterRequest,
   inputs: readonly Input[],
@@ -216,7 +203,7 @@ export function storeShuffleNeeds(
   };
 }
 
-/** The memory need as far as it is known before headers are read. Used for advice in messages. */
+/** The memory need as far as it is known before headers are read, for advice in messages. */
 export function expectMemoryNeed(
   request: ShufflePlanRequest,
   inputs: readonly Input[],
@@ -228,7 +215,6 @@ export function expectMemoryNeed(
   return planWork(request, inputs, disks, isAskedToResume(request, inputs, nature), layout, tuning).memoryNeed;
 }
 
-/** Whether a job is so large that it should be resumable. */
 export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean {
   return diskNeeds.expected.tempBytes >= RESUMABLE_FROM_BYTES;
 }
@@ -237,7 +223,6 @@ export function createControl({ inline, memory }: WorkPlan, gates: DeviceGates):
   return createReadControl(inline, memory.pass1SpareBytes, gates);
 }
 
-/** The same for a pass that only reads. */
 export function createReadControl(inline: boolean, spareBytes: number, gates: DeviceGates): JobControl {
   const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
   return JobControl.create(permits, spareBytes);
@@ -256,14 +241,13 @@ function isAskedToResume(
   return isAskedFor && mayResume(inputs, nature);
 }
 
-/** A plan before the slices are cut. */
 interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
   readonly sliceBytes: number;
   /** Decoded bytes of each input; undefined for streams. */
   readonly decodedBytes: readonly (number | undefined)[];
 }
 
-/** An expression may try for ever on one record: a thread can be ended then, but the calling one could not even be asked to stop. */
+/** An expression may try for ever on one record: a thread can be ended then, the calling one not even asked to stop. */
 function hasExpression(rule: ShufflePlanRequest['splitBy']): boolean {
   return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
 }
@@ -370,7 +354,6 @@ function planWork(
 /** Beside each other: a pool, the arena of a thread, and the records in their order. */
 const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
 
-/** @throws UsageError ERR_MEMORY_BUDGET */
 function requireRoomToDraw({ memoryBytes }: MachineRequest): void {
   if (memoryBytes >= LEAST_BYTES_TO_DRAW) return;
   throw new UsageError(
@@ -379,7 +362,7 @@ function requireRoomToDraw({ memoryBytes }: MachineRequest): void {
   );
 }
 
-/** Plans piles in memory alone, with fewer threads if that makes room. @throws UsageError ERR_MEMORY_BUDGET */
+/** Plans piles in memory alone, with fewer threads if that makes room. */
 function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   for (let workers = need.workers; workers >= 1; workers--) {
     const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
@@ -442,7 +425,6 @@ function expectCompressedBytes(inputs: readonly Input[]): number {
   }, 0);
 }
 
-/** @throws UsageError ERR_JOB_VERSION if there are more slices than in the earlier attempt. */
 function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): Slice[] {
   const slices: Slice[] = [];
   for (const slice of planned) {
@@ -452,7 +434,6 @@ function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): 
   return slices;
 }
 
-/** @throws UsageError ERR_JOB_VERSION if the slices differ from those of the earlier attempt. */
 function keptLayout(
   { pileCount, stripeCount }: MemoryPlan,
   sliceBytes: number,

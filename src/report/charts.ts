@@ -1,4 +1,3 @@
-/** The charts of a report, as SVG text. */
 import type { JobProfile, JobReport } from '../jobs/options.js';
 import type { Moment, PileSizes, WatchedDevice } from '../jobs/report/report-facts.js';
 import { formatCount } from '../quantity.js';
@@ -18,13 +17,11 @@ function scalesOf({ width, height, left, right, top, bottom }: Frame) {
   return { x: [left, width - right] as const, y: [height - bottom, top] as const };
 }
 
-/** How long all steps of a job took. */
 export function secondsOf({ seconds }: Pick<JobProfile, 'seconds'>): number {
   const { prepare, pass1, between, pass2, commit, release } = seconds;
   return prepare + pass1 + between + pass2 + commit + release;
 }
 
-/** The steps of a job, and each task on its thread. */
 export function timelineChart(profile: JobProfile): string {
   const { seconds, tasks, workers } = profile;
   const threads = [...new Set(tasks.map(({ thread }) => thread))].sort((a, b) => a - b);
@@ -88,11 +85,7 @@ function joined(bars: readonly Bar[], gap: number): readonly Bar[] {
 /** What was read and written until some moment. */
 type Amounts = Pick<Moment, 'seconds' | 'readBytes' | 'writtenBytes'>;
 
-/**
- * Bytes a second, from one moment to the next.
- * @param what reads and writes, for those who do not see it.
- * @param total the seconds of the job.
- */
+/** Bytes a second from moment to moment. `what` reads and writes, for those who do not see the chart. */
 export function throughputChart(what: string, amounts: readonly Amounts[], total: number): string {
   const speeds = speedsOf(amounts);
   const mostRead = speeds.reduce((most, { read }) => Math.max(most, read), 0);
@@ -112,7 +105,7 @@ export function throughputChart(what: string, amounts: readonly Amounts[], total
   ]);
 }
 
-/** Megabytes a second until each moment. A last moment that came at once after the others would make a peak: it is joined. */
+/** Megabytes a second until each moment. A last moment right after the others would make a peak, so it is joined. */
 export function speedsOf(
   amounts: readonly Amounts[],
 ): { readonly seconds: number; readonly read: number; readonly written: number }[] {
@@ -138,7 +131,6 @@ export function speedsOf(
   return [{ seconds: first.seconds, read: 0, written: 0 }, ...speeds];
 }
 
-/** Calls under way on one device, and how many its gate lets through. */
 export function callsChart(device: WatchedDevice, index: number, moments: readonly Moment[], total: number): string {
   const frame = frameOfTime(190);
   const pixels = scalesOf(frame);
@@ -198,7 +190,6 @@ export function pilesChart({ records, expected }: PileSizes): string {
   return chart(label, frame, [...marks, xAxis(x, frame), yAxis(y, frame, true), dots(points, 3)]);
 }
 
-/** Where the records of the sample came from, and where they went. */
 export function scatterChart(sample: JobReport['sample'], recordCount: number): string {
   const frame: Frame = { width: 480, height: 496, left: 40, right: 20, top: 30, bottom: 46 };
   const pixels = scalesOf(frame);

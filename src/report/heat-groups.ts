@@ -21,7 +21,7 @@ interface HeatGroups {
   readonly expected: readonly (readonly number[])[];
 }
 
-/** Counts the sampled records of each input, or of each tenth of a lone one, in each shard, or in each tenth of a lone one. */
+/** Counts the sampled records of each input in each shard. A lone input or shard is cut into tenths. */
 export function heatGroups({ sample, inputs, shards, result }: JobReport): HeatGroups {
   const shardSizes = shards?.sizes ?? [];
   const [byInput, byShard] = [inputs.length > 1, shardSizes.length > 1];
@@ -60,11 +60,7 @@ function numbered(first: number, end: number): string {
   return first === end - 1 ? String(first) : `${first}-${end - 1}`;
 }
 
-/**
- * The first shard of each column: consecutive shards are joined until a column is large enough; what is left at the end
- * joins the last one.
- * @param recordsOfRow sampled records of the mean row
- */
+/** The first shard of each column; `recordsOfRow` is the number of sampled records in the mean row. */
 function joinedShards(sizes: readonly number[], recordsOfRow: number): number[] {
   const total = sum(sizes) || 1;
   const fewest = Math.max(1 / MOST_COLUMNS, Math.min(1, FEWEST_IN_CELL / recordsOfRow));
@@ -89,10 +85,7 @@ function inputName(inputs: JobReport['inputs'], first: number, end: number): str
   return `${first} ${name.length > 24 ? `${name.slice(0, 23)}…` : name}`;
 }
 
-/**
- * About how many standard deviations a number lies above what chance gives, by Freeman and Tukey: also right where little is
- * expected.
- */
+/** About how many standard deviations a count lies above chance, by Freeman and Tukey; right for few expected, too. */
 export function surprise(count: number, expected: number): number {
   return Math.sqrt(count) + Math.sqrt(count + 1) - Math.sqrt(4 * expected + 1);
 }

@@ -22,7 +22,7 @@ const FEWEST_MOMENTS = 5;
 interface Answer {
   readonly question: string;
   readonly answer: string;
-  /** Whether it asks for a look; undefined: it is neither good nor bad. */
+  /** False: it asks for a look. Absent: it is neither good nor bad. */
   readonly isGood?: boolean;
 }
 
@@ -37,7 +37,7 @@ function wasRight({ result }: JobReport): Answer {
   return { question: 'Is it complete?', answer, isGood: true };
 }
 
-/** Why the places of records are not checked. Undefined: there are enough of them. */
+/** Why the places of records are not checked, if they are not. */
 export function whyTooFew({ sample, sampleMissing }: Pick<JobReport, 'sample' | 'sampleMissing'>): string | undefined {
   if (sampleMissing !== undefined) return sampleMissing;
   if (sample.length >= FEWEST_RECORDS) return undefined;

@@ -1,7 +1,7 @@
 /** The page of a report, made of its data alone. What draws it is loaded when it is called. */
 import type { JobReport } from '../jobs/options.js';
 
-/** One file of XHTML without scripts, fonts or pictures of its own: it needs no network, and follows light, dark and print. */
+/** One file of XHTML without scripts, fonts or pictures: it needs no network, and follows light, dark and print. */
 export async function reportPage(report: JobReport): Promise<string> {
   const { pageText } = await import('./report-page.js');
   return pageText(report);

@@ -1,7 +1,4 @@
-/**
- * The page of a report: one file of XHTML without scripts, fonts or pictures of its own, readable in light, dark and print, and
- * aloud: each chart has a description, and what it shows stands in a table or a sentence, too.
- */
+/** The page can be read aloud: each chart has a description, and a table or a sentence says what it shows. */
 
 import type { GroupReport, JobReport } from '../jobs/options.js';
 import type { Moment, WatchedDevice } from '../jobs/report/report-facts.js';

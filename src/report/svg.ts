@@ -9,7 +9,7 @@ export function escaped(text: string): string {
   return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd').replace(/[&<>"]/g, (c) => ESCAPED[c] ?? c);
 }
 
-/** Pixels. */
+/** In pixels. */
 export interface Frame {
   readonly width: number;
   readonly height: number;

@@ -1,8 +1,7 @@
-/** Numbers of a report as text. */
 import type { ExpectedRange } from '../jobs/report/report-facts.js';
 import { formatBytes, formatCount } from '../quantity.js';
 
-/** Of what a page would not show, or what would turn the writing direction round. */
+/** Characters that a page would not show, or that would turn the writing direction round. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** A name on one line, with hidden characters written as escapes. */
@@ -10,14 +9,14 @@ export function nameText(name: string): string {
   return name.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Three digits that count. */
+/** With three digits that count. */
 export function numberText(value: number): string {
   if (value === 0) return '0';
   if (Math.abs(value) >= 1000) return formatCount(value);
   return String(Number(value.toPrecision(3)));
 }
 
-/** A part of 1. */
+/** @param part from 0 to 1. */
 export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
 }

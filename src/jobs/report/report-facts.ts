@@ -5,7 +5,7 @@
 
 export interface ReportFacts {
   readonly format: 'pileshuf report';
-  /** Of this format. */
+  /** Version of this format. */
   readonly version: 1;
   /** When the job ended, as in `2026-11-23T17:00:00.000Z`. */
   readonly endedAt: string;
@@ -39,7 +39,7 @@ export interface ReportFacts {
     /** Decoded; undefined if this attempt did not learn it. */
     readonly bytes: number | undefined;
   }[];
-  /** Looked at while the passes ran. Undefined: there were none. */
+  /** Taken while the passes ran. Undefined: there were no passes. */
   readonly watch: { readonly devices: readonly WatchedDevice[]; readonly moments: readonly Moment[] } | undefined;
   /** What each pile got. Undefined: there were no passes. */
   readonly piles: PileSizes | undefined;
@@ -47,17 +47,17 @@ export interface ReportFacts {
   readonly shards:
     | { readonly by: 'records' | 'bytes'; readonly sizes: readonly number[]; readonly starts: readonly number[] }
     | undefined;
-  /** As asked, with the records that they should have. Undefined: the job has no splits. */
+  /** As asked, with the records that they should have. */
   readonly askedSplits:
     | readonly { readonly name: string; readonly asked: string; readonly expected: ExpectedRange | undefined }[]
     | undefined;
-  /** The part of the output that each group of a mix should have, in the unit of the mix. Undefined: no mix has shares. */
+  /** The part of the output that each group of a mix with shares should have, in the unit of the mix. */
   readonly askedShares:
     | { readonly unit: string; readonly groups: readonly { readonly name: string; readonly part: number }[] }
     | undefined;
   /** Records of the inputs and where they are in the output, chosen uniformly, in the order of the output. */
   readonly sample: readonly SampledRecord[];
-  /** Why there is no sample. Undefined: there is one. */
+  /** Why there is no sample. */
   readonly sampleMissing: string | undefined;
   readonly checks: readonly SelfCheck[];
 }
@@ -79,7 +79,6 @@ export interface WatchedDevice {
   readonly mostCalls: number;
 }
 
-/** What goes from and to one device. */
 export interface DeviceTraffic {
   /** Large calls under way. */
   readonly calls: number;
@@ -91,18 +90,18 @@ export interface DeviceTraffic {
 
 /** The counters that all threads share, at one moment. */
 export interface Moment {
-  /** From the start of the job. */
+  /** Since the start of the job. */
   readonly seconds: number;
-  /** Of the inputs as stored, since the start. */
+  /** Bytes of the inputs as stored, since the start. */
   readonly readBytes: number;
-  /** Of the output before compression, since the start. */
+  /** Bytes of the output before compression, since the start. */
   readonly writtenBytes: number;
-  /** On each device. */
+  /** In the order of the devices. */
   readonly traffic: readonly DeviceTraffic[];
 }
 
 export interface PileSizes {
-  /** Of each pile, before the output leaves anything out. */
+  /** Records of each pile, before the output leaves anything out. */
   readonly records: readonly number[];
   readonly bytes: readonly number[];
   /** Records of one pile. Undefined: the keys of this job are not uniform. */
@@ -113,15 +112,14 @@ export interface PileSizes {
 
 export interface SampledRecord {
   readonly inputOrdinal: number;
-  /** Of its first byte in its decoded input. */
+  /** Offset of its first byte in its decoded input. */
   readonly position: number;
   /** The part of all decoded input bytes that lies before it, from 0 to 1. */
   readonly fromPart: number;
   /** Its number in the output, from 0. */
   readonly rank: number;
-  /** The number of its shard. */
   readonly shard: number;
-  /** Whether the record behind it in its input is behind it in the output, too; undefined if this was not looked at. */
+  /** Whether the record after it in its input is after it in the output, too; undefined if this was not looked at. */
   readonly keepsNeighbour: boolean | undefined;
 }
 

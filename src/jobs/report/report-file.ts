@@ -20,7 +20,6 @@ export function refusalOf(option: string, file: string): Refuse {
   };
 }
 
-/** @returns the directory of the file, which can be written to. @throws UsageError */
 export function requireDirectory(file: string, refuse: Refuse): string {
   const directory = dirname(file);
   if (statPath(directory, 'output')?.isDirectory() !== true) refuse(`${directory} is no directory; name a file in one`);
@@ -29,7 +28,7 @@ export function requireDirectory(file: string, refuse: Refuse): string {
   return directory;
 }
 
-/** @returns the real path of the file. @throws UsageError if that is the output, or lies among its shards. */
+/** Returns the real path of the file. */
 export function requireBesideOutput(file: string, refuse: Refuse, output: FilesPlace | undefined): string {
   const place = join(realPathOf(dirname(file), 'output'), basename(file));
   if (place === output?.path) refuse('it is the output; name another file');
@@ -38,7 +37,6 @@ export function requireBesideOutput(file: string, refuse: Refuse, output: FilesP
   return place;
 }
 
-/** @throws UsageError if the file is there and must not be replaced. */
 export function requireReplaceable(
   file: string,
   refuse: Refuse,

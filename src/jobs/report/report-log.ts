@@ -13,12 +13,10 @@ import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ShuffleRequest } from '../request.js';
 import type { DeviceTraffic, Moment } from './report-facts.js';
 
-/** How often it looks. */
 const LOOK_MILLISECONDS = 200;
 /** A longer job is looked at more rarely: so many moments make a chart. */
 const MOST_MOMENTS = 400;
 
-/** What a job knows before its passes. */
 export interface ReportedJob {
   readonly request: ShuffleRequest;
   readonly inputs: readonly { readonly path: string }[];
@@ -29,9 +27,8 @@ export interface ReportedJob {
   readonly tempDirs: readonly string[];
 }
 
-/** What it knows after them. */
 export interface PassOutcome {
-  /** As scattered. */
+  /** The piles as pass 1 left them. */
   readonly all: ScatteredPiles & { readonly recordEnds: Float64Array };
   /** What the output has of each pile. */
   readonly written: PileTotals;
@@ -57,7 +54,7 @@ export class ReportLog {
     this.job = job;
   }
 
-  /** Pass 1 begins. @param jobBegan as `performance.now()` told it. */
+  /** @param jobBegan as `performance.now()` told it. */
   begin(jobBegan: number): void {
     this.#began = jobBegan;
     this.#look();
@@ -76,7 +73,6 @@ export class ReportLog {
     });
   }
 
-  /** Takes what a task has noted. */
   add({ kind, taken, written }: TaskProfile): void {
     if (kind === 'scatter') this.#join(taken ?? []);
     for (const record of written ?? []) this.#written.set(record.key, record);
@@ -87,7 +83,6 @@ export class ReportLog {
     return BigUint64Array.from(this.#taken, ({ key }) => key).sort();
   }
 
-  /** The passes have ended. */
   passesDone(outcome: PassOutcome): void {
     this.outcome = outcome;
     this.close();

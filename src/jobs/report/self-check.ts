@@ -5,7 +5,7 @@
 import { formatPlural } from '../../quantity.js';
 import type { ExpectedRange, PileSizes, SampledRecord, SelfCheck } from './report-facts.js';
 
-/** Of a normal distribution: 999 of 1000 lie this many standard deviations around the mean. */
+/** 999 of 1000 normal numbers lie within this many standard deviations of the mean. */
 const DEVIATIONS = 3.29;
 /** Fewer records say too little. */
 export const FEWEST_RECORDS = 100;
@@ -13,7 +13,7 @@ export const FEWEST_RECORDS = 100;
 const FEWEST_IN_CELL = 5;
 const MOST_CELLS = 10;
 
-/** How many records a job orders, and how many of them it writes: with a number of records to write, fewer. */
+/** A job with a number of records to write writes fewer than it orders. */
 export interface RecordCounts {
   readonly ordered: number;
   readonly written: number;

@@ -23,10 +23,7 @@ function fileOf(report: ShuffleOptions['report']): ReportFile | undefined {
   return typeof report === 'string' ? { file: report } : report;
 }
 
-/**
- * Checks before the job that the report can be written, and that it takes the place of nothing else.
- * @throws UsageError
- */
+/** Checks before the job that the report can be written, and that it takes the place of nothing else. */
 export function requireReportPlace(
   { report, force }: Pick<ShuffleRequest, 'report' | 'force'>,
   { inputs, directories }: { readonly inputs: readonly Input[]; readonly directories: readonly string[] },
