@@ -90,8 +90,9 @@ async function preview(
     piles: { count: memory.pileCount, levels, stayInMemory },
     memory: {
       budgetBytes: request.memoryBytes,
-      pass1: memoryOfPass1(memory, memoryNeed),
-      pass2: memoryOfPass2(memory, memoryNeed),
+      // With `repeat`, half of the budget is spare in the plan: it takes the records in order.
+      pass1: memoryOfPass1(memory, { ...memoryNeed, budgetBytes: request.memoryBytes }),
+      pass2: memoryOfPass2(memory, { budgetBytes: request.memoryBytes }),
     },
     temp: { bytes: sizes?.tempBytes, directories: site.tempDirs },
     output: {

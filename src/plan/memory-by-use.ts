@@ -37,7 +37,7 @@ export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: Mem
   return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
 }
 
-export function memoryOfPass2(plan: MemoryPlan, { budgetBytes }: MemoryNeed): MemoryOfPass2 {
+export function memoryOfPass2(plan: MemoryPlan, { budgetBytes }: Pick<MemoryNeed, 'budgetBytes'>): MemoryOfPass2 {
   const { workers, ramPoolBytes: poolBytes } = plan;
   const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * plan.outputBytes;
   const pileBytes = Math.max(0, workers * plan.pass2ArenaBytes - outputBufferBytes);

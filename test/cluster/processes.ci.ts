@@ -29,7 +29,7 @@ const KINDS = [
   { name: 'gzip shards', options: ['--shards', '3', '--compress', 'gzip'], inline: true },
   { name: 'splits', options: ['--split', 'train=0.9,test=0.1'], inline: true },
   { name: 'unique records', options: ['--unique', '--shards', '2'], inline: true },
-  { name: 'a sample, with threads', options: ['-r', '-n', '250'], inline: false },
+  { name: 'a sample, with threads', options: ['-n', '250'], inline: false },
 ] as const;
 
 function writeInputs(): string[] {

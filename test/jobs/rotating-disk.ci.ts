@@ -15,7 +15,7 @@ const nodeOptions = ['--import', new URL('one-rotating-disk.mjs', import.meta.ur
 
 it('the disk is one that rotates', async () => {
   const argv = ['plan', ...writeInputs(directory), '-o', directory.path('out'), '-T', directory.temp, '-S', '4M'];
-  const { stdout } = await runCommand([...argv, '--no-probe', '--json'], { nodeOptions });
+  const { stdout } = await runCommand([...argv, '--json'], { nodeOptions });
   expect(JSON.parse(stdout.toString())).toMatchObject({ devices: [{ class: 'rotating', calls: 1 }] });
 });
 

@@ -153,7 +153,7 @@ async function runJob({ inputs, options }: Mode, seed: string, tuning: Tuning): 
   const { splits } = await shuffle(
     {
       workers: tuning.inline ? 1 : 2,
-      memoryBytes: 2 ** 24,
+      memoryBytes: 2 ** 25,
       tempDirs: [directory.temp],
       ...options,
       inputs: paths,
