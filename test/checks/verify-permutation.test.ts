@@ -169,7 +169,7 @@ describe('a difference', () => {
           extra: { records: isCut ? 2 : 1 },
         });
       }),
-      { numRuns: atScale(4, 100) },
+      { numRuns: atScale(4, 40) },
     );
   });
 

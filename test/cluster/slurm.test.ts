@@ -530,7 +530,7 @@ describe('pileshuf cluster slurm', () => {
     giveUp();
   });
 
-  it('says why the plan after other jobs was not made', async () => {
+  it.runIf(fromCi)('says why the plan after other jobs was not made', async () => {
     slurm.showQueue('');
     const { stderr, exitCode } = await call(...words(), '--dependency', 'afterok:7', '--wait');
     expect({ stderr, exitCode }).toEqual({

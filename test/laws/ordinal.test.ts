@@ -149,7 +149,7 @@ describe('files of equal numbers of records', () => {
     writeFileSync(input, FIVE_RECORDS);
     mkdirSync(directory.path('temp'), { recursive: true });
     const counts = new Float64Array(ORDERS_OF_FIVE);
-    const seeds = atScale(0, 3_000, 12_000);
+    const seeds = atScale(0, 1_200, 12_000);
     const tunings = [{ pileCount: 3 }, { pileCount: 3, bufferBytes: 64, keepInRam: true, sliceBytes: 2 }];
     for (let seed = 0; seed < seeds; seed++) {
       const output = directory.path('out');

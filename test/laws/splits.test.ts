@@ -134,7 +134,7 @@ describe('splits', () => {
       fc.asyncProperty(largeInputs, shares, fc.string(), settings, (large, splits, seed, ofJob) =>
         expectSplits({ inputs: makeLargeInputs(large), splits, seed, settings: ofJob }, undefined, oneShard),
       ),
-      { numRuns: atScale(2, 8, 300) },
+      { numRuns: atScale(2, 5, 300) },
     );
   });
 });
@@ -286,7 +286,7 @@ describe('splits', () => {
     async () => {
       const input = directory.path('few');
       writeFileSync(input, '1\n2\n3\n4\n');
-      const seeds = atScale(0, 2500, 30_000);
+      const seeds = atScale(0, 1200, 30_000);
       const train = new Map<string, number>();
       for (let seed = 0; seed < seeds; seed++) {
         const output = directory.path('out');

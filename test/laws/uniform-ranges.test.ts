@@ -122,7 +122,7 @@ describe('whole jobs', () => {
   it.runIf(fromCi)('write all orders of four numbers, and all choices of two of five, equally often', async () => {
     const orders = new Float64Array(24);
     const choices = new Float64Array(20);
-    for (let seed = 0; seed < atScale(240, 2_400); seed++) {
+    for (let seed = 0; seed < atScale(240, 1_000); seed++) {
       add(orders, numberOf(await numbersOf({ range: { low: 7, high: 10 }, seed: `orders ${seed}` }), 4));
       const two = await numbersOf({ range: { low: 0, high: 4 }, headCount: 2, seed: `choices ${seed}` });
       add(choices, numberOf(two, 5));

@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { expectUniform } from './chi-square.js';
 import { type FastDirectory, useFastDirectory } from './fast-directory.js';
@@ -39,11 +39,11 @@ const VARIANTS: readonly Tuning[] = [
 describe('all orders of five records', () => {
   const directory = useFastDirectory();
 
-  it('are equally likely through whole jobs', async () => {
+  it.runIf(fromCi)('are equally likely through whole jobs', async () => {
     const input = directory.path('five');
     writeFileSync(input, FIVE_RECORDS);
     const counts = VARIANTS.map(() => new Float64Array(ORDERS_OF_FIVE));
-    for (let seed = 0; seed < atScale(720, 9_000, 72_000); seed++) {
+    for (let seed = 0; seed < atScale(0, 4_200, 72_000); seed++) {
       const variant = seed % VARIANTS.length;
       const order = numberOfOrder(
         (await shuffleWithSeed(directory, input, `${seed}`, VARIANTS[variant])).toString('latin1'),
