@@ -4,7 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { createReadStream, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, existsSync, openSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
@@ -81,10 +81,13 @@ async function pileshuf(argv: readonly string[], { standardInput, cgroup, ...run
   const words = [process.execPath, '--import', reporter, main, ...argv, '-q', '-T', directory.temp, '-o', output];
   const entering = cgroup === undefined ? [] : ['sh', '-c', `echo $$ > ${cgroup}/cgroup.procs; exec "$@"`, 'sh'];
   const [name = '', ...others] = [...entering, ...words];
+  // Node's 'ignore' looks like a closed stream, to which no record is written.
+  const nowhere = openSync('/dev/null', 'w');
   const child = spawn(name, others, {
-    stdio: ['pipe', 'ignore', 'pipe'],
+    stdio: ['pipe', nowhere, 'pipe'],
     env: { ...process.env, PEAK_MEMORY_FILE: peakFile },
   });
+  closeSync(nowhere);
   child.stdin.on('error', () => {
     // The command may end before it has read everything.
   });
