@@ -4,7 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { closeSync, createReadStream, existsSync, openSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
@@ -79,15 +79,14 @@ async function pileshuf(argv: readonly string[], { standardInput, cgroup, ...run
   const output = run.output ?? directory.path('out');
   const peakFile = directory.path('peak');
   const words = [process.execPath, '--import', reporter, main, ...argv, '-q', '-T', directory.temp, '-o', output];
-  const entering = cgroup === undefined ? [] : ['sh', '-c', `echo $$ > ${cgroup}/cgroup.procs; exec "$@"`, 'sh'];
-  const [name = '', ...others] = [...entering, ...words];
   // Node's 'ignore' looks like a closed stream, to which no record is written.
-  const nowhere = openSync('/dev/null', 'w');
+  const start = 'exec "$@" > /dev/null';
+  const entering = ['sh', '-c', cgroup === undefined ? start : `echo $$ > ${cgroup}/cgroup.procs; ${start}`, 'sh'];
+  const [name = '', ...others] = [...entering, ...words];
   const child = spawn(name, others, {
-    stdio: ['pipe', nowhere, 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe'],
     env: { ...process.env, PEAK_MEMORY_FILE: peakFile },
   });
-  closeSync(nowhere);
   child.stdin.on('error', () => {
     // The command may end before it has read everything.
   });
