@@ -33,9 +33,6 @@ function neededBy(root: string): (id: string, graph: ChunkingContext) => boolean
 }
 
 const byTasks = neededBy('/dist/workers/tasks.js');
-/** Tasks of other commands, which threads load when they are called. */
-const laterTasks = ['find-records', 'sample-windows', 'tally-records'];
-const byLaterTasks = laterTasks.map((name) => neededBy(`/dist/workers/tasks/${name}.js`));
 const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
 const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.test(id);
 
@@ -88,10 +85,9 @@ const command = defineConfig({
         {
           name: (id, graph) => {
             if (isEntry(id)) return null;
-            // Else what both load would be one more file for every shuffle.
-            if (byTasks(id, graph) && byLaterTasks.some((isNeeded) => isNeeded(id, graph))) return 'shared';
-            if (!byShuffle(id, graph)) return null;
-            return byTasks(id, graph) ? 'shared' : 'shuffle';
+            // One file: a part that tasks and another command share would be one more for every shuffle.
+            if (byTasks(id, graph)) return 'shared';
+            return byShuffle(id, graph) ? 'shuffle' : null;
           },
         },
       ],
