@@ -4,6 +4,7 @@
  * stripe is deleted only when each of its piles came out as it went in.
  */
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
+import { StagedOutputError } from '../errors.js';
 import { removeFile } from '../io/files.js';
 import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/finished-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../output/output-target.js';
@@ -11,6 +12,7 @@ import type { StagedOutput } from '../output/staged-output.js';
 import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
 import {
   copyOfTotals,
+  isSameTally,
   type PileTotals,
   requireSameTally,
   setTally,
@@ -114,7 +116,8 @@ async function writeRanges(
     const { regions, ends, ofOneKey } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     verifyRange(totals, range, result);
-    const distinct = piles.hasDuplicates === true ? textsOf(result.totals) : undefined;
+    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.unique);
+    const distinct = tellsDistinct ? textsOf(result.totals) : undefined;
     done({ first: range.first, end: range.end, regions, ends, distinct });
   };
   // The records of appended output must cover it from the start, without a gap.
@@ -239,12 +242,17 @@ export function verifyRange(
 
 /** What the output has of each pile: all of it, or what the ranges tell of their piles. */
 function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readonly FinishedRange[]): PileTotals {
-  if (hasDuplicates !== true) return totals;
   const written = copyOfTotals(totals);
   for (const { first, distinct = [] } of ranges) {
-    for (const [i, tally] of distinct.entries()) setTally(written, first + i, tallyOfText(tally));
+    for (const [i, text] of distinct.entries()) {
+      const tally = tallyOfText(text);
+      // The piles may be deleted: two notes tell the same, or neither is believed.
+      if (hasDuplicates !== true && !isSameTally(tally, tallyOf(totals, first + i)))
+        throw new StagedOutputError(`the unfinished job noted two different totals of pile ${first + i}`);
+      setTally(written, first + i, tally);
+    }
   }
-  return requireDistinct(written, totals);
+  return hasDuplicates === true ? requireDistinct(written, totals) : totals;
 }
 
 export class StripeRemoval {
