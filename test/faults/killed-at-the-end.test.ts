@@ -22,7 +22,7 @@ interface EndingJob {
 }
 
 /** In `npm test` every so many-th call from the last one back. */
-const step = atScale(14, 2, 1);
+const step = atScale(14, 1);
 
 async function expectEnded({ prepare, run, isWhole, leftovers, root }: EndingJob, mayReplace: boolean) {
   const watches = (path: string) => path.startsWith(`${root}/`);

@@ -23,7 +23,8 @@ const anyMix = fc.record({
   unit: fc.constantFrom('records' as const, 'bytes' as const),
   shares: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 6, maxLength: 6 }),
   epochs: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 6, maxLength: 6 }),
-  total: fc.option(fc.integer({ min: 1, max: 3000 }), { nil: undefined }),
+  // Often more than there is, which is refused.
+  total: fc.option(fc.integer({ min: 1, max: 3000 }), { nil: undefined, freq: 1 }),
 });
 
 /** A number as docs/ORDER.md counts it: in parts of 10^-15, cut off. */
@@ -84,7 +85,7 @@ describe('shares', () => {
     const numRuns = atScale(20, 200, 3000);
     await fc.assert(property, { numRuns });
     expect(refused).toBeGreaterThan(0);
-    expect(refused).toBeLessThan(numRuns);
+    expect(refused).toBeLessThan((9 / 10) * numRuns);
   });
 
   it('of a field follow from its sums', async () => {
