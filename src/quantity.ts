@@ -27,6 +27,19 @@ export function formatBudget(bytes: number): string {
   return mebibytes % 1024 === 0 ? `${mebibytes / 1024}G` : `${mebibytes}M`;
 }
 
+/** More digits are easier to read in powers of 1000. */
+const MOST_SIZE_DIGITS = 4;
+
+/** `64M`, as `-S` takes it. Undefined: no short word says it exactly. */
+export function sizeWord(bytes: number): string | undefined {
+  for (const [index, letter] of ['T', 'G', 'M', 'K'].entries()) {
+    const count = bytes / 1024 ** (4 - index);
+    if (Number.isInteger(count) && count > 0)
+      return String(count).length <= MOST_SIZE_DIGITS ? `${count}${letter}` : undefined;
+  }
+  return undefined;
+}
+
 /** `12 bytes`, `1.20 GB (1,204,000,000 bytes)`. */
 export function formatExactBytes(bytes: number): string {
   const exact = formatPlural(bytes, 'byte');

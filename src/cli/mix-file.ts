@@ -13,13 +13,13 @@ export async function readMix(path: string, signal: AbortSignal): Promise<Mix> {
   const mix = value as Mix;
   if (typeof total !== 'string') return mix;
   const flag = `--mix ${path}: total`;
-  return { ...mix, total: unit === 'bytes' ? parseSize(total, { flag }) : parseAmount(total, flag) };
+  return { ...mix, total: unit === 'bytes' ? parseSize(total, { flag }) : parseTotal(total, flag) };
 }
 
 const THOUSANDS = ['K', 'M', 'B', 'T'];
 
 /** A number of things, as in 300B: thousands, millions, billions, trillions. */
-function parseAmount(text: string, flag: string): number {
+function parseTotal(text: string, flag: string): number {
   const [, whole = '', part = '', letter = ''] = /^(\d+)(?:\.(\d+))?([KMBT])$/i.exec(text) ?? [];
   const digits = 3 * (THOUSANDS.indexOf(letter.toUpperCase()) + 1);
   const amount = Number(whole + part.padEnd(digits, '0'));

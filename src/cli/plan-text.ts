@@ -1,9 +1,8 @@
 /** What a job will need, in lines of at most 80 columns for people; names of files may be longer. */
 import type { Expected, ShufflePreview } from '../jobs/preview-report.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
-import { formatBytes, formatCount, formatPlural } from '../quantity.js';
+import { formatBytes, formatCount, formatPlural, sizeWord } from '../quantity.js';
 import { nameFlags } from './option-table.js';
-import { sizeWord } from './size.js';
 
 const COLUMNS = 80;
 const LABEL_COLUMNS = 12;

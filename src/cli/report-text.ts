@@ -12,11 +12,10 @@ export function describeShuffle(report: ShuffleReport): string {
   const { records, resumed, splits, blank, duplicates, groups = [] } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
   const splitWords = splits === undefined ? [] : [describeSplits(splits)];
-  const duplicateWords = duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
   const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
   const others = groups.length - shown.length;
   const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
-  const output = [...blankWords(blank), ...duplicateWords, ...describeOutput(report)];
+  const output = [...blankWords(blank), ...duplicateWords(duplicates), ...outputWords(report)];
   const emptyWords = describeEmptyShards(report);
   const parts = [
     formatPlural(records, 'record'),
@@ -33,6 +32,10 @@ export function blankWords(blank: ShuffleReport['blank']): string[] {
   return blank === undefined ? [] : [`${formatPlural(blank.records, 'blank record')} left out`];
 }
 
+export function duplicateWords(duplicates: ShuffleReport['duplicates']): string[] {
+  return duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
+}
+
 /** More would hide the rest of the line; the summary of `--progress json` has all. */
 const MOST_GROUPS_SHOWN = 8;
 
@@ -45,7 +48,7 @@ function describeGroup({ name = 'other inputs', read, weighed, epochs, unit }: G
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */
 export function describeRange(report: RangeReport): string {
-  return [formatPlural(report.numbers, 'number'), ...describeOutput(report)].join(', ');
+  return [formatPlural(report.numbers, 'number'), ...outputWords(report)].join(', ');
 }
 
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */
@@ -72,7 +75,7 @@ type OutputReport = Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum'> & {
   readonly seconds: Pick<ShuffleReport['seconds'], 'total'>;
 };
 
-function describeOutput({ bytes, seconds, seed, checksum }: OutputReport): string[] {
+function outputWords({ bytes, seconds, seed, checksum }: OutputReport): string[] {
   return [
     `${formatExactBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),
@@ -111,9 +114,9 @@ export function describeGarbage({ pileSets, bytes, manifests, unowned }: Collect
     pileSets === 0 && manifests === 0
       ? 'nothing to delete'
       : `deleted ${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, and ${formatPlural(manifests, 'manifest')}`;
-  return unowned.pileSets === 0 ? deleted : `${deleted}; kept ${describeUnowned(unowned)}`;
+  return unowned.pileSets === 0 ? deleted : `${deleted}; kept ${unownedWords(unowned)}`;
 }
 
-export function describeUnowned({ pileSets, bytes, newest }: UnownedPileSets): string {
+export function unownedWords({ pileSets, bytes, newest }: UnownedPileSets): string {
   return `${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, the newest of ${newest}, which a lost manifest has named`;
 }

@@ -81,16 +81,3 @@ function toSafeBytes(bytes: bigint, refuse: (reason: string) => UsageError): num
   }
   return Number(bytes);
 }
-
-/** More digits are easier to read in powers of 1000. */
-const MOST_DIGITS = 4;
-
-/** `64M`, as `parseSize` takes it. Undefined: no short word says it exactly. */
-export function sizeWord(bytes: number): string | undefined {
-  for (const [index, letter] of ['T', 'G', 'M', 'K'].entries()) {
-    const count = bytes / 1024 ** (4 - index);
-    if (Number.isInteger(count) && count > 0)
-      return String(count).length <= MOST_DIGITS ? `${count}${letter}` : undefined;
-  }
-  return undefined;
-}

@@ -18,6 +18,8 @@ export interface ForeignFormat {
 
 interface FormatEntry extends ForeignFormat {
   readonly magics?: readonly string[];
+  /** The magic bytes may begin a text: they count only where a NUL follows. */
+  readonly needsNul?: true;
   /** Absent: the magic bytes decide. @param head as latin1, with a NUL in it. */
   matches?(head: string): boolean;
 }
@@ -36,22 +38,22 @@ const formats: readonly FormatEntry[] = [
     matches: isTar,
   },
   { name: 'TFRecords', remedy: "give `records: { by: 'tfrecord' }`", matches: isTfrecord },
-  { name: 'Parquet data', remedy: CONVERT, magics: ['PAR1', 'PARE'], matches: hasNul },
+  { name: 'Parquet data', remedy: CONVERT, magics: ['PAR1', 'PARE'], needsNul: true },
   // Feather files are Arrow files, or older ones of this magic.
-  { name: 'Arrow data', remedy: CONVERT, magics: ['ARROW1', 'FEA1'], matches: hasNul },
+  { name: 'Arrow data', remedy: CONVERT, magics: ['ARROW1', 'FEA1'], needsNul: true },
   { name: 'Arrow data', remedy: CONVERT, matches: isArrowStream },
-  { name: 'ORC data', remedy: CONVERT, magics: ['ORC'], matches: hasNul },
+  { name: 'ORC data', remedy: CONVERT, magics: ['ORC'], needsNul: true },
   { name: 'Avro data', remedy: CONVERT, magics: ['Obj\x01'] },
   { name: 'a Hadoop sequence file', remedy: CONVERT, magics: ['SEQ\x04', 'SEQ\x05', 'SEQ\x06'] },
   { name: 'HDF5 data', remedy: CONVERT, magics: ['\x89HDF\r\n\x1a\n'] },
-  { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file'], matches: hasNul },
+  { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file'], needsNul: true },
   { name: 'R data', remedy: CONVERT, magics: ['X\n\0\0', 'RDX2\nX\n', 'RDX3\nX\n'] },
   { name: 'a Python pickle', remedy: CONVERT, magics: ['\x80\x02', '\x80\x03', '\x80\x04', '\x80\x05'] },
   { name: 'an SQLite database', remedy: CONVERT, magics: ['SQLite format 3\0'] },
   { name: 'a DuckDB database', remedy: CONVERT, matches: (head) => head.startsWith('DUCK', 8) },
   { name: 'an LMDB database', remedy: CONVERT, matches: (head) => head.startsWith('\xde\xc0\xef\xbe', 16) },
   { name: 'tensors (.safetensors)', remedy: LEAVE_OUT, matches: isSafetensors },
-  { name: 'a model (.gguf)', remedy: LEAVE_OUT, magics: ['GGUF'], matches: hasNul },
+  { name: 'a model (.gguf)', remedy: LEAVE_OUT, magics: ['GGUF'], needsNul: true },
   {
     name: 'the index of tokens of Megatron (.idx)',
     remedy: 'leave it out, and give its .bin file with `records.recordBytes`',
@@ -80,7 +82,7 @@ const formats: readonly FormatEntry[] = [
   { name: 'an old Office document', remedy: CONVERT, magics: ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'] },
   { name: 'a PNG image', remedy: LEAVE_OUT, magics: ['\x89PNG\r\n\x1a\n'] },
   { name: 'a JPEG image', remedy: LEAVE_OUT, magics: ['\xff\xd8\xff'] },
-  { name: 'a GIF image', remedy: LEAVE_OUT, magics: ['GIF87a', 'GIF89a'], matches: hasNul },
+  { name: 'a GIF image', remedy: LEAVE_OUT, magics: ['GIF87a', 'GIF89a'], needsNul: true },
   { name: 'a TIFF image', remedy: LEAVE_OUT, magics: ['II*\0', 'MM\0*'] },
   {
     name: 'a BMP image',
@@ -88,7 +90,7 @@ const formats: readonly FormatEntry[] = [
     magics: ['BM'],
     matches: (head) => head.startsWith('\0\0\0\0', 6),
   },
-  { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, magics: ['RIFF'], matches: hasNul },
+  { name: 'sound, pictures or video (RIFF)', remedy: LEAVE_OUT, magics: ['RIFF'], needsNul: true },
   // Tags before the frames of MP3, and frames of MP3 and AAC.
   {
     name: 'sound or video',
@@ -102,7 +104,7 @@ const formats: readonly FormatEntry[] = [
     remedy: LEAVE_OUT,
     magics: ['\x7fELF', '\0asm', '\xca\xfe\xba\xbe', '\xfe\xed\xfa', '\xce\xfa\xed\xfe', '\xcf\xfa\xed\xfe'],
   },
-  { name: 'a program', remedy: LEAVE_OUT, magics: ['MZ'], matches: hasNul },
+  { name: 'a program', remedy: LEAVE_OUT, magics: ['MZ'], needsNul: true },
   {
     name: 'notes that macOS keeps beside files',
     remedy: LEAVE_OUT,
@@ -112,7 +114,7 @@ const formats: readonly FormatEntry[] = [
 
 const withoutNul = new Map<number, FormatEntry[]>();
 for (const format of formats) {
-  if (format.matches !== undefined) continue;
+  if (format.matches !== undefined || format.needsNul === true) continue;
   for (const first of new Set(format.magics?.map((magic) => magic.charCodeAt(0))))
     withoutNul.set(first, [...(withoutNul.get(first) ?? []), format]);
 }
@@ -143,11 +145,6 @@ function wideFormatOf(head: Buffer): ForeignFormat | undefined {
       remedy: `convert it to UTF-8 (iconv -f ${encoding} -t UTF-8)`,
     }
   );
-}
-
-/** For magic bytes that may begin a text: `matches` is called only where there is a NUL. */
-function hasNul(): boolean {
-  return true;
 }
 
 /** By the magic of POSIX or GNU; older headers have only their checksum. */

@@ -18,6 +18,9 @@ const LONG_TASK = 1.3;
 const LEAST_BYTES = 256 * 2 ** 20;
 /** Where temp data is smaller, another level costs little. */
 const LEAST_TEMP_BYTES = 2 ** 30;
+/** What a process has open beside its threads, and each thread beside data files. */
+export const FILES_OF_PROCESS = 48;
+export const FILES_OF_THREAD = 8;
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
@@ -136,7 +139,7 @@ function onFiles({ prepared, openFiles }: AdvisedJob): Advice[] {
   const { plan, request, disks } = prepared;
   const { workers, stripeCount } = plan.memory;
   if (plan.inline || openFiles.limit === undefined) return [];
-  const wanted = 48 + request.workers * (8 + 4 * Math.max(1, disks.count));
+  const wanted = FILES_OF_PROCESS + request.workers * (FILES_OF_THREAD + 4 * Math.max(1, disks.count));
   if (openFiles.limit >= wanted) return [];
   const lacks = [
     ...(workers < request.workers ? [`${workers} of ${request.workers} workers`] : []),

@@ -42,7 +42,7 @@ export interface ShufflePreview {
   };
   readonly output: {
     readonly kind: 'file' | 'shards' | 'stream';
-    /** Absent: standard output, or without end. */
+    /** Absent: standard output. */
     readonly path?: string | undefined;
     readonly compression?: string | undefined;
     readonly records?: Expected | undefined;

@@ -27,7 +27,7 @@ import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { adviseOn } from './preview-advice.js';
+import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
 import type { PreviewedDevice, ShufflePreview } from './preview-report.js';
 import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
 
@@ -52,10 +52,6 @@ export async function previewShuffle(options: ShuffleOptions, tuning: Partial<Tu
   });
   return { ...value, warnings };
 }
-
-/** What a process has open beside its threads, and each thread beside data files. */
-const FILES_OF_PROCESS = 48;
-const FILES_OF_THREAD = 8;
 
 async function preview(
   prepared: PreparedShuffle,

@@ -1,5 +1,5 @@
 import type { ExpectedRange } from '../jobs/report/report-facts.js';
-import { formatBytes, formatCount } from '../quantity.js';
+import { formatBytes, formatCount, sizeWord } from '../quantity.js';
 
 /** Characters that a page would not show, or that would turn the writing direction round. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -21,13 +21,10 @@ export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
 }
 
-const SIZE_LETTERS = ['K', 'M', 'G', 'T'];
-
-/** As `-S` takes it, in powers of 1024, if that is short. */
+/** As `-S` takes it, if that is short. */
 export function budgetText(byteLength: number): string {
-  const power = SIZE_LETTERS.findLastIndex((_, i) => byteLength > 0 && byteLength % 1024 ** (i + 1) === 0);
-  const size = `${byteLength / 1024 ** (power + 1)}${SIZE_LETTERS[power]}`;
-  return power < 0 || size.length > 5 ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
+  const size = sizeWord(byteLength);
+  return size === undefined ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
 }
 
 export function secondsText(seconds: number): string {

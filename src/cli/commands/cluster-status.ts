@@ -10,6 +10,7 @@ import { SystemError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-table.js';
+import { duplicateWords } from '../report-text.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
@@ -44,7 +45,7 @@ function describeStatus(status: ClusterStatus): string[] {
   const { jobDir, state, running, failed, logDir, output } = status;
   if (output !== undefined) {
     const left = state === 'commit' ? ', and temp data is left: the commit removes it, also when it is run again' : '';
-    return [`job      ${jobDir}: committed${left}`, ...describeOutput(output), ...describeReader(status)];
+    return [`job      ${jobDir}: committed${left}`, ...describeCommitted(output), ...describeReader(status)];
   }
   return [
     `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
@@ -58,11 +59,9 @@ function describeStatus(status: ClusterStatus): string[] {
   ];
 }
 
-function describeOutput({ records, bytes, duplicates, seed, checksum }: CommittedOutput): string[] {
-  const dropped = duplicates === undefined ? '' : `, ${formatPlural(duplicates.records, 'duplicate')} dropped`;
-  return [
-    `output   ${formatCount(records)} records, ${formatBytes(bytes)}${dropped}, seed ${JSON.stringify(seed)}, checksum ${checksum}`,
-  ];
+function describeCommitted({ records, bytes, duplicates, seed, checksum }: CommittedOutput): string[] {
+  const counts = [`${formatCount(records)} records`, formatBytes(bytes), ...duplicateWords(duplicates)];
+  return [`output   ${counts.join(', ')}, seed ${JSON.stringify(seed)}, checksum ${checksum}`];
 }
 
 const PASSES = ['scatter', 'measure', 'shuffle', 'verify'] as const;

@@ -1,10 +1,10 @@
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
-import type { TaskKind } from '../../cluster/task-arrays.js';
+import { TASK_KINDS } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
-import { blankWords } from '../report-text.js';
+import { blankWords, duplicateWords } from '../report-text.js';
 import { describeEmptyShards } from '../shard-words.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
@@ -30,7 +30,7 @@ export const command: CommandDefinition<'cluster task'> = {
   notes,
   async run({ operands: [typed = ''], values, reporter, signal }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
-    const kind = KINDS.find((each) => each === typed);
+    const kind = TASK_KINDS.find((each) => each === typed);
     if (kind === undefined)
       throw new UsageError(`a task is of the kind scatter, measure, shuffle, verify or commit, not ${typed}`);
     const task = {
@@ -51,8 +51,6 @@ export const command: CommandDefinition<'cluster task'> = {
   },
 };
 
-const KINDS: readonly TaskKind[] = ['scatter', 'measure', 'shuffle', 'verify', 'commit'];
-
 /** What schedulers call the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
 
@@ -67,12 +65,15 @@ function indexFromScheduler(): number | undefined {
 function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, output }: ClusterTaskReport): string {
   if (wasCommitted) return 'the job is committed already';
   if (output !== undefined) {
-    const counts = [formatPlural(output.records, 'record'), ...blankWords(output.blank), formatBytes(output.bytes)];
-    const size = counts.join(', ');
-    const dropped =
-      output.duplicates === undefined ? '' : `, ${formatPlural(output.duplicates.records, 'duplicate')} dropped`;
+    const { records, blank, bytes, duplicates, seed, checksum } = output;
+    const counts = [
+      formatPlural(records, 'record'),
+      ...blankWords(blank),
+      formatBytes(bytes),
+      ...duplicateWords(duplicates),
+    ];
     const empty = describeEmptyShards(output).map((words) => `, ${words}`);
-    return `committed ${size}${dropped} in ${formatSeconds(seconds)}, seed ${JSON.stringify(output.seed)}, checksum ${output.checksum}${empty.join('')}`;
+    return `committed ${counts.join(', ')} in ${formatSeconds(seconds)}, seed ${JSON.stringify(seed)}, checksum ${checksum}${empty.join('')}`;
   }
   if (done.length + wereDone.length === 0) return `the plan has no such ${kind} task: nothing to do`;
   const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;

@@ -1,7 +1,7 @@
 import { inspectStore, type StoreReport } from '../../jobs/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { describeUnowned } from '../report-text.js';
+import { unownedWords } from '../report-text.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
@@ -35,9 +35,7 @@ function describeStore(report: StoreReport): string[] {
     ...(removedPileSets > 0
       ? [`removed     ${formatPlural(removedPileSets, 'pile set')}, for pileshuf gc to delete`]
       : []),
-    ...(unowned.pileSets > 0
-      ? [`unowned     ${describeUnowned(unowned)}; pileshuf gc --give-up-lost deletes them`]
-      : []),
+    ...(unowned.pileSets > 0 ? [`unowned     ${unownedWords(unowned)}; pileshuf gc --give-up-lost deletes them`] : []),
     ...(writers > 0 ? [`writers     ${formatPlural(writers, 'writer')} at work, or killed`] : []),
     `inputs      ${formatCount(report.inputs)} in ${formatPlural(generations.length, 'generation')}${generations.length > 0 ? ':' : ''}`,
     ...generations.map(
