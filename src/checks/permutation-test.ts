@@ -50,8 +50,6 @@ export interface TestResult {
   readonly isSeen: boolean;
   /** Probability of so large a statistic in a random order: of all statistics together, from the gamma distributions. */
   readonly probability: number;
-  /** The same from the random orders alone, which cannot be below 1 / 500. */
-  readonly rankProbability: number;
   /** The probability of each statistic, not corrected for their number. */
   readonly tails: readonly number[];
 }
@@ -76,13 +74,11 @@ export function testAgainst({ moments, largest }: NullDistribution, statistics: 
   const distances = statistics.map((value, i) => distance(value, moments[i]));
   const tails = distances.map((value, i) => tailOf(value, moments[i]?.skewness ?? 0));
   const most = Math.max(0, ...distances);
-  const asLarge = largest.filter((value) => value >= most).length;
   const count = moments.filter(({ deviation }) => deviation > 0).length;
   const probability = Math.min(1, count * Math.min(1, ...tails));
   return {
-    isSeen: asLarge === 0 && probability <= LARGEST_TAIL,
+    isSeen: largest.every((value) => value < most) && probability <= LARGEST_TAIL,
     probability,
-    rankProbability: (1 + asLarge) / (largest.length + 1),
     tails,
   };
 }

@@ -14,7 +14,7 @@ import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
@@ -105,20 +105,7 @@ export interface VerifyReport {
   readonly seconds: number;
 }
 
-export const READ_OPTIONS: OptionNames<ReadOptions> = {
-  records: true,
-  zeroTerminated: true,
-  header: true,
-  maxRecordBytes: true,
-  decompressProgram: true,
-  igzip: true,
-  memoryBytes: true,
-  workers: true,
-  ioLimits: true,
-  signal: true,
-  onProgress: true,
-  onWarning: true,
-};
+export const READ_OPTIONS: OptionNames<ReadOptions> = READING_OPTIONS;
 
 const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
   inputs: true,

@@ -39,12 +39,9 @@ export function viewDisplay(stream: MessageStream): ProgressDisplay {
  * before the first byte of the output.
  */
 export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
-  let haveCome = false;
   return {
     show(state, nowSeconds) {
-      // An output without end goes back to the phase before pass 2.
-      haveCome ||= state.phase === 'shuffle' || state.phase === 'commit';
-      if (haveCome) display.stepAside();
+      if (state.phase === 'shuffle' || state.phase === 'commit') display.stepAside();
       else display.show(state, nowSeconds);
     },
     stepAside: () => display.stepAside(),

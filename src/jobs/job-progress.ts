@@ -7,6 +7,7 @@ import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './opti
 
 const REPORT_MILLISECONDS = 200;
 
+/** No two phases of one job have the same. */
 const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
   count: 'scatteredBytes',
   scatter: 'scatteredBytes',
@@ -57,15 +58,13 @@ export class JobProgress {
   ): Promise<{ value: T; seconds: number }> {
     const began = performance.now();
     const seconds = () => (performance.now() - began) / 1000;
-    // Passes that are repeated, as for an output without end, go on counting.
-    const bytesDone = this.#countedFromNow(COUNTER_OF_PHASE[phase]);
-    const bytesResumed = this.#countedFromNow(RESUMED_COUNTER[phase]);
+    const bytesDone = () => this.#counted(COUNTER_OF_PHASE[phase]);
     this.#know(phase, bytesTotal);
     const report = () =>
       this.#tell(() => ({
         phase,
         bytesDone: bytesDone(),
-        bytesResumed: bytesResumed(),
+        bytesResumed: this.#counted(RESUMED_COUNTER[phase]),
         bytesTotal,
         phaseSeconds: seconds(),
         phases: this.#phases,
@@ -90,10 +89,8 @@ export class JobProgress {
     }
   }
 
-  #countedFromNow(counter: Counter | undefined): () => number {
-    if (counter === undefined) return () => 0;
-    const before = this.#control.counted(counter);
-    return () => Math.max(0, this.#control.counted(counter) - before);
+  #counted(counter: Counter | undefined): number {
+    return counter === undefined ? 0 : this.#control.counted(counter);
   }
 
   #know(phase: JobPhase, bytes: number | undefined): void {

@@ -22,6 +22,8 @@ const OUTPUT = {
 const TEMP = { tempDirs: true, tempCompress: true } as const;
 const MACHINE = { memoryBytes: true, workers: true, ioLimits: true } as const;
 const TALK = { signal: true, onProgress: true, onWarning: true } as const;
+/** How records are read, and what the call may use. */
+export const READING_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK } as const;
 
 export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputs: true,

@@ -16,7 +16,7 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { requireReplaceable } from '../output/output-place.js';
-import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
+import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
 import { inTurn, runTasks } from '../passes/run-tasks.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -327,10 +327,12 @@ async function writeNumbers(
       yield { job, first, count, target, start: { shard: 0, shardByte: 0, turn } };
     }
   }
-  let written: NumbersResult = { regions: [], bytes: 0, sum: 0n, checksum: 0n };
+  const joined: WrittenRegion[] = [];
+  let written: NumbersResult = { regions: joined, bytes: 0, sum: 0n, checksum: 0n };
   const take = ({ regions, bytes, sum, checksum }: NumbersResult) => {
+    for (const region of regions) addRegion(joined, region);
     written = {
-      regions: regions.reduce(joinRegions, written.regions),
+      regions: joined,
       bytes: written.bytes + bytes,
       sum: BigInt.asUintN(64, written.sum + sum),
       checksum: BigInt.asUintN(64, written.checksum + checksum),
@@ -340,14 +342,6 @@ async function writeNumbers(
   // Every task that is handed out must have a thread: the task whose turn it is must not wait.
   await runTasks(tasks(), (task) => pool.run('write-numbers', task), takeInTurn, pool.threadCount, stop);
   return written;
-}
-
-/** Joins regions that have no gap between them. */
-function joinRegions(regions: readonly WrittenRegion[], region: WrittenRegion): readonly WrittenRegion[] {
-  const before = regions.at(-1);
-  if (before?.end !== region.start) return [...regions, region];
-  const recordBytes = before.recordBytes + region.recordBytes;
-  return [...regions.slice(0, -1), { ...before, end: region.end, recordBytes }];
 }
 
 /** Checks that the numbers are those of the range, as far as their bytes and their sum can tell. */

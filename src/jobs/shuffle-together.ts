@@ -62,9 +62,8 @@ import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTog
 import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
 import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
+import { RESUMABLE_FROM_BYTES } from './work-plan.js';
 
-/** From about so many bytes of records on, a job can be resumed even if the caller did not ask for it. */
-const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
 /** More than text usually compresses to. */
 const MOST_RATIO = 8;
 /** In the staging directory: the outputs under their names, before the directory gets its own name. */

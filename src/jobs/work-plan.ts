@@ -75,7 +75,7 @@ const INLINE_INPUTS = 1000;
 /** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
 /** A job with this much temp data takes many minutes, and can be resumed even if the caller did not ask for it. */
-const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
+export const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
 /**
  * A thread that does a whole job must never wait for a permit: waiting stops the event loop, and the call that holds the
  * permit could not end. Such a thread makes one call at a time, and at most a commit beside it.

@@ -75,6 +75,14 @@ export function recordBytesOf(regions: readonly WrittenRegion[]): number {
   return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
 }
 
+/** What lies one after the other becomes one region, so that an output without end needs no more memory with time. */
+export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
+  const before = regions.at(-1);
+  if (before?.shard === region.shard && before.end === region.start)
+    regions[regions.length - 1] = { ...before, end: region.end, recordBytes: before.recordBytes + region.recordBytes };
+  else regions.push(region);
+}
+
 export interface OutputSink {
   /** The rank, or the byte of the whole, at which the next shard begins; Infinity: no more cuts. */
   readonly nextCut: { readonly by: 'rank' | 'byte'; readonly at: number };

@@ -5,7 +5,7 @@
 import type { OrderedRecords } from '../../workers/piles/drawn-records.js';
 import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
-import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
+import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
 import { hearSignals } from '../pause.js';
 import { type TotalsSum, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
@@ -90,15 +90,4 @@ function* tasksOf(
     const count = Math.min(placesOfTask, places - first);
     yield { ...work, first, count, start: { shard, shardByte: 0, turn } };
   }
-}
-
-/** What lies one after the other becomes one region, so that an output without end needs no more memory with time. */
-function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
-  const before = regions.at(-1);
-  if (before?.shard !== region.shard) {
-    regions.push(region);
-    return;
-  }
-  const end = before.end + region.end - region.start;
-  regions[regions.length - 1] = { ...before, end, recordBytes: before.recordBytes + region.recordBytes };
 }

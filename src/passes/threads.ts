@@ -53,10 +53,7 @@ export class JobStop {
     return isFirst;
   }
 
-  /**
-   * Calls `listener` when the job must stop. A job without an end has passes without end, so nothing of a pass may stay.
-   * @returns stops listening.
-   */
+  /** Calls `listener` when the job must stop. @returns stops listening. */
   onRequest(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
