@@ -182,7 +182,7 @@ type Lists = Uint8Array | Float64Array | BigUint64Array;
 const [WHOLE, INFINITE, BYTES, NUMBERS, WHOLES] = ['#whole', '#infinite', '#bytes', '#numbers', '#wholes'] as const;
 
 /** A plan as JSON, with what JSON lacks: whole numbers of 64 bits, infinity, bytes, typed lists of numbers. */
-export function toJsonValue(value: unknown): unknown {
+function toJsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return { [WHOLE]: String(value) };
   if (value === Number.POSITIVE_INFINITY) return { [INFINITE]: true };
   if (isList(value)) return listToJson(value);
@@ -192,7 +192,7 @@ export function toJsonValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toJsonValue(field)]));
 }
 
-export function fromJsonValue(value: unknown): unknown {
+function fromJsonValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromJsonValue);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);

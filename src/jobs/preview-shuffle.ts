@@ -145,7 +145,7 @@ interface UsedDevice {
   directory?: string;
 }
 
-export async function devicesOf(
+async function devicesOf(
   { inputsToRead, site, request }: PreparedShuffle,
   hasTemp: boolean,
 ): Promise<readonly PreviewedDevice[]> {

@@ -335,7 +335,7 @@ export function completeOutput(
 const COMPRESSION = { codec: true, level: true } as const;
 
 /** Refuses `-`; the job itself finds pipes and devices. */
-export function completeResume(
+function completeResume(
   options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
 ): ResumeRequest {
   const { inputs, output, resume, jobDir, keepTemp } = options;

@@ -160,7 +160,7 @@ function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: Site
   );
 }
 
-export function realPathOfJobDir(path: string): string {
+function realPathOfJobDir(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {

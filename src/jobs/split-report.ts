@@ -54,7 +54,7 @@ export function summarizeSplits(
 }
 
 /** @param paths of all shards, split by split. */
-export function reportSplits(
+function reportSplits(
   splits: readonly SplitSummary[] | undefined,
   paths: readonly string[],
 ): readonly SplitReport[] | undefined {
