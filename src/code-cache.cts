@@ -5,7 +5,7 @@
  * not look for damage, so each file ends with its digest.
  */
 const { createHash } = process.getBuiltinModule('node:crypto');
-const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = process.getBuiltinModule('node:fs');
+const { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = process.getBuiltinModule('node:fs');
 const { createRequire } = process.getBuiltinModule('node:module');
 const { dirname, join } = process.getBuiltinModule('node:path');
 const { Script } = process.getBuiltinModule('node:vm');
@@ -73,8 +73,13 @@ function keepCompiled(): void {
       if (statSync(dirname(dirname(dirname(path)))).uid !== process.geteuid?.()) return;
       mkdirSync(dirname(path), { recursive: true });
       const data = script.createCachedData();
-      writeFileSync(`${path}.${process.pid}`, Buffer.concat([data, digestOf(data)]));
-      renameSync(`${path}.${process.pid}`, path);
+      const part = `${path}.${process.pid}`;
+      try {
+        writeFileSync(part, Buffer.concat([data, digestOf(data)]));
+        renameSync(part, path);
+      } finally {
+        rmSync(part, { force: true });
+      }
     }
   } catch {
     // For example, the disk is full or read-only.

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -127,6 +128,12 @@ describe('the bundled command', () => {
     const before = times();
     expect(shuffled()).toMatchObject({ status, stdout });
     expect(times()).toEqual(before);
+    for (const path of kept()) {
+      rmSync(path);
+      mkdirSync(path);
+    }
+    expect(shuffled()).toMatchObject({ status, stdout });
+    expect(kept()).toEqual([]);
   });
 
   it.runIf(fromCi)('loads no more for worker threads', () => {
