@@ -99,6 +99,15 @@ describe.skipIf(!isOnPath('shuf'))('shuf', () => {
   });
 });
 
+it.each([
+  [['-o', 'dir', 'abc'], 'the output dir is a directory; expected a file'],
+  [['-i', '1-3', '-o', 'dir/'], 'the output dir/ is a directory; expected a file'],
+  [[''], 'the input is an empty string; expected a path, or - for standard input'],
+  [['abc/x'], 'the input abc/x does not exist; check the name'],
+])('says of %j: %s', async (words, line) => {
+  expect(await ours(words)).toMatchObject({ exitCode: 1, stdout: '', stderr: `pileshuf: ${line}\n` });
+});
+
 it('gives the order of a seed from the same random source', async () => {
   const words = ['--random-source', 'source', '-i', '1-100'];
   const [first, second] = [await ours(words), await ours(words)];

@@ -28,6 +28,9 @@ export const command: CommandDefinition<'shuf'> = {
   async run({ operands, values, signal, tuning }) {
     const { range, headCount, zeroTerminated, output, randomSource } = values;
     const input = inputOf(operands, values);
+    // The library would advise shards.
+    if (output !== undefined && isDirectory(output))
+      throw new UsageError(`the output ${output} is a directory; expected a file`);
     const isNothing = headCount === 0n;
     const common = {
       repeat: values.repeat && !isNothing,
@@ -65,10 +68,20 @@ function inputOf(operands: readonly string[], { echo, range }: ParsedWords<'shuf
   return {
     readsStream: range === undefined && (path === '-' || isStandardInput(path)),
     inputs: () => {
+      if (path === '') throw new UsageError('the input is an empty string; expected a path, or - for standard input');
       // The library takes a directory for the files in it.
-      if (path !== '-' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+      if (path !== '-' && isDirectory(path))
         throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is a directory; expected a file`);
       return [{ path }];
     },
   };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // The job says what is wrong with it.
+    return false;
+  }
 }
