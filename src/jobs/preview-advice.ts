@@ -96,13 +96,17 @@ function onDecoders({ prepared }: AdvisedJob): Advice[] {
 function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
   const { plan, request } = prepared;
   const { memoryNeed, memory } = plan;
-  // With `repeat` the plan has half of the memory.
-  const share = request.memoryBytes / memoryNeed.budgetBytes;
   if (staysInMemory(memory) || memoryNeed.layout !== undefined || memoryNeed.hasStreams) return [];
   const { totalBytes, availableBytes } = readMemory();
+  if (request.repeat) {
+    const budget = leastBudgetWith(memoryNeed, totalBytes / 2, staysInMemory);
+    const lack = 'by the samples, the records may not fit in memory twice, and then a job with `repeat` is refused';
+    // The plan of a job with `repeat` has half of the memory.
+    const text = budget === undefined ? lack : `${lack}: \`memoryBytes\` ${enoughBudget(budget * 2)} is enough`;
+    return [{ about: 'memory', text }];
+  }
   const advice: Advice[] = [];
-  const inMemory =
-    share === 1 ? leastBudgetWith(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory) : undefined;
+  const inMemory = leastBudgetWith(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory);
   if (inMemory !== undefined) {
     const text = `with \`memoryBytes\` ${enoughBudget(inMemory)} all records stay in memory, and no temp data is written`;
     return [{ about: 'memory', text }];
@@ -110,14 +114,14 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
   if (levels > 1 && tempBytes >= LEAST_TEMP_BYTES) {
     const budget = leastBudgetWith(
       memoryNeed,
-      totalBytes / share,
+      totalBytes,
       (larger) => levelsOf(larger, memoryNeed.meanRecordBytes) === 1,
     );
     const saved = 'which saves writing and reading all temp data once more';
     const text =
       budget === undefined
         ? `each record is put on piles ${levels} times, because the memory is small for so much data: fewer \`workers\` have more each`
-        : `with \`memoryBytes\` ${enoughBudget(budget * share)} one level of piles is enough, ${saved}`;
+        : `with \`memoryBytes\` ${enoughBudget(budget)} one level of piles is enough, ${saved}`;
     advice.push({ about: 'levels', text });
   }
   return advice;

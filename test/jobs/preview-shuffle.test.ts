@@ -122,6 +122,17 @@ describe('a preview', () => {
     expect(endless.output.records).toBeUndefined();
   });
 
+  it('of draws that may not fit in memory says how much is enough', async () => {
+    writeFileSync(directory.path('large.gz'), gzipSync(linesOf('c'.repeat(1000), 20_000), { level: 1 }));
+    const draws = { inputs: [directory.path('large.gz')], repeat: true, headCount: 3, memoryBytes: 32 * MIB };
+    const { advice } = await preview(draws);
+    const { 1: enough } =
+      /may not fit in memory twice, .*: `memoryBytes` (\d+)M is enough/.exec(advice[0]?.text ?? '') ?? [];
+    await expect(shuffle({ ...base(), ...draws })).rejects.toThrow('these do not fit');
+    const { records } = await shuffle({ ...base(), ...draws, memoryBytes: Number(enough) * MIB });
+    expect(records).toBe(3);
+  });
+
   it('of nothing is one of nothing', async () => {
     writeFileSync(directory.path('empty'), '');
     const { inputs, output, temp } = await preview({ inputs: [directory.path('empty')] });
