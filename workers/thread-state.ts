@@ -2,7 +2,7 @@
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { JobControl } from '../src/job-control.js';
-import { RamPool } from '../src/pile-sets/ram-pool.js';
+import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/pile-sets/ram-pool.js';
 import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
@@ -41,6 +41,7 @@ const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
 const numberStatesOfJobs = new Map<string, NumberState>();
+const orderedSlabsOfJobs = new Map<string, Promise<readonly Uint8Array[]>>();
 
 export function threadStateOf(job: TaskSettings): ThreadState {
   const state = keptState(statesOfJobs, job, () => {
@@ -79,6 +80,11 @@ export function numberStateOf(job: NumberSettings): NumberState {
   return keptState(numberStatesOfJobs, job, () => ({ control, writer: new NumberWriter(arena, job) }));
 }
 
+/** The memory for records in their order, which a job with draws opens after its piles. */
+export function orderedSlabsOf(job: TaskSettings, memory: PoolMemoryHandle): Promise<readonly Uint8Array[]> {
+  return keptState(orderedSlabsOfJobs, job, () => slabsOf(memory, threadStateOf(job).control));
+}
+
 /** By the name of the job: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
@@ -90,7 +96,8 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, numberStatesOfJobs]) states.delete(jobName);
+  const all = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, numberStatesOfJobs, orderedSlabsOfJobs];
+  for (const states of all) states.delete(jobName);
 }
 
 /** Takes memory for large windows from the budget. Each job counts it anew: a thread keeps its decoders over several jobs. */

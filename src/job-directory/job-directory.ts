@@ -313,7 +313,7 @@ function requireNoFormerFiles({ stagingDirectory, outputPath }: JobPaths): void 
   );
 }
 
-export class Removal {
+class Removal {
   readonly #isDurable: boolean;
   readonly #failures: unknown[] = [];
 

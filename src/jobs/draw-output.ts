@@ -14,7 +14,7 @@ import type { Pass1, RunningShuffle } from './pass1.js';
 
 /** Draws from piles in memory. Without `headCount`, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(
-  { site, prepared }: RunningShuffle,
+  { site, prepared, scope }: RunningShuffle,
   { all }: Pass1,
   work: PilesWork,
   threads: Threads,
@@ -42,7 +42,7 @@ export async function drawOutput(
     compression,
     isAppended: true,
   };
-  const ordered = await orderInMemory(work, threads);
+  const ordered = await orderInMemory(work, threads, plan.inline, scope.releases);
   const { outputBytes } = plan.memory;
   const target = await beginOutput(site, layout, threads.control);
   const { jobName, control } = threads;

@@ -2,14 +2,17 @@
  * Draws with replacement. The records come into the order of their keys in memory, in a few pieces. Then each place of the
  * output takes the record of a random rank.
  */
-import type { OrderedRecords } from '../../workers/piles/drawn-records.js';
+import { type OrderedRecords, orderedBytes } from '../../workers/piles/drawn-records.js';
 import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
+import type { Release } from '../cleanup.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
 import { hearSignals } from '../pause.js';
-import { type TotalsSum, totalsOfRange } from '../pile-sets/pile-totals.js';
+import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
+import { sumTotals, type TotalsSum, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { shardAt } from '../plan/shard-cuts.js';
+import { openSlabs } from './job-memory.js';
 import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -17,8 +20,16 @@ import type { Threads } from './threads.js';
 /** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
 const TASKS_A_THREAD = 4;
 const MOST_PIECE_BYTES = 2 ** 30;
+/** Places in a piece have 32 bits. A piece ends with a pile, so it may be larger than `MOST_PIECE_BYTES`. */
+const MOST_SLAB_BYTES = 2 ** 32 - 1;
 
-export async function orderInMemory(work: PilesWork, threads: Threads): Promise<readonly OrderedRecords[]> {
+/** @param releases frees the memory of the records. */
+export async function orderInMemory(
+  work: PilesWork,
+  threads: Threads,
+  isOnCallingThread: boolean,
+  releases: Release[],
+): Promise<OrderedRecords> {
   const { totals, bytes } = work.piles;
   const rangeBytes = Math.min(bytes / (TASKS_A_THREAD * threads.pool.threadCount), MOST_PIECE_BYTES);
   const ranges = planPileRanges(
@@ -27,25 +38,30 @@ export async function orderInMemory(work: PilesWork, threads: Threads): Promise<
     () => false,
     () => false,
   );
-  const tasks = ranges.map(
-    (range): OrderPilesTask => ({
+  const pieces = ranges.map((range) => {
+    const expected = totalsOfRange(totals, range.first, range.end);
+    return { range, expected, sum: sumTotals(expected) };
+  });
+  const slabBytes = Math.max(...pieces.map(({ sum }) => orderedBytes(sum.records, sum.bytes)));
+  if (slabBytes > MOST_SLAB_BYTES) throw tooLargeToDraw();
+  const memory = await openSlabs(pieces.length, slabBytes, isOnCallingThread, threads.stop, releases);
+  const tasks = pieces.map(
+    ({ range, expected }, slab): OrderPilesTask => ({
       ...pilesTask(work, `order-${range.first}`),
       range,
-      expected: totalsOfRange(totals, range.first, range.end),
+      expected,
+      memory,
+      slab,
     }),
   );
-  const ordered: OrderedRecords[] = [];
   const run = (task: OrderPilesTask) => onceMore(() => threads.pool.run('order-piles', task), work.onWarning);
-  const take = (piece: OrderedRecords, task: OrderPilesTask) => {
-    ordered[tasks.indexOf(task)] = piece;
-  };
-  await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
-  return ordered;
+  await runTasks(tasks, run, () => {}, tasksAtOnce(threads), threads.stop);
+  return { memory, records: pieces.map(({ sum }) => sum.records) };
 }
 
 export interface DrawsWork {
   readonly job: DrawsTask['job'];
-  readonly ordered: readonly OrderedRecords[];
+  readonly ordered: OrderedRecords;
   readonly key: bigint;
   /** Infinity: the output has no end. */
   readonly places: number;

@@ -6,10 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { memoryKeeperUrl } from '../../workers/thread-urls.js';
 import type { Release } from '../cleanup.js';
+import { SystemError } from '../errors.js';
 import {
   ASK_FOR_SLABS,
   type KeeperTask,
   ownRamPool,
+  type PoolMemoryHandle,
   type RamPoolHandle,
   ramPoolIn,
   wholeChunks,
@@ -39,13 +41,14 @@ export async function keepRamPool(
   wantedBytes: number,
   stop: Pick<JobStop, 'fail'>,
   releases: Release[],
+  slabBytes = SLAB_BYTES,
 ): Promise<RamPoolHandle> {
   const channelName = `pileshuf ${randomUUID()}`;
   const workerData: KeeperTask = {
     channelName,
     question: ASK_FOR_SLABS,
     wantedBytes: wholeChunks(wantedBytes),
-    slabBytes: SLAB_BYTES,
+    slabBytes,
   };
   const keeper = openKeeper(workerData);
   let isNeeded = true;
@@ -64,7 +67,28 @@ export async function keepRamPool(
     isNeeded = false;
     await keeper.terminate();
   });
-  return ramPoolIn({ kind: 'kept', channelName, slabBytes: SLAB_BYTES }, Number(await answer));
+  return ramPoolIn({ kind: 'kept', channelName, slabBytes }, Number(await answer));
+}
+
+/** Opens slabs of the same size. The calling thread holds none, unless it does the work itself. */
+export async function openSlabs(
+  slabCount: number,
+  slabBytes: number,
+  isOnCallingThread: boolean,
+  stop: Pick<JobStop, 'fail'>,
+  releases: Release[],
+): Promise<PoolMemoryHandle> {
+  if (isOnCallingThread) {
+    const slabs = Array.from({ length: slabCount }, () => new Uint8Array(slabBytes));
+    return { kind: 'own', slabs, slabBytes };
+  }
+  const wholeBytes = wholeChunks(slabBytes);
+  const { memory, capacityBytes } = await keepRamPool(slabCount * wholeBytes, stop, releases, wholeBytes);
+  if (capacityBytes === slabCount * wholeBytes) return memory;
+  throw new SystemError(
+    'ERR_OUT_OF_MEMORY',
+    'the system does not give the memory for records in their order; lower `memoryBytes`',
+  );
 }
 
 function openKeeper(workerData: unknown): Worker {

@@ -255,7 +255,7 @@ function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readon
   return hasDuplicates === true ? requireDistinct(written, totals) : totals;
 }
 
-export class StripeRemoval {
+class StripeRemoval {
   readonly #layout: PileSetLayout;
   readonly #pileSets: readonly ScatteredPileSet[];
   readonly #isOn: boolean;

@@ -18,8 +18,8 @@ import type { JobControl } from '../job-control.js';
 /** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** The memory of a pool in the form that travels to other threads; the memory of a single thread does not travel. */
-type PoolMemoryHandle =
+/** Slabs in the form that travels to other threads; the memory of a single thread does not travel. */
+export type PoolMemoryHandle =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
@@ -64,12 +64,7 @@ export class RamPool {
   }
 
   static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
-    const { memory } = handle;
-    const slabs =
-      memory.kind === 'own'
-        ? memory.slabs
-        : (await askKeeper(memory.channelName, control)).map((slab) => new Uint8Array(slab));
-    return new RamPool(handle, slabs, control);
+    return new RamPool(handle, await slabsOf(handle.memory, control), control);
   }
 
   /** Bytes that can be stored in one piece; 0: the pool is full. */
@@ -114,6 +109,11 @@ export class RamPool {
       this.#control.giveSpare(CHUNK_BYTES);
     }
   }
+}
+
+export async function slabsOf(memory: PoolMemoryHandle, control: JobControl): Promise<Uint8Array[]> {
+  if (memory.kind === 'own') return memory.slabs;
+  return (await askKeeper(memory.channelName, control)).map((slab) => new Uint8Array(slab));
 }
 
 export interface KeeperTask {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
-import { keepRamPool } from '#src/passes/job-memory.js';
+import { keepRamPool, openSlabs } from '#src/passes/job-memory.js';
 import { JobStop } from '#src/passes/threads.js';
 import { RamPool } from '#src/pile-sets/ram-pool.js';
 
@@ -65,5 +65,13 @@ describe('keepRamPool', () => {
     await keepRamPool(MIB, stop, releases);
     for (const release of releases.splice(0)) await release();
     expect(control.isAborted).toBe(false);
+  });
+});
+
+describe('openSlabs', () => {
+  it('refuses fewer slabs than asked for', async () => {
+    keeper.code = keeperThat('').replace('workerData.wantedBytes', 'workerData.wantedBytes - workerData.slabBytes');
+    const opening = openSlabs(3, MIB, false, openStop().stop, releases);
+    await expect(opening).rejects.toMatchObject({ code: 'ERR_OUT_OF_MEMORY' });
   });
 });

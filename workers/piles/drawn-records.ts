@@ -1,10 +1,12 @@
 /** Copies of the records that the places of an output draw, with replacement, from ordered records in memory. */
+import type { PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
 import type { Arena } from '../arena.js';
 
-/** Records in their order: where each begins and the last one ends, u32, then their bytes. */
+/** Pieces of records in their order. A piece has a slab: where each record begins and the last one ends, u32, then their bytes. */
 export interface OrderedRecords {
-  readonly buffer: SharedArrayBuffer;
-  readonly records: number;
+  readonly memory: PoolMemoryHandle;
+  /** The number of records of each piece. */
+  readonly records: readonly number[];
 }
 
 interface OrderedView {
@@ -12,14 +14,15 @@ interface OrderedView {
   readonly bytes: Uint8Array;
 }
 
-/** @param byteLength of all records: less than 4 GiB. */
-export function allocateOrdered(records: number, byteLength: number): OrderedRecords {
-  return { buffer: new SharedArrayBuffer((records + 1) * Uint32Array.BYTES_PER_ELEMENT + byteLength), records };
+/** @param byteLength of all records. */
+export function orderedBytes(records: number, byteLength: number): number {
+  return (records + 1) * Uint32Array.BYTES_PER_ELEMENT + byteLength;
 }
 
-export function viewOrdered({ buffer, records }: OrderedRecords): OrderedView {
-  const starts = new Uint32Array(buffer, 0, records + 1);
-  return { starts, bytes: new Uint8Array(buffer, starts.byteLength) };
+export function viewOrdered(slab: Uint8Array | undefined, records: number): OrderedView {
+  if (slab === undefined) throw new RangeError('a piece of ordered records has no memory');
+  const starts = new Uint32Array(slab.buffer, slab.byteOffset, records + 1);
+  return { starts, bytes: slab.subarray(starts.byteLength) };
 }
 
 const PLACES = 1024;
@@ -52,14 +55,14 @@ export class DrawnRecords {
   /** The sum of the hashes of all copies; only its lowest 64 bits count. */
   checksum = 0n;
 
-  constructor(arena: Arena, ranksAt: number, key: bigint, pieces: readonly OrderedRecords[]) {
+  constructor(arena: Arena, ranksAt: number, key: bigint, slabs: readonly Uint8Array[], records: readonly number[]) {
     this.#arena = arena;
     this.#ranksAt = ranksAt;
     this.#key = key;
     let firstRank = 0;
-    this.#pieces = pieces.map((piece) => {
-      const viewed = { ...viewOrdered(piece), firstRank };
-      firstRank += piece.records;
+    this.#pieces = records.map((count, piece) => {
+      const viewed = { ...viewOrdered(slabs[piece], count), firstRank };
+      firstRank += count;
       return viewed;
     });
     this.#records = firstRank;

@@ -1,25 +1,29 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
+import { copySharedBytes } from '../../src/io/shared-bytes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/pile-sets/pile-totals.js';
+import type { PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
-import { allocateOrdered, type OrderedRecords, viewOrdered } from '../piles/drawn-records.js';
+import { viewOrdered } from '../piles/drawn-records.js';
 import type { PileOrderer } from '../piles/pile-orderer.js';
+import { orderedSlabsOf } from '../thread-state.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface OrderPilesTask extends PilesTask {
   readonly range: PileRange;
   readonly expected: PileTotals;
+  readonly memory: PoolMemoryHandle;
+  readonly slab: number;
 }
 
 const NO_LIMIT = (1n << 63n) - 1n;
 
-export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> {
-  const { range, expected } = task;
+export async function orderPiles(task: OrderPilesTask): Promise<void> {
+  const { job, range, expected, memory, slab } = task;
   const { order, control } = await openOrder(task, async () => {});
-  const all = sumTotals(expected);
-  const ordered = allocateOrdered(all.records, all.bytes);
-  const { starts, bytes } = viewOrdered(ordered);
+  const slabs = await orderedSlabsOf(job, memory);
+  const { starts, bytes } = viewOrdered(slabs[slab], sumTotals(expected).records);
   let record = 0;
   let filled = 0;
   for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
@@ -44,7 +48,6 @@ export async function orderPiles(task: OrderPilesTask): Promise<OrderedRecords> 
     });
     requireSameTally(pile, found, inPile);
   }
-  return ordered;
 }
 
 function copyOrdered(order: PileOrderer, count: number, target: Uint8Array): void {
@@ -54,12 +57,12 @@ function copyOrdered(order: PileOrderer, count: number, target: Uint8Array): voi
   for (let index = 0; index < count; ) {
     const next = order.gather(index, count, address, capacityBytes, NO_LIMIT);
     if (next > index) {
-      target.set(order.bytes.subarray(address, address + order.gatheredBytes), filled);
+      copySharedBytes(order.bytes.subarray(address, address + order.gatheredBytes), target, filled);
       filled += order.gatheredBytes;
       index = next;
     } else {
       order.hashInPlace(index, index + 1);
-      target.set(order.recordAt(index), filled);
+      copySharedBytes(order.recordAt(index), target, filled);
       filled += order.byteLengthOf(index);
       index += 1;
     }

@@ -8,12 +8,12 @@ import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel-hasher.js';
 import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';
 import type { TaskSettings } from '../settings.js';
-import { threadStateOf } from '../thread-state.js';
+import { orderedSlabsOf, threadStateOf } from '../thread-state.js';
 
 export interface DrawsTask {
   readonly job: TaskSettings & { readonly outputBytes: number };
   readonly key: bigint;
-  readonly ordered: readonly OrderedRecords[];
+  readonly ordered: OrderedRecords;
   readonly first: number;
   readonly count: number;
   readonly target: OutputTarget;
@@ -37,7 +37,7 @@ export async function writeDraws({ job, key, ordered, first, count, target, star
   const ranksAt = layout.take(DRAW_BYTES);
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
   const { kernel } = arena;
-  const drawn = new DrawnRecords(arena, ranksAt, key, ordered);
+  const drawn = new DrawnRecords(arena, ranksAt, key, await orderedSlabsOf(job, ordered.memory), ordered.records);
   const buffer = { addresses, capacityBytes: job.outputBytes, memory: () => kernel.bytes };
   const sink = openSink(target, start, undefined, buffer, control, undefined);
   let bytes = 0;
