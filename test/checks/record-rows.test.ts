@@ -42,6 +42,23 @@ describe('a sample', () => {
     }
   });
 
+  it('has no row far from the others, and no sign where a record has no field', () => {
+    const valuesOf = (family: string, texts: readonly string[]) => {
+      const { values, columnCount, families } = rowsOf(sampleOf(...texts));
+      const { from = 0, to = 0 } = families.find(({ name }) => name === family) ?? {};
+      return texts.map((_, row) => [...values.subarray(row * columnCount + from, row * columnCount + to)]);
+    };
+    // Of 99 equal bytes and one other, that one lies 10 standard deviations away.
+    const bytes = valuesOf('bytes', [...new Array<string>(99).fill('a'), '7']);
+    expect(Math.max(...bytes.flat().map(Math.abs))).toBe(4);
+    const fields = valuesOf('field', ['{"a":{"b":1}}', 'none', 'none either']);
+    for (const [i, withoutField] of (fields[1] ?? []).entries()) {
+      expect(withoutField).toBe(fields[2]?.[i]);
+      // One sign beside two zeros, so that a value differs from them in every column.
+      expect(Math.abs(fields[0]?.[i] ?? 0)).toBeCloseTo(Math.SQRT2, 5);
+    }
+  });
+
   it('has mean ranks for equal numbers, and the middle one where there is none', () => {
     expect([...ranksOf([5, 1, 5, Number.NaN, 9])]).toEqual([1.5, 0, 1.5, 1.5, 3]);
   });

@@ -103,8 +103,10 @@ describe('the bundled command', () => {
     rmSync(directory.path('dist', 'bundle', 'cache'), { recursive: true, force: true });
     copyFileSync(`${root}package.json`, directory.path('package.json'));
     symlinkSync(`${root}node_modules`, directory.path('node_modules'));
-    const shuffled = () =>
-      spawnSync(process.execPath, ['dist/bundle/main.cjs', 'plain', '--seed', '1', '-q'], { cwd: directory.path() });
+    const shuffled = (...nodeOptions: readonly string[]) => {
+      const words = [...nodeOptions, 'dist/bundle/main.cjs', 'plain', '--seed', '1', '-q'];
+      return spawnSync(process.execPath, words, { cwd: directory.path() });
+    };
     const kept = () =>
       readdirSync(directory.path('dist', 'bundle', 'cache'), { recursive: true, withFileTypes: true }).flatMap(
         (each) => (each.isFile() ? [`${each.parentPath}/${each.name}`] : []),
@@ -128,6 +130,9 @@ describe('the bundled command', () => {
     const before = times();
     expect(shuffled()).toMatchObject({ status, stdout });
     expect(times()).toEqual(before);
+    // V8 refuses the code of another process with other flags: it is replaced, too.
+    expect(shuffled('--no-opt')).toMatchObject({ status, stdout });
+    expect(times().filter((each, i) => each === before[i])).toEqual([]);
     for (const path of kept()) {
       rmSync(path);
       mkdirSync(path);

@@ -91,6 +91,16 @@ describe('the time left', () => {
     expect(leftAt(follow([first, { ...first, phaseSeconds: 3 }, ...late]), 6)).toBeCloseTo(77, 0);
   });
 
+  it('counts no more of a phase than the plan has, where the phase has more', () => {
+    const events = eventsOf(shuffleOf()).map((event) =>
+      event.phase === 'scatter' ? { ...event, bytesDone: 2 * event.bytesDone } : event,
+    );
+    const seen = follow(events);
+    expect(lastOf(seen, 'scatter')?.jobDone).toBe(0.5);
+    // Twice as fast: what is left of the job is the whole of pass 2.
+    expect(lastOf(seen, 'scatter')?.jobSecondsLeft).toBeCloseTo(20, 0);
+  });
+
   it('is unknown while the size of a pipe is, and for an output without end', () => {
     const seen = follow(eventsOf(shuffleOf({ bytes: undefined }, { bytes: undefined })));
     expect(seen.filter(({ jobDone, jobSecondsLeft }) => jobDone !== undefined || jobSecondsLeft !== undefined)).toEqual(

@@ -17,6 +17,8 @@ function makeFiles(name: string): string {
   write('empty', '');
   write('nul', 'a\0b\n\0c');
   write('magic', '\x1f\x8b\x08 no gzip\nPK\x03\x04\n\x89HDF\r\n');
+  // Which of its lines are drawn cannot be seen, only how many.
+  write('same', 'x\n'.repeat(5));
   write('source', 'bytes that decide the order, more than GNU shuf needs for three lines');
   return directory.path(name);
 }
@@ -50,6 +52,9 @@ const given: readonly (readonly [words: readonly string[], stdin?: string])[] = 
   [['-i5-9', '-n', '7', '-n', '5', '-n9']],
   [['-i', '5-4']],
   [['-n0', 'missing']],
+  [['-n', '3', '-n', '2', 'same']],
+  [['-en2', 'x', 'x', 'x']],
+  [['-rn', '9', 'same']],
   [['-r', '-n', '3', '-i', '7-7']],
   [['-rn0', 'empty']],
   [['-n', '99999999999999999999999', 'abc']],

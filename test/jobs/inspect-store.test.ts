@@ -4,7 +4,14 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expireStore, inspectStore, openPileWriter, PileshufError, type ShuffleProgress } from '#src/index.js';
+import {
+  expireStore,
+  inspectStore,
+  openPileWriter,
+  PileshufError,
+  type ShuffleProgress,
+  shuffleStore,
+} from '#src/index.js';
 import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription } from '#src/pile-sets/read-pile-set-index.js';
@@ -165,9 +172,11 @@ describe('inspectStore', () => {
       ...{ removed: state.removed, oldest: state.oldest },
       commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })),
     }));
-    await expect(inspectStore(store())).rejects.toThrow(
-      /^verification failed: the indexes of commit [0-9a-f]{16} \(generation 2026-10-01\) have 20 records of 90 bytes, .*, expected 21 records of 90 bytes/,
-    );
+    const message =
+      /^verification failed: the indexes of commit [0-9a-f]{16} \(generation 2026-10-01\) have 20 records of 90 bytes, .*, expected 21 records of 90 bytes/;
+    await expect(inspectStore(store())).rejects.toThrow(message);
+    const output = directory.path('out');
+    await expect(shuffleStore(store(), { output, tempDirs: [directory.temp] })).rejects.toThrow(message);
   });
 
   it('finds records that lie on another pile than their own, though all checksums are right', async () => {

@@ -252,6 +252,13 @@ describe('a mix', () => {
     expect(await phasesOf({ signal: abort.signal }, onDisk)).toEqual(['count', 'scatter', 'shuffle']);
     expect(await phasesOf({}, onDisk)).toEqual(['scatter', 'shuffle', 'commit']);
     expect(groups).toMatchObject([{ unit: { name: '.size', read: 10.5 } }, { unit: { name: '.size', read: 10.5 } }]);
+    const sizeIn = (name: string) => {
+      const records = readFileSync(directory.path('out'), 'utf8').trim().split('\n');
+      return records.reduce((sum, text) => sum + (text.includes(`"${name}"`) ? JSON.parse(text).size : 0), 0);
+    };
+    // Half of a group, by draws: the sum of the other records was kept, too.
+    expect(sizeIn('a')).toBeLessThan(10.5);
+    expect(groups).toMatchObject([{ unit: { weighed: sizeIn('a') } }, { unit: { weighed: sizeIn('b') } }]);
     expect(groups).toEqual((await run({ mix, output: directory.path('undisturbed') })).groups);
   });
 

@@ -226,6 +226,36 @@ describe('AppendedSink', () => {
     expect(readFileSync(stagedPath(directory.path(), 0)).subarray(0, 15).toString()).toBe('header and more');
   });
 
+  it.each([
+    ['compressed', compressionOf('gzip', 1)],
+    ['plain', undefined],
+  ])('takes back what it appended itself, and no byte before: %s', async (_, compression) => {
+    const target = { ...targetOf(ONE_SHARD, 6), compression };
+    const control = JobControl.create([], 0);
+    const run = async (turn: number) => {
+      const task = new RunningTask(
+        target,
+        textOf(1000),
+        { from: 400 * turn, to: 400 * turn + 400 },
+        turn,
+        100,
+        control,
+      );
+      await task.fill();
+      return task.sink;
+    };
+    const first = await run(0);
+    await first.close();
+    await first.abandon();
+    const before = readFileSync(stagedPath(directory.path(), 0));
+    const second = await run(1);
+    expect(readFileSync(stagedPath(directory.path(), 0)).byteLength).toBeGreaterThan(before.byteLength);
+    expect(await second.takeBack()).toBe(true);
+    await second.abandon();
+    expect(readFileSync(stagedPath(directory.path(), 0))).toEqual(before);
+    expect(control.hasTurn(1)).toBe(true);
+  });
+
   it('reports nothing of shards that it put nothing into', async () => {
     const control = JobControl.create([], 0);
     const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(0), { from: 0, to: 0 }, 0, 200, control);

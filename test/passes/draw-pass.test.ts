@@ -1,8 +1,62 @@
-/** Records that draws come from leave the memory of a program with their job: the calling thread holds none of them. */
+/** Draws with replacement: what becomes of the results of tasks that end in another order, and of the memory. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { JobControl } from '#src/job-control.js';
+import type { OutputTarget } from '#src/output/output-target.js';
+import { writeAllDraws } from '#src/passes/draw-pass.js';
+import type { TaskPool } from '#src/passes/task-pool.js';
+import { JobStop } from '#src/passes/threads.js';
+import type { DrawsTask } from '#workers/tasks/write-draws.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+
+const control = JobControl.create([], 0);
+
+/** Of each three tasks, the last one ends first. */
+function threadsThat<Task>(run: (task: Task) => unknown) {
+  const ended: Task[] = [];
+  let begun = 0;
+  const pool: TaskPool = {
+    threadCount: 3,
+    run: async (_, task) => {
+      const delays = 3 - (begun++ % 3);
+      for (let i = 0; i < delays; i++) await new Promise((resolve) => setImmediate(resolve));
+      ended.push(task as Task);
+      return run(task as Task) as never;
+    },
+    destroy: async () => {},
+    restart: async () => {},
+  };
+  return { ended, threads: { pool, control, stop: new JobStop(control, undefined), jobName: 'job' } };
+}
+
+it('regions of draws are joined in the order of their places, and all is added up', async () => {
+  const target: OutputTarget = {
+    kind: 'appended',
+    stagingDirectory: '',
+    cuts: { by: 'rank', shardCount: 2, totalRecords: 14 },
+    headerBytes: 0,
+    gate: -1,
+    compression: undefined,
+  };
+  const { ended, threads } = threadsThat(({ first, count, start: { shard } }: DrawsTask) => {
+    const region = { shard, start: first % 7, end: (first % 7) + count, recordBytes: count, checksum: '' };
+    return { regions: [region], bytes: count, checksum: 2n ** 63n };
+  });
+  const work = {
+    job: {} as never,
+    ordered: {} as never,
+    key: 0n,
+    places: 14,
+    placesOfTask: 1,
+    target,
+    signal: undefined,
+  };
+  const { regions, ...written } = await writeAllDraws(work, threads);
+  expect(regions).toEqual([0, 1].map((shard) => ({ shard, start: 0, end: 7, recordBytes: 7, checksum: '' })));
+  expect(written).toEqual({ records: 14, bytes: 14, checksum: 0n });
+  expect(ended.map(({ first }) => first)).not.toEqual(ended.map(({ first }) => first).sort((a, b) => a - b));
+});
 
 const MIB = 2 ** 20;
 const INPUT_BYTES = 32 * MIB;

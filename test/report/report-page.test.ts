@@ -1,7 +1,7 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
 import { callsChart, speedsOf } from '#src/report/charts.js';
-import { surprise } from '#src/report/heat-groups.js';
+import { heatGroups, surprise } from '#src/report/heat-groups.js';
 import { workShares } from '#src/report/in-short.js';
 import { linear } from '#src/report/svg.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
@@ -56,6 +56,21 @@ describe('numbers', () => {
     expect(surprise(130, 100)).toBeCloseTo(2.8, 0);
     expect(surprise(1, 0.1)).toBeLessThan(1.5);
     expect(surprise(0, 0.1)).toBeGreaterThan(-0.5);
+  });
+
+  it('of records in shards of unequal size are expected by their sizes', () => {
+    const sample = Array.from({ length: 160 }, (_, i) => ({ inputOrdinal: i % 2, shard: i < 60 ? 0 : 1 }));
+    const inputs = [{ path: 'in/a' }, { path: 'in/b' }];
+    const heat = heatGroups({ sample, inputs, shards: { sizes: [10, 30] }, result: {} } as never);
+    expect(heat).toMatchObject({ rows: ['0 a', '1 b'], columns: ['0', '1'], rowKind: 'inputs', columnKind: 'shards' });
+    expect(heat.counts).toEqual([
+      [30, 50],
+      [30, 50],
+    ]);
+    expect(heat.expected).toEqual([
+      [20, 60],
+      [20, 60],
+    ]);
   });
 
   it('of the time of workers add up', () => {

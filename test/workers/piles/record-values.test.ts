@@ -233,6 +233,17 @@ describe('an expression', () => {
   });
 });
 
+it('a long value of an expression is not written beyond the place of its selector', () => {
+  const rule = { selector: parseSelector('/(日+)/', ''), missing: undefined, framing: LINES };
+  const end = ARENA_START + selectorByteLength(rule) + 16;
+  const behind = kernel.bytes.subarray(end, end + 4096);
+  behind.fill(0xee);
+  for (const count of [340, 341, 342, 1000]) {
+    expect(foundHash('日'.repeat(count), '/(日+)/', { framing: LINES })).toBe(hashOf('日'.repeat(count)));
+    expect(behind.every((byte) => byte === 0xee)).toBe(true);
+  }
+});
+
 it('equal values have one hash, whichever selector finds them', () => {
   const field = foundHash('{"site":"a \\"b\\""}\n', '.site');
   expect(field).toBe(hashOf('a "b"'));
