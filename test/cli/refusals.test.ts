@@ -36,7 +36,13 @@ beforeAll(async () => {
   };
   for (const [name, content] of Object.entries(contents)) writeFileSync(path(name), content);
   linkSync(path('in.html'), path('linked.html'));
-  const links = { circle: 'circle', dangling: 'nowhere', 'nowhere.html': 'nowhere', 'broken/link': 'nowhere' };
+  const links = {
+    circle: 'circle',
+    alias: 'in',
+    dangling: 'nowhere',
+    'nowhere.html': 'nowhere',
+    'broken/link': 'nowhere',
+  };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path(name));
   await writeInputs(path('store'), ['a', 'b'], 'first');
   for (const name of ['damaged', 'newer', 'torn', 'lacking'] as const) await writeInputs(path(name), ['a'], 'first');
@@ -107,6 +113,9 @@ refuses('values', [
   ['in -n -1', 2, `-n -1: expected a whole number of at least 0, ${AMOUNT}`],
   ['in --workers 9007199254740993', 2, '--workers 9007199254740993: expected at most 9007199254740991'],
   ['in --workers 100000', 2, '--workers is 100000; expected a whole number from 1 to 1024'],
+  ['in --memory=512', 2, '--memory 512: a bare number is ambiguous; write 512M or 512B'],
+  ['in -zS10B', 2, /a memory budget of 10 bytes is too small: .* -S/],
+  ['in -n 1.5', 2, '-n 1.5: expected a whole number of at least 0…'],
   ['in -S 512', 2, '-S 512: a bare number is ambiguous; write 512M or 512B'],
   ['in -S 2GiB5', 2, /^pileshuf: -S 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
   [['in', '-S', '5\n\x1b[2J'], 2, '-S 5\\n\\x1b[2J: expected a number and a unit: …'],
@@ -129,6 +138,9 @@ refuses('values', [
     ],
   ),
   ['in --compress gzip:10', 2, '--compress gzip:10: expected a level from 1 to 9'],
+  ['in -o out --temp-compress gzip', 2, '--temp-compress gzip: expected zstd, or with a level as in zstd:3'],
+  ['in -o out --temp-compress zstd:', 2, '--temp-compress zstd:: expected zstd, or with a level as in zstd:3'],
+  ['in -o out --temp-compress=zstd:23', 2, '--temp-compress zstd:23: expected a level from 1 to 22'],
 ]);
 
 refuses('records and headers', [
@@ -146,6 +158,8 @@ refuses('records and headers', [
     2,
     '--header takes lines, and these records are not text; give --skip-bytes, or leave --header out',
   ],
+  ['--key ordinal --skip-blank in', 2, /--skip-blank does not go with --key from ordinals/],
+  ['--record-size 2 --skip-blank in', 2, 'records of size are not text, so none is blank; leave out --skip-blank'],
   ['in --npy --header 1', 2, 'records of npy have a header of their own; leave out --header'],
   ['in --webdataset --skip-bytes 1', 2, 'records of webdataset have a header of their own; leave out --skip-bytes'],
 ]);
@@ -244,6 +258,7 @@ refuses('outputs and temp directories', [
   ],
   ['in -o there --shards 2 --force', 2, 'the output there is a file; expected a directory to write shards into'],
   ['in -o in', 2, 'the output in is one of the inputs; give --force to replace it at the end'],
+  ['in -o alias', 2, 'the output alias is one of the inputs; give --force to replace it at the end'],
   ['in.html -o linked.html', 2, 'the output linked.html is one of the inputs; give --force to replace it at the end'],
 ]);
 
@@ -368,6 +383,32 @@ it('aligned files take the other options of the main command', () => {
     'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory temp-dir temp-compress workers io-limit resume progress quiet',
   );
 });
+
+refuses('jobs of tasks', [
+  ['cluster slurm in --job-dir j --tasks 2', 2, /--output is missing/],
+  ['cluster slurm in --job-dir j -o o', 2, /--tasks is missing/],
+  ['cluster slurm --job-dir j -o o --tasks 2', 2, /name the inputs/],
+  ['cluster slurm in --job-dir j --mem G', 2, /--mem G: expected what sbatch takes/],
+  ['cluster slurm in --job-dir j --resume', 2, /in: the plan in --job-dir has decided it/],
+  ['cluster slurm --seed=1 --job-dir j --resume', 2, /--seed: the plan in --job-dir has decided it/],
+  ['cluster slurm --profile=p --job-dir j --resume', 2, /--profile: the plan in --job-dir has decided it/],
+  ['cluster slurm --job-dir /nowhere --resume', 2, /the job directory \/nowhere does not exist/],
+  [
+    'cluster slurm --job-dir j --resume --dependency=afterok:1',
+    2,
+    /--dependency: what the planned job waits for is done; leave it out/,
+  ],
+  [
+    'cluster slurm --files-from=- --job-dir j -o o --tasks=2 --dependency=afterok:1',
+    2,
+    /--dependency: the plan reads the list of inputs later, on a node; give the list as a file/,
+  ],
+  [
+    ['cluster', 'slurm', 'in', '--job-dir', 'j', '-o', 'o', '--tasks=2', '--sbatch-args=-a 3'],
+    2,
+    /--sbatch-args has -a/,
+  ],
+]);
 
 refuses('plan', [
   ['plan nowhere', 3, 'the input nowhere does not exist; check the name'],
