@@ -20,12 +20,12 @@ import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
 import {
-  DISK_BUFFERS,
   divide,
   divideInMemory,
-  MEMORY_BUFFERS,
+  IN_MEMORY,
+  ON_DISK,
+  ON_ROTATING_DISK,
   type PileDivision,
-  ROTATING_DISK_BUFFERS,
   type Sizes,
   shareForLayout,
 } from './pile-division.js';
@@ -128,7 +128,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const recordCount = need.recordBytes / need.meanRecordBytes;
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
-  const diskBuffers = need.tempDisksRotate ? ROTATING_DISK_BUFFERS : DISK_BUFFERS;
+  const diskLimits = need.tempDisksRotate ? ON_ROTATING_DISK : ON_DISK;
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
     throw new UsageError(
@@ -148,21 +148,18 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     ),
   );
 
-  const onDisk = { ...diskBuffers, diskCount: need.tempDiskCount, workers: mostWorkers };
-  const inMemory = { ...MEMORY_BUFFERS, diskCount: 1, workers: mostWorkers };
+  const onDisk = { ...diskLimits, diskCount: need.tempDiskCount, workers: mostWorkers };
+  const inMemory = { ...IN_MEMORY, diskCount: 1, workers: mostWorkers };
 
-  // In memory: small piles stay in the cache, and the pool takes the memory outside the arenas.
-  const cached = divideInMemory(storedBytes, budgetBytes / mostWorkers, perStoredByte, inMemory);
-  const cachedArena = Math.max(pass1Arena(cached), pass2Arena(cached, storedBytes, perStoredByte));
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
-  const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
+  const fitting = divideInMemory(storedBytes, wantedPool, budgetBytes, perStoredByte, inMemory);
   // A job that starts in memory and spills could not be resumed.
-  const mayFit = layout === undefined && (need.exact ? fits : !need.isResumable);
+  const mayFit = layout === undefined && (need.exact ? fitting !== undefined : !need.isResumable);
 
   if (mayFit && tuning.keepInRam !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
-    const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, onDisk);
+    const sizes = fitting ?? divide(storedBytes, share, perStoredByte, onDisk);
     return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
   }
 

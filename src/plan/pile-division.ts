@@ -5,6 +5,8 @@ import {
   LARGEST_ARENA_BYTES,
   MOST_SUB_PILES,
   OUTPUT_BUFFER_COUNT,
+  pass1Arena,
+  pass2Arena,
   SLACK_BYTES,
   SUB_PILE_FILL,
   TALLY_BYTES,
@@ -13,23 +15,57 @@ import {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-interface BufferLimits {
-  readonly smallestBytes: number;
-  readonly largestBytes: number;
+/** What is worth its memory, depending on where full pile buffers go. */
+interface PileLimits {
+  readonly smallestBufferBytes: number;
+  readonly largestBufferBytes: number;
+  /** More piles than necessary are made as long as their buffers have this size. */
+  readonly pleasantBufferBytes: number;
+  /** All pile buffers of a thread, unless there are so many that they have the smallest size. */
+  readonly mostBuffersBytes: number;
+  readonly preferredPileBytes: number;
+  readonly mostReadBytes: number;
+  readonly mostOutputBytes: number;
 }
-/** A write below the smallest size is not sequential on any disk; a write above the largest is no faster. */
-export const DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 512 * KIB };
+/**
+ * A write below the smallest size is not sequential on any disk; a write above the largest is no faster. Larger piles cost
+ * cache misses in pass 2, and the output waits while the next pile is loaded.
+ */
+export const ON_DISK: PileLimits = {
+  smallestBufferBytes: 32 * KIB,
+  largestBufferBytes: 512 * KIB,
+  pleasantBufferBytes: 512 * KIB,
+  mostBuffersBytes: Number.POSITIVE_INFINITY,
+  preferredPileBytes: 12 * MIB,
+  mostReadBytes: MIB,
+  mostOutputBytes: 4 * MIB,
+};
 /**
  * A segment is one read. The head needs 8 ms to reach it, in which it could have read 1.6 MB, so reading segments of
  * 0.5 MB takes four times as long as the bytes alone. With smaller segments another level is faster: it reads and
  * writes everything once more, in large segments.
  */
-export const ROTATING_DISK_BUFFERS: BufferLimits = { smallestBytes: 512 * KIB, largestBytes: 4 * MIB };
-export const MEMORY_BUFFERS: BufferLimits = { smallestBytes: 64 * KIB, largestBytes: 256 * KIB };
+export const ON_ROTATING_DISK: PileLimits = {
+  ...ON_DISK,
+  smallestBufferBytes: 512 * KIB,
+  largestBufferBytes: 4 * MIB,
+  pleasantBufferBytes: 4 * MIB,
+};
+/**
+ * Full buffers are copied, so all of them stay in the cache. Only the inputs and the output meet a disk: with large reads
+ * and writes, and fewer and larger piles, the kernel spends less time on pages.
+ */
+export const IN_MEMORY: PileLimits = {
+  smallestBufferBytes: 64 * KIB,
+  largestBufferBytes: 256 * KIB,
+  pleasantBufferBytes: 64 * KIB,
+  mostBuffersBytes: 4 * MIB,
+  preferredPileBytes: 32 * MIB,
+  mostReadBytes: 2 * MIB,
+  mostOutputBytes: 8 * MIB,
+};
 /** The smallest buffer of existing piles, when there is no memory for larger buffers. */
 const SMALLEST_BUFFER_BYTES = 4 * KIB;
-/** Larger piles cost cache misses in pass 2, and the output waits while the next pile is loaded. */
-const PREFERRED_PILE_BYTES = 12 * MIB;
 /** With more piles, pass 1 loses what pass 2 gains: it writes to a separate page for each pile. */
 const MOST_PREFERRED_PILES = 1024;
 /**
@@ -39,8 +75,11 @@ const MOST_PREFERRED_PILES = 1024;
 const RESCATTERED_PILES_A_WORKER = 8;
 /** Half of a thread's addresses; the other half is for a long record. */
 const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
-/** The first share that a thread of a job in memory tries. */
-const CACHED_SHARE_BYTES = 16 * MIB;
+/** Piles of small jobs are smaller, so that all threads have work in pass 2 until its end. */
+const PILES_A_WORKER = 32;
+const SMALLEST_PREFERRED_PILE_BYTES = 12 * MIB;
+/** Smaller shares of the budget are not tried for a job in memory. */
+const SMALLEST_SHARE_IN_MEMORY_BYTES = 16 * MIB;
 
 /** The number of piles and stripes, fixed once the first pile set is written. */
 export interface PileDivision {
@@ -48,8 +87,7 @@ export interface PileDivision {
   readonly stripeCount: number;
 }
 
-/** The place that full pile buffers go to. */
-export interface PilePlace extends BufferLimits {
+export interface PilePlace extends PileLimits {
   readonly diskCount: number;
   /** Threads, each of which may scatter a pile again at the same time. */
   readonly workers: number;
@@ -72,25 +110,35 @@ export function divide(
   layout?: PileDivision,
 ): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
-  const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
-  const outputBytes = roundDown(clamp(usable / 8 / OUTPUT_BUFFER_COUNT, 32 * KIB, 4 * MIB), 4 * KIB);
+  const readBytes = roundDown(clamp(usable / 16, 64 * KIB, place.mostReadBytes), 4 * KIB);
+  const outputBytes = roundDown(clamp(usable / 8 / OUTPUT_BUFFER_COUNT, 32 * KIB, place.mostOutputBytes), 4 * KIB);
   const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
-  const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBytes + SLACK_BYTES + TALLY_BYTES)));
+  const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBufferBytes + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
+  const preferredPileBytes = clamp(
+    storedBytes / (place.workers * PILES_A_WORKER),
+    SMALLEST_PREFERRED_PILE_BYTES,
+    place.preferredPileBytes,
+  );
   // More piles than necessary keep each pile in the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
-    Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
+    Math.ceil(storedBytes / preferredPileBytes),
     MOST_PREFERRED_PILES,
-    Math.floor(forBuffers / (place.largestBytes + SLACK_BYTES)),
+    Math.floor(forBuffers / (place.pleasantBufferBytes + SLACK_BYTES)),
   );
   const most = Math.min(mostPiles, MOST_PILES);
   const neededPiles = fewestPiles <= most ? fewestPiles : pilesOfSeveralLevels(fewestPiles, most, place.workers);
   const pileCount =
     layout?.pileCount ??
     spreadEvenly(clamp(Math.max(neededPiles, pleasantPiles), 1, most), place.diskCount, most, fewestPiles);
+  const preferredBufferBytes = Math.max(place.mostBuffersBytes / pileCount, place.smallestBufferBytes);
   const bufferBytes = roundDown(
-    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, place.largestBytes),
+    clamp(
+      Math.min(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, preferredBufferBytes),
+      SMALLEST_BUFFER_BYTES,
+      place.largestBufferBytes,
+    ),
     4 * KIB,
   );
   return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };
@@ -108,11 +156,22 @@ function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: n
   return Math.ceil(Math.max(evenly, fewestPiles / largestFanOut ** subLevels, workers * RESCATTERED_PILES_A_WORKER));
 }
 
-/** Sizes for a job in memory: the smallest part of the share with which every pile can be loaded whole. */
-export function divideInMemory(storedBytes: number, share: number, perStoredByte: number, place: PilePlace): Sizes {
-  for (let bytes = CACHED_SHARE_BYTES; ; bytes *= 2) {
-    const sizes = divide(storedBytes, Math.min(share, bytes), perStoredByte, place);
-    if (sizes.oneLevel || bytes >= Math.min(share, LARGEST_ARENA_BYTES)) return sizes;
+/**
+ * Sizes for a job whose piles stay in memory, of `poolBytes`: with the largest share of the budget with which the job fits.
+ * Undefined: it does not fit.
+ */
+export function divideInMemory(
+  storedBytes: number,
+  poolBytes: number,
+  budgetBytes: number,
+  perStoredByte: number,
+  place: PilePlace,
+): Sizes | undefined {
+  for (let share = budgetBytes / place.workers; ; share /= 2) {
+    const sizes = divide(storedBytes, share, perStoredByte, place);
+    const arenaBytes = Math.max(pass1Arena(sizes), pass2Arena(sizes, storedBytes, perStoredByte));
+    if (sizes.oneLevel && poolBytes + place.workers * arenaBytes <= budgetBytes) return sizes;
+    if (share / 2 < SMALLEST_SHARE_IN_MEMORY_BYTES) return undefined;
   }
 }
 
