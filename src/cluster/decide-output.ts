@@ -3,7 +3,7 @@
  * how it is cut. All of it follows from the piles, so each may find it. Where that takes reading piles, the first that
  * is done notes it, and later ones use the note.
  */
-import { NameTakenError } from '../io/durable.js';
+
 import {
   readCutsNote,
   readHeadNote,
@@ -12,7 +12,6 @@ import {
   writeHeadNote,
   writeSplitsNote,
 } from '../job-directory/notes.js';
-import type { JobScope } from '../jobs/job.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { foundEnds, planOutput } from '../passes/between-passes.js';
 import { cutOutput } from '../passes/cut-output.js';
@@ -22,10 +21,10 @@ import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
 import { leftOutOf, takeHead } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { wasFirst } from './cluster-plan.js';
+import { gatherScattered, openPiles, type Scattered } from './job-piles.js';
 import { gatherMeasured } from './measure-part.js';
 import type { ClusterJob } from './open-job.js';
-import { openPiles } from './open-piles.js';
-import { gatherScattered, type Scattered } from './scattered.js';
 
 export interface DecidedOutput {
   /** Its piles are those of the output alone. */
@@ -38,18 +37,13 @@ export interface DecidedOutput {
   readonly threads: Threads;
 }
 
-export async function decideOutput(
-  job: ClusterJob,
-  attempt: string,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<DecidedOutput> {
+export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { plan, directory, keyOf, inputs, signal } = job;
   const { request } = plan;
   const { piles: all, found } = await gatherScattered(job);
   const distinct = await gatherMeasured(job, all);
   const duplicates = request.unique ? leftOutOf(all, distinct, found.leftOut) : undefined;
-  const { work: toCut, threads } = await openPiles(job, distinct, attempt, scratchDir, scope);
+  const { work: toCut, threads } = await openPiles(job, distinct);
   const samples = sampleSourceOf(request.framing, {
     inputs,
     recordEnds: found.recordEnds,
@@ -79,12 +73,7 @@ function keptNote<Note>(
     found,
     hasFinishedRanges: false,
     write: async (note: Note) => {
-      try {
-        await write(directory, note);
-      } catch (error) {
-        // Another task was first, with the same note.
-        if (!(error instanceof NameTakenError)) throw error;
-      }
+      await wasFirst(write(directory, note));
     },
   };
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { nameSome } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { formatBudget } from '../quantity.js';
+import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
 import { type EndedTask, isActive, readAccounts, readExit, type SlurmId, type SlurmTask } from './slurm-calls.js';
 import type { SlurmNote } from './slurm-note.js';
 import { nameTasks } from './slurm-queue.js';
 import { begunAs, limitsOf, logNameOf, type SlurmKind } from './slurm-script.js';
 import { asSlurmRequest } from './slurm-settings.js';
-import { ARRAY_KINDS, TASK_KINDS } from './task-arrays.js';
 
 /** Each costs a call of scontrol, or a log that tells nothing. */
 const MOST_ASKED = 20;

@@ -10,6 +10,7 @@ import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { ARRAY_KINDS, type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './committed-job.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
 import { findPlan } from './open-job.js';
@@ -47,15 +48,7 @@ import {
   settle,
   tooLargeFor,
 } from './slurm-settings.js';
-import {
-  ARRAY_KINDS,
-  type ArrayKind,
-  type FoundJob,
-  TASK_KINDS,
-  type TaskKind,
-  taskCountOf,
-  unfinishedTasks,
-} from './task-arrays.js';
+import { type FoundJob, unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** The plan of a job, and what Slurm is told. */

@@ -3,9 +3,8 @@
  */
 import { join } from 'node:path';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { SealedFormat } from '../io/sealed-format.js';
 import { replaceDurably } from '../io/small-file.js';
-import { CLUSTER_REMEDY, SLURM_NAME } from './cluster-plan.js';
+import { formatOfJob, SLURM_NAME } from './cluster-plan.js';
 
 const shape = object({
   token: text,
@@ -29,14 +28,7 @@ const shape = object({
 
 export type SlurmNote = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
-  kind: 'cluster-slurm',
-  version: 1,
-  mostBytes: 2 ** 20,
-  role: 'temp',
-  shape,
-  remedy: CLUSTER_REMEDY,
-});
+const format = formatOfJob('cluster-slurm', 1, 2 ** 20, shape);
 
 export async function writeSlurmNote(jobDirectory: string, note: SlurmNote): Promise<void> {
   await replaceDurably(jobDirectory, SLURM_NAME, format.seal(note));

@@ -1,6 +1,6 @@
 /** The words of each call of sbatch, and the script that runs on a node. Pure functions. */
 import { UsageError } from '../errors.js';
-import { TASK_KINDS, type TaskKind } from './task-arrays.js';
+import { TASK_KINDS, type TaskKind } from './cluster-plan.js';
 
 /** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */
 export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;

@@ -1,5 +1,5 @@
+import { TASK_KINDS } from '../../cluster/cluster-plan.js';
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
-import { TASK_KINDS } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
