@@ -3,8 +3,6 @@
  * passes them to a taker, and keeps account of the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
-import { markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/byte-order-mark.js';
-import { withColumnNumber } from '../../src/formats/column-names.js';
 import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
@@ -13,8 +11,8 @@ import {
   type FramingKernel,
   type RecordScanner,
 } from '../../src/formats/framing.js';
-import type { FoundHeader, Header } from '../../src/formats/header.js';
-import { lackOf, type Selector } from '../../src/formats/selector.js';
+import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
+import { lackOf, type Selector, withColumnNumber } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';

@@ -6,7 +6,7 @@
  * One quote in a field without quotes (`6" pipe`) would turn all of that around, so it is an error.
  */
 import { BadRecord, type Framing } from '../framing.js';
-import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
+import { CONTEXT_BYTES, LineEnds } from './lines.js';
 
 /** The state of `scan-csv.ts` after so many quotes, at a place where a quote may stand. */
 const startIn = (quotesBefore: number) => (quotesBefore % 2) + 2;

@@ -3,8 +3,7 @@
  * read begins. Blank lines at the end of an input belong to no read.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
-import { LineEnds } from './line-ends.js';
-import { lineGroups, problemOfLines } from './lines.js';
+import { LineEnds, lineGroups, problemOfLines } from './lines.js';
 
 export const LINES_OF_READ = 4;
 const UNCHECKED = lineGroups(LINES_OF_READ);
