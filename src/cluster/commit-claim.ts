@@ -7,11 +7,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, replaceDurably } from '../io/small-file.js';
+import { createOnce, replaceDurably } from '../io/small-file.js';
 import { identifyThisProcess, isRunning } from '../machine/process-identity.js';
 import type { JobStop } from '../passes/threads.js';
 import { CLUSTER_REMEDY, COMMITTING_NAME } from './cluster-plan.js';
@@ -109,13 +108,9 @@ export class CommitClaim {
 }
 
 async function claimOrTakeOver(directory: string, claim: Claim, patience: Patience): Promise<void> {
-  try {
-    await createDurably(directory, COMMITTING_NAME, format.seal(claim));
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-    await requireLeft(directory, patience);
-    await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
-  }
+  if (await createOnce(directory, COMMITTING_NAME, format.seal(claim))) return;
+  await requireLeft(directory, patience);
+  await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
 }
 
 /** Returns when the process of the claim is surely gone. */

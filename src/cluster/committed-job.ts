@@ -1,12 +1,11 @@
 /** What stays of a job when its outputs have their names: a marker that says so. All else goes. */
 import { join } from 'node:path';
 import { removeDirectory } from '../io/directories.js';
-import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, isNameOfAttempt } from '../io/small-file.js';
+import { createOnce, isNameOfAttempt } from '../io/small-file.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME } from './cluster-plan.js';
 
@@ -33,12 +32,8 @@ const format = new SealedFormat({
 });
 
 export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
-  try {
-    await createDurably(jobDirectory, COMMITTED_NAME, format.seal(note));
-  } catch (error) {
-    // Another attempt was first, after the same moves.
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  // If another attempt was first, it had made the same moves.
+  await createOnce(jobDirectory, COMMITTED_NAME, format.seal(note));
 }
 
 export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {

@@ -3,11 +3,10 @@
  * its output once more. No note is ever removed, so a late attempt at a task changes nothing.
  */
 import { join } from 'node:path';
-import { NameTakenError } from '../io/durable.js';
 import { list, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { statPath } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
 
 /** Bytes of a staged file. */
@@ -32,12 +31,8 @@ export async function noteDamage(
   rewrite: number,
   regions: readonly DamagedRegion[],
 ): Promise<void> {
-  try {
-    await createDurably(jobDirectory, recordNameOf('damaged', task, rewrite), format.seal({ regions }));
-  } catch (error) {
-    // Somebody else has found it, too.
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  // Somebody else may have found it, too.
+  await createOnce(jobDirectory, recordNameOf('damaged', task, rewrite), format.seal({ regions }));
 }
 
 /** How often the output of a shuffle task was found damaged. */

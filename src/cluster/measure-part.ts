@@ -4,10 +4,9 @@
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { NameTakenError } from '../io/durable.js';
 import { list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import { distinctTally } from '../job-directory/notes.js';
 import type { JobScope } from '../jobs/job.js';
 import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
@@ -18,7 +17,7 @@ import { shareOfPiles } from '../plan/task-shares.js';
 import type { AttemptLog } from './attempt-log.js';
 import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
-import { openPiles } from './open-piles.js';
+import { openPilesOfTask } from './open-piles.js';
 import { gatherScattered } from './scattered.js';
 import { readVisible, requireDone, taskCountOf } from './task-arrays.js';
 
@@ -50,7 +49,7 @@ export async function measurePart(
   if (readRecord(directory, index) !== undefined) return undefined;
   const { piles } = await gatherScattered(job);
   const { totals } = piles;
-  const { work, threads } = await openPiles(job, piles, log.attempt, scratchDir, scope);
+  const { work, threads } = await openPilesOfTask(job, piles, log.attempt, scratchDir, scope);
   const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
   const bytes = bytesOfPart(totals, part);
   let measuredBytes = 0;
@@ -84,12 +83,7 @@ function readRecord(directory: string, task: number): MeasureRecord | undefined 
 }
 
 async function noteFirst(directory: string, task: number, own: MeasureRecord): Promise<void> {
-  try {
-    await createDurably(directory, recordNameOf('measure', task), format.seal(own));
-    return;
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  if (await createOnce(directory, recordNameOf('measure', task), format.seal(own))) return;
   const first = readRecord(directory, task);
   // Not visible yet: nobody knows.
   if (first === undefined || JSON.stringify(first) === JSON.stringify(own)) return;

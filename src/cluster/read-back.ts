@@ -2,10 +2,9 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { counted, nameSome, VerificationError } from '../errors.js';
-import { NameTakenError } from '../io/durable.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import type { JobScope } from '../jobs/job.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import { findChanged } from '../passes/finished-output.js';
@@ -41,9 +40,7 @@ export async function verifyPart(
   job.times.useThreads(threads.pool.threadCount);
   const bytes = await requireUndamaged(job, [record], threads, log);
   // Empty: that it is there says all.
-  await createDurably(directory, name, new Uint8Array()).catch((error: unknown) => {
-    if (!(error instanceof NameTakenError)) throw error;
-  });
+  await createOnce(directory, name, new Uint8Array());
   return bytes;
 }
 

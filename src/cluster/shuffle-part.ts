@@ -13,7 +13,7 @@
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
-import { NameTakenError, syncPath } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { lengthenFile, openStagedOutput, withFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
@@ -128,12 +128,7 @@ function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
 
 /** @returns whether this attempt was the first, or may have been. */
 async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
-  try {
-    await writeShuffleRecord(directory, record);
-    return true;
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  if (await writeShuffleRecord(directory, record)) return true;
   const first = readShuffleRecord(directory, record.task, record.rewrite);
   // It is this very record, or it is not visible yet, and nobody knows.
   if (first === undefined || (first.own !== null && first.own === record.own)) return true;

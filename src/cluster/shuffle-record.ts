@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileName, list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import { finishedRange } from '../job-directory/finished-ranges.js';
 import { stagedPath } from '../output/output-target.js';
 import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
@@ -31,9 +31,9 @@ const format = new SealedFormat({
   remedy: CLUSTER_REMEDY,
 });
 
-/** @throws NameTakenError if another attempt was first. */
-export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<void> {
-  await createDurably(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
+/** @returns whether this attempt was the first. */
+export function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<boolean> {
+  return createOnce(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
 }
 
 export function readShuffleRecord(jobDirectory: string, task: number, rewrite: number): ShuffleRecord | undefined {
