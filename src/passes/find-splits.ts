@@ -2,7 +2,7 @@
  * Finds where splits begin in the output: at a key or at a rank. The piles with these places are measured, or a resumed job
  * takes the note of the earlier attempt.
  */
-import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-parts.js';
+import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';

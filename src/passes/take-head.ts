@@ -2,7 +2,7 @@
  * Cuts the piles down to the head of the order, the first records that a job asks for. All of the shuffle pass then sees
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
-import type { PartMeasure } from '../../workers/tasks/measure-parts.js';
+import type { PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
