@@ -35,15 +35,11 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
   const { readable, before } = await openInputs(job, left);
   const threads = await startTaskThreads(job);
   job.times.useThreads(threads.pool.threadCount);
-  const settings = scatterSettings(
-    threads,
-    plan,
-    plan.request,
-    piling,
-    true,
-    plan.profile !== undefined,
-    keySplitValues(plan.request.splitBy, plan.request.seed),
-  );
+  const settings = scatterSettings(threads, plan, plan.request, piling, {
+    keepsPileSets: true,
+    isProfiled: plan.profile !== undefined,
+    splitBy: keySplitValues(plan.request.splitBy, plan.request.seed),
+  });
   const headCount = plan.limitsHead ? plan.request.headCount : undefined;
   const headLimit = headCount === undefined ? undefined : HeadLimit.create(headCount, largestKeyWith(0));
   const work: ScatterWork = {
