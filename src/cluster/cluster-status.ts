@@ -13,7 +13,7 @@ import {
 import type { ClusterOutput } from './commit-job.js';
 import { isCleanedUp, readCommittedNote } from './committed-job.js';
 import { findPlan } from './open-job.js';
-import { readSlurmNote } from './slurm-note.js';
+import { readSlurmNote } from './slurm-settings.js';
 import { unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
@@ -121,7 +121,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
       failedAt: timeOf(toldAt),
       error: error ?? '',
     })),
-    logDir: readSlurmNote(directory)?.logDirectory,
+    logDir: readSlurmNote(directory)?.logDir,
     output: undefined,
   };
 }

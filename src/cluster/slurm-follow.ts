@@ -14,8 +14,8 @@ import { findPlan } from './open-job.js';
 import { isActive, type SlurmTask } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
-import { readSlurmNote, type SlurmNote } from './slurm-note.js';
 import { groupActive, VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
+import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
 export interface SlurmFollowOptions {
