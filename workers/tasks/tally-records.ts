@@ -71,15 +71,15 @@ class RecordTally implements RecordTaker {
     const { wasm } = this.kernel;
     wasm.tallyRecords(this.table, count, this.#slots);
     this.#records += count;
-    return wasm.longestTallied() >>> 0;
+    return wasm.longestTallied.value >>> 0;
   }
 
   tallied(): Pick<TalliedRecords, 'records' | 'bytes' | 'checksum' | 'slots'> {
     const { wasm, bytes } = this.kernel;
     return {
       records: this.#records,
-      bytes: Number(BigInt.asUintN(64, wasm.talliedBytes())),
-      checksum: BigInt.asUintN(64, wasm.talliedChecksum()),
+      bytes: Number(BigInt.asUintN(64, wasm.talliedBytes.value)),
+      checksum: BigInt.asUintN(64, wasm.talliedChecksum.value),
       slots: new Uint32Array(bytes.slice(this.#slots, this.#slots + SLOTS_BYTES).buffer),
     };
   }
