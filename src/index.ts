@@ -134,9 +134,8 @@ export {
 } from './jobs/store-upkeep.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
-export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
-export type { LoaderState } from './loader/loader-state.js';
-export { type OpenedStore, openStore } from './loader/open-store.js';
+export { type OpenedStore, openStore } from './loader/loader.js';
+export type { LoaderOptions, LoaderState, OpenStoreOptions } from './loader/loader-options.js';
 export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
@@ -149,4 +148,4 @@ export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record
 export { reportPage } from './report/page-of-report.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generations.js';
-export type { UnownedPileSets } from './store/seen-attempts.js';
+export type { UnownedPileSets } from './store/store-attempt.js';

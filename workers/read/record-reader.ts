@@ -391,7 +391,7 @@ export class RecordReader implements FramingKernel {
     const { wasm } = this.#taker.kernel;
     const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
     this.#blank.records += count - kept;
-    this.#blank.bytes += wasm.blankBytes() >>> 0;
+    this.#blank.bytes += wasm.blankBytes.value >>> 0;
     return kept;
   }
 
@@ -435,15 +435,15 @@ export class RecordReader implements FramingKernel {
     }
     if (weight === undefined) return longest;
     this.#weighed.records += count;
-    this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
-    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());
+    this.#weighed.undrawnRecords += wasm.undrawnRecords.value >>> 0;
+    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes.value);
     const { weighedField } = this.#job;
     if (weighedField !== undefined && weight.chance > 0n) {
       const { kernel, table } = this.#taker;
       const endBytes = this.#framing.delimiterBytes ?? 0;
       this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
     }
-    return Math.max(longest, wasm.longestDrawn() >>> 0);
+    return Math.max(longest, wasm.longestDrawn.value >>> 0);
   }
 
   /** A job has one selector at most. */

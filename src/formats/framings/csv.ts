@@ -23,8 +23,8 @@ export const csv: Framing = {
       scan: (from, to, recordStart, table, maxCount) => {
         const { wasm } = kernel;
         const count = wasm.scanQuoted(from, to, recordStart, quotes, table, maxCount);
-        quotes = wasm.quotesPending() >>> 0;
-        const stray = wasm.strayQuote() >>> 0;
+        quotes = wasm.quotesPending.value >>> 0;
+        const stray = wasm.strayQuote.value >>> 0;
         if (stray !== 0) throw new BadRecord(stray, problemOf(kernel.bytes[stray]));
         return lineEnds.note(table, count);
       },

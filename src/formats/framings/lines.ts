@@ -82,7 +82,7 @@ export function lineGroups(linesPerRecord: number): Framing {
         scan: (from, to, recordStart, table, maxCount) => {
           const { wasm } = kernel;
           const count = wasm.scanLineGroups(from, to, recordStart, linesPerRecord, linesBefore, table, maxCount);
-          linesBefore = wasm.linesPending() >>> 0;
+          linesBefore = wasm.linesPending.value >>> 0;
           return lineEnds.note(table, count);
         },
         complete: (recordStart, to) => {
@@ -123,8 +123,8 @@ export const paragraphs: Framing = {
         const { wasm, view } = kernel;
         const count = wasm.scanParagraphs(from, to, recordStart, recordStart + lineOffset, seen, table, maxCount);
         const nextStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
-        lineOffset = (wasm.paragraphLineStart() >>> 0) - nextStart;
-        seen = wasm.paragraphSeen() >>> 0;
+        lineOffset = (wasm.paragraphLineStart.value >>> 0) - nextStart;
+        seen = wasm.paragraphSeen.value >>> 0;
         return lineEnds.note(table, count);
       },
       // Adds line ends until the last line is blank. A file may lack its last newline, even after a CR.
