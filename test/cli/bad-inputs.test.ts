@@ -2,7 +2,6 @@
  * Inputs that cannot be read or hold the wrong content: exit code 3, one line that names the input, no
  * output, and an existing output stays unchanged even with --force.
  */
-import '../fixtures/tuning-under-test.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';

@@ -9,7 +9,7 @@ import { readMemory } from '#src/index.js';
 function parse(...argv: string[]) {
   const parsed = parseCommand(command, argv);
   if (parsed.kind === 'print') return parsed;
-  const { progress, quiet } = parsed.values;
+  const { progress, quiet } = parsed.display;
   return { kind: 'shuffle' as const, ...shuffleCallOf(parsed), progress, quiet };
 }
 
