@@ -337,3 +337,36 @@ describe('a UTF-8 mark', () => {
     },
   ]);
 });
+
+describe('blank records', () => {
+  testDoor([
+    {
+      name: 'are left out and counted',
+      files: { a: 'x\n\n \t\r\ny', 'b.gz': gzipSync('\n\n z\n \n') },
+      argv: ['--skip-blank', 'a', 'b.gz'],
+      summary: / 3 records, 5 blank records left out, 8 bytes /,
+      records: ['x\n', 'y\r\n', ' z\n'],
+    },
+    {
+      name: 'are nothing but what ends them',
+      files: { a: 'x\0\0 \0' },
+      argv: ['--skip-blank', '-z', 'a'],
+      summary: / 1 record, 2 blank records left out, /,
+      records: ['x\0'],
+    },
+    {
+      name: 'are no matter for a field',
+      files: { a: '{"s":1}\n\n{"s":1}\n' },
+      argv: ['--skip-blank', '--unique-by', '.s', 'a'],
+      summary: / 1 record, 1 blank record left out, 1 duplicate dropped, /,
+      records: ['{"s":1}\n'],
+    },
+    {
+      name: 'may be all',
+      files: { a: '\n\n' },
+      argv: ['--skip-blank', 'a'],
+      summary: / 0 records, 2 blank records left out, /,
+      records: [],
+    },
+  ]);
+});
