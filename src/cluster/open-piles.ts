@@ -3,7 +3,7 @@ import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-dire
 import type { JobScope } from '../jobs/job.js';
 import { type OpenedPiles, openPiles } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { type ClusterJob, startTaskThreads } from './open-job.js';
 
 /** @param scratchDir where piles that are too large are scattered again: on this machine alone. */

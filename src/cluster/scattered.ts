@@ -2,7 +2,7 @@
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { readCommitted } from '../passes/committed-slices.js';
 import { GatheredSlices } from '../passes/gathered-slices.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { hearSignalsAt } from '../pause.js';
 import { type ClusterJob, ungated } from './open-job.js';
 import { requireDone } from './task-arrays.js';
