@@ -20,6 +20,7 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
+export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
 export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
@@ -50,9 +51,7 @@ export {
 } from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
-export { TASK_KINDS, type TaskKind } from './cluster/task-arrays.js';
-export type { ClusterTaskProfile } from './cluster/task-profile.js';
-export type { TaskSteps, TimedTask } from './cluster/task-times.js';
+export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -134,9 +133,8 @@ export {
 } from './jobs/store-upkeep.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
-export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
-export type { LoaderState } from './loader/loader-state.js';
-export { type OpenedStore, openStore } from './loader/open-store.js';
+export { type OpenedStore, openStore } from './loader/loader.js';
+export type { LoaderOptions, LoaderState, OpenStoreOptions } from './loader/loader-options.js';
 export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
@@ -149,4 +147,4 @@ export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record
 export { reportPage } from './report/page-of-report.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generations.js';
-export type { UnownedPileSets } from './store/seen-attempts.js';
+export type { UnownedPileSets } from './store/store-attempt.js';

@@ -1,16 +1,14 @@
 /** What every shuffle task and the commit decide between the passes. The first that is done notes it for the others. */
 import { type KeptNotes, readNote } from '../job-directory/notes.js';
-import type { JobScope } from '../jobs/job.js';
 import { foundEnds, type OutputPlan, planOutput } from '../passes/between-passes.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
 import { leftOutOf } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { gatherScattered, openPilesOfJob, type Scattered } from './job-piles.js';
 import { gatherMeasured } from './measure-part.js';
 import type { ClusterJob } from './open-job.js';
-import { openPilesOfTask } from './open-piles.js';
-import { gatherScattered, type Scattered } from './scattered.js';
 
 export interface DecidedOutput extends OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>> {
   readonly found: Scattered['found'];
@@ -19,18 +17,13 @@ export interface DecidedOutput extends OutputPlan<PilesWork & Pick<ShuffleWork, 
   readonly threads: Threads;
 }
 
-export async function decideOutput(
-  job: ClusterJob,
-  attempt: string,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<DecidedOutput> {
+export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { plan, directory, keyOf, inputs, signal } = job;
   const { request } = plan;
   const { piles: all, found } = await gatherScattered(job);
   const distinct = await gatherMeasured(job, all);
   const duplicates = request.unique ? leftOutOf(all, distinct, found.leftOut) : undefined;
-  const { work, threads } = await openPilesOfTask(job, distinct, attempt, scratchDir, scope);
+  const { work, threads } = await openPilesOfJob(job, distinct);
   const samples = sampleSourceOf(request.framing, {
     inputs,
     recordEnds: found.recordEnds,

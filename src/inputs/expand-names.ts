@@ -13,9 +13,9 @@ import {
   isPattern,
   type ListedDirectory,
   listMatches,
+  type PathMatcher,
 } from '../io/list-files.js';
 import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
-import type { PathMatcher } from '../io/path-matcher.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';

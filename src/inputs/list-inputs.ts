@@ -5,10 +5,9 @@
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
-import { holdsNothing, type Pointer, pointerIn } from '../formats/files-without-data.js';
-import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
+import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
+import { holdsNothing, type Pointer, pointerIn } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
-import { JSON_HEAD_BYTES } from '../formats/json-lines.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';

@@ -1,7 +1,7 @@
 /** Plans and checks a shuffle before it writes its first byte. */
 import { UsageError } from '../errors.js';
-import { withColumnNumber } from '../formats/column-names.js';
 import { framingOf } from '../formats/framing-table.js';
+import { withColumnNumber } from '../formats/selector.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';

@@ -3,9 +3,15 @@ import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import type { DecompressProgram } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  OUTPUT_CODECS,
+  openEncoder,
+  refuseOtherFormats,
+} from '../formats/encoder-table.js';
 import { delimiterOf } from '../formats/framing-table.js';
-import { refuseOtherFormats } from '../formats/output-names.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { joinRecords } from '../formats/record-list.js';
 import type { AskedInput, NamedInput } from '../inputs/expand-names.js';

@@ -20,7 +20,7 @@ import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { describeUnowned, findUnowned } from '../store/seen-attempts.js';
+import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, openSnapshot, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';

@@ -1,5 +1,5 @@
 /** How a shuffle differs where one of equal records is kept: the keys, the piles, the places, the report. */
-import { withColumnNumber } from '../formats/column-names.js';
+import { withColumnNumber } from '../formats/selector.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import { deriveContentKey } from '../keys.js';
 import type { OutputLayout } from '../output/output-layout.js';

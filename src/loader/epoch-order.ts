@@ -6,7 +6,7 @@
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
-import type { LoaderSettings } from './loader-state.js';
+import type { LoaderSettings } from './loader-options.js';
 
 export interface EpochOrder {
   readonly piles: Uint32Array;

@@ -8,7 +8,7 @@
  *
  * It judges the owners of attempts before it reads the manifest. An attempt that had ended by then commits no more: those
  * of its pile sets that the manifest does not name are left over. An attempt without a mark has ended with a commit
- * (`seen-attempts.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
+ * (`store-attempt.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
  */
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
@@ -27,7 +27,7 @@ import {
   summarizeUnowned,
   type UnownedPileSets,
   unownedAmong,
-} from './seen-attempts.js';
+} from './store-attempt.js';
 import { manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf } from './store-files.js';
 import { listManifests, pileSetsNamedBy, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';

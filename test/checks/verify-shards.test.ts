@@ -4,12 +4,11 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle, verifyShards } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
 const directory = useMemoryDirectory();
 const LINES = Array.from({ length: 500 }, (_, i) => `{"id":${i}}\n`).join('');
 const out = (...names: string[]) => directory.path('out', ...names);
-const verify = () => verifyShards(out(), {}, tuningUnderTest);
+const verify = () => verifyShards(out());
 
 beforeEach(async () => {
   writeFileSync(directory.path('in.jsonl'), LINES);

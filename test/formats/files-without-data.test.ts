@@ -1,7 +1,7 @@
 /** Files without content are known for what they are, and files of as few bytes that have content are not. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { holdsNothing } from '#src/formats/files-without-data.js';
+import { holdsNothing } from '#src/formats/foreign-formats.js';
 import { BGZF_END, bgzfFile } from './codecs/bgzf-file.js';
 
 const hex = (text: string) => Buffer.from(text, 'hex');

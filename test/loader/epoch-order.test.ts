@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/keys.js';
 import { type EpochPiles, orderOfEpoch, shareOfRank, visitsOf } from '#src/loader/epoch-order.js';
-import type { LoaderSettings } from '#src/loader/loader-state.js';
+import type { LoaderSettings } from '#src/loader/loader-options.js';
 import { within } from '#workers/tasks/load-portion.js';
 
 type Equalize = LoaderSettings['equalize'];

@@ -140,7 +140,7 @@ export class PileOrderer {
   }
 
   get gatheredBytes(): number {
-    return this.#wasm.gatheredByteLength() >>> 0;
+    return this.#wasm.gatheredByteLength.value >>> 0;
   }
 
   /** For a record that is too long to be gathered. */
@@ -159,7 +159,7 @@ export class PileOrderer {
 
   /** Sums the records that were gathered or hashed since they were put in order. */
   get checksum(): bigint {
-    return this.#wasm.orderChecksum();
+    return this.#wasm.orderChecksum.value;
   }
 
   /** As the kernel's `measureUpTo`. */
@@ -168,7 +168,7 @@ export class PileOrderer {
   }
 
   get measuredBytes(): number {
-    return Number(this.#wasm.measuredByteLength());
+    return Number(this.#wasm.measuredByteLength.value);
   }
 
   get kernel(): Kernel {
@@ -246,7 +246,7 @@ export class PileOrderer {
         if (walked === 0) throw foreignRecord(merged);
       },
     });
-    requireRecords(merged, wasm.walkedCount() >>> 0, filled - walked);
+    requireRecords(merged, wasm.walkedCount.value >>> 0, filled - walked);
     return true;
   }
 

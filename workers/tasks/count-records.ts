@@ -3,8 +3,8 @@
  * may depend on that; and where keys come from ordinals, those of a part depend on how many records are before it.
  */
 import { InputError } from '../../src/errors.js';
+import { isJson } from '../../src/formats/first-look.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import { isJson } from '../../src/formats/json-lines.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';

@@ -49,15 +49,15 @@ class RecordTally extends ReadArena {
     const { wasm } = this.kernel;
     wasm.tallyRecords(this.table, count, this.own);
     this.#records += count;
-    return wasm.longestTallied() >>> 0;
+    return wasm.longestTallied.value >>> 0;
   }
 
   tallied(): Pick<TalliedRecords, 'records' | 'bytes' | 'checksum' | 'slots'> {
     const { wasm, bytes } = this.kernel;
     return {
       records: this.#records,
-      bytes: Number(BigInt.asUintN(64, wasm.talliedBytes())),
-      checksum: BigInt.asUintN(64, wasm.talliedChecksum()),
+      bytes: Number(BigInt.asUintN(64, wasm.talliedBytes.value)),
+      checksum: BigInt.asUintN(64, wasm.talliedChecksum.value),
       slots: new Uint32Array(bytes.slice(this.own, this.own + SLOTS_BYTES).buffer),
     };
   }

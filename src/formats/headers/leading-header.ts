@@ -4,10 +4,17 @@
  * double quotes.
  */
 import { corruptInput, counted } from '../../errors.js';
-import { markBytesOf, mayBeMark } from '../byte-order-mark.js';
 import { NOTHING } from '../framing.js';
-import { missingLineEnd } from '../framings/line-ends.js';
-import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
+import { missingLineEnd } from '../framings/lines.js';
+import {
+  differenceOfBytes,
+  differenceOfText,
+  type Header,
+  type HeaderRule,
+  headerOfBytes,
+  markBytesOf,
+  mayBeMark,
+} from '../header.js';
 
 const NEWLINE = Buffer.from('\n');
 

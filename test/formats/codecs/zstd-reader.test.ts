@@ -1,8 +1,8 @@
 /** Windows count against the memory budget, and beginnings of files are decoded as far as they go. */
 import { describe, expect, it } from 'vitest';
 import type { DecoderMemory } from '#src/formats/codec.js';
+import { decodeZstd, decodeZstdHead } from '#src/formats/codecs/zstd.js';
 import { type SynchronousZstdDecoder, wasmDecoder, type ZstdDecoder } from '#src/formats/codecs/zstd-decoders.js';
-import { decodeZstd, decodeZstdHead } from '#src/formats/codecs/zstd-reader.js';
 import { blockHeader, declared, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
 const MIB = 2 ** 20;

@@ -14,23 +14,15 @@ export const MOST_DIGITS: i64 = 15;
 /** No record has so many digits. */
 const MOST_EXPONENT: i64 = 1_000_000_000_000;
 
-let whole: u64 = 0;
-let parts: u64 = 0;
-let exponent: i64 = 0;
-
-export function wholeOfNumber(): u64 {
-  return whole;
-}
-
+export let wholeOfNumber: u64 = 0;
 /** In parts of 10^-15. */
-export function partsOfNumber(): u64 {
-  return parts;
-}
+export let partsOfNumber: u64 = 0;
+let exponent: i64 = 0;
 
 /** Whether the bytes are a JSON number from 0 to below 10^15. -0 is 0. */
 export function readNumber(start: usize, end: usize): bool {
-  whole = 0;
-  parts = 0;
+  wholeOfNumber = 0;
+  partsOfNumber = 0;
   const isNegative = start < end && load<u8>(start) == MINUS;
   const first = isNegative ? start + 1 : start;
   const wholeEnd = passDigits(first, end);
@@ -48,13 +40,13 @@ export function readNumber(start: usize, end: usize): bool {
     if (at == wholeEnd) continue;
     const digit = (load<u8>(at) as u32) - ZERO;
     if (digit != 0 && (isNegative || place >= MOST_DIGITS)) return false;
-    if (place >= 0) whole = whole * 10 + (digit as u64);
-    else if (place >= -MOST_DIGITS) parts = parts * 10 + (digit as u64);
+    if (place >= 0) wholeOfNumber = wholeOfNumber * 10 + (digit as u64);
+    else if (place >= -MOST_DIGITS) partsOfNumber = partsOfNumber * 10 + (digit as u64);
     place -= 1;
   }
   // Zeros stand for the digits that are not written.
-  if (whole != 0) for (; place >= 0; place--) whole *= 10;
-  if (parts != 0) for (; place >= -MOST_DIGITS; place--) parts *= 10;
+  if (wholeOfNumber != 0) for (; place >= 0; place--) wholeOfNumber *= 10;
+  if (partsOfNumber != 0) for (; place >= -MOST_DIGITS; place--) partsOfNumber *= 10;
   return true;
 }
 
