@@ -18,7 +18,7 @@ import { readOpenFileLimit } from '../machine/limits.js';
 import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
-import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
@@ -70,8 +70,6 @@ export interface DiskNeeds {
   readonly range?: readonly [DiskNeed, DiskNeed];
 }
 
-/** A job of this size ends before two threads have started. */
-const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
 /** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
