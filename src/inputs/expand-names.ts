@@ -31,7 +31,7 @@ export type NamedInput = string | { readonly path: string } | { readonly records
 /** A named input whose records, if it has any, are joined by the delimiter of the job. */
 export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
 
-export type NamedFiles =
+type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
   | { readonly kind: 'file'; readonly path: string }
   | FilesOfDirectory;

@@ -94,7 +94,7 @@ export interface Coverage {
 }
 
 /** Counts of records that have a weight. */
-export interface WeighedRecords {
+interface WeighedRecords {
   readonly records: number;
   /** Those without the drawn copy. */
   readonly undrawnRecords: number;

@@ -48,7 +48,7 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-export interface ListedInputs {
+interface ListedInputs {
   readonly inputs: readonly Input[];
   /** Files without content, which are no inputs because a header is asked for. */
   readonly empty: readonly Input[];
@@ -58,7 +58,7 @@ export interface ListedInputs {
   placeOf(path: string): PlaceOfInput | undefined;
 }
 
-export interface PlaceOfInput {
+interface PlaceOfInput {
   readonly directory: string;
   readonly place: string;
 }
@@ -67,7 +67,7 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-export interface ListingRequest {
+interface ListingRequest {
   readonly decompressProgram?: DecompressProgram;
   readonly signal?: AbortSignal | undefined;
   readonly fileChoice?: FileChoice;

@@ -96,7 +96,7 @@ export function requireBatchSize(size: number): number {
 
 /** The position of a loader as a small JSON object, from which another process resumes with exactly the next record. */
 const VERSION = 3;
-export const MOST_RANKS = 2 ** 31 - 1;
+const MOST_RANKS = 2 ** 31 - 1;
 
 const shape = object({
   version: wholeNumber(VERSION, VERSION),

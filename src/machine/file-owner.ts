@@ -82,7 +82,7 @@ export function parseOwnerName(kind: string, name: string): FileOwner | undefine
   };
 }
 
-export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
+function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   if (owner.host !== hostInName(own.host)) return 'unknowable';
   if (owner.bootId !== own.bootId) {
     return owner.bootId === undefined || own.bootId === undefined ? 'unknowable' : 'left over';

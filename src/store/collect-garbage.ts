@@ -33,7 +33,7 @@ import { listManifests, pileSetsNamedBy, type StoreManifest } from './store-mani
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */
-export const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
+const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
 /** By then, whoever makes a manifest or the settings has made it. */
 const ATTEMPT_MILLISECONDS = 3600 * 1000;
 

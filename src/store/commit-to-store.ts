@@ -21,7 +21,7 @@ export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
   readonly generation: string | undefined;
 };
 
-export interface CommitOptions {
+interface CommitOptions {
   /** Whether the commit replaces former commits with the same input ids. */
   readonly replace: boolean;
   readonly control: JobControl;
@@ -137,7 +137,7 @@ export function requireIdsFree(
 }
 
 /** The commits that a commit with these ids replaces. Refused: a taken id without `replace`, and a part of a commit. */
-export function findReplaced(
+function findReplaced(
   { commits }: StoreManifest,
   inputIds: readonly string[],
   replace: boolean,

@@ -40,7 +40,7 @@ export function requireGeneration(name: string): void {
 
 export type ExpiryRule = { readonly before: number } | { readonly keepLast: number };
 
-export interface Generation {
+interface Generation {
   readonly name: string;
   /** The earliest time of its commits. */
   readonly time: number;

@@ -23,11 +23,6 @@ import {
 } from './store-files.js';
 import { listManifests, readStoreManifest, type StoreManifest } from './store-manifest.js';
 
-/** 0 if nothing tells it. */
-export function readReachedState(storeDirectory: string): number {
-  return listReached(reachedDirectoryOf(storeDirectory)).reduce((most, number) => Math.max(most, number), 0);
-}
-
 /** Notes durably that the store has reached this state, whose manifest is durable. */
 export async function noteReachedState(storeDirectory: string, number: number): Promise<void> {
   const directory = reachedDirectoryOf(storeDirectory);
@@ -58,7 +53,7 @@ function removeIfPossible(path: string): void {
 const MOST_LISTINGS = 8;
 const PAUSE_MILLISECONDS = 10;
 
-export interface NewestManifest {
+interface NewestManifest {
   readonly manifest: StoreManifest;
   /** The number of a later state, whose manifest is lost; undefined: the manifest is the present state. */
   readonly lostState: number | undefined;
@@ -66,7 +61,7 @@ export interface NewestManifest {
 
 export function findNewestManifest(storeDirectory: string): NewestManifest {
   // First: a manifest is there before its number is noted here.
-  const reached = readReachedState(storeDirectory);
+  const reached = Math.max(0, ...listReached(reachedDirectoryOf(storeDirectory)));
   for (let listing = 1; ; listing++) {
     const listed = listManifests(storeDirectory).at(-1);
     if (listed === undefined) {
