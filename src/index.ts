@@ -21,6 +21,7 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
+export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
 export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
@@ -51,9 +52,7 @@ export {
 } from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
-export { TASK_KINDS, type TaskKind } from './cluster/task-arrays.js';
-export type { ClusterTaskProfile } from './cluster/task-profile.js';
-export type { TaskSteps, TimedTask } from './cluster/task-times.js';
+export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

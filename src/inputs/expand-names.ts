@@ -15,7 +15,7 @@ import {
   listMatches,
   type PathMatcher,
 } from '../io/list-files.js';
-import { globOfShards, isShardOf, MARKER_ENDING } from '../io/own-files.js';
+import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
@@ -114,7 +114,7 @@ function refuseSets({ path, place }: Folder, entries: readonly Entry[], isTaken:
   const complete = completeSetsIn(path, entries);
   if (complete.length === 0) return;
   const files = entries.filter(
-    (entry) => !(entry.isDirectory() || entry.name.endsWith(MARKER_ENDING)) && isTaken(join(place, entry.name)),
+    (entry) => !entry.isDirectory() && prefixOfMarker(entry.name) === undefined && isTaken(join(place, entry.name)),
   );
   const prefixes = complete.filter((prefix) => files.some(({ name }) => isShardOf(prefix, name)));
   const areAlone = files.every(({ name }) => prefixes.some((prefix) => isShardOf(prefix, name)));

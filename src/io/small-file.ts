@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
-import { linkToNewName, publishName, syncDirectory, syncOpenFile } from './durable.js';
+import { linkToNewName, NameTakenError, publishName, syncDirectory, syncOpenFile } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {
   closeFile,
@@ -53,6 +53,17 @@ export async function replaceDurably(directory: string, name: string, bytes: Uin
  */
 export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
   await commit(directory, name, bytes, 'temp', linkToNewName);
+}
+
+/** Like `createDurably`, where several may write the same: the first wins. @returns whether this call was the first. */
+export async function createOnce(directory: string, name: string, bytes: Uint8Array): Promise<boolean> {
+  try {
+    await createDurably(directory, name, bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof NameTakenError) return false;
+    throw error;
+  }
 }
 
 /**

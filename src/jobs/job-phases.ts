@@ -12,7 +12,7 @@ interface PhasedJob {
     readonly memoryNeed: Pick<MemoryNeed, 'recordBytes' | 'meanRecordBytes'>;
   };
   readonly isCounted: boolean;
-  readonly earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined;
+  readonly earlier: Pick<EarlierAttempt, 'notes'> | undefined;
 }
 
 export function phasesOfShuffle({ request, plan, isCounted, earlier }: PhasedJob): readonly PhaseBytes[] {
@@ -34,9 +34,9 @@ export function phasesOfShuffle({ request, plan, isCounted, earlier }: PhasedJob
 /** Whether a phase of its own finds what stays of equal records. */
 export function measuresPiles(
   request: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header'>,
-  earlier: Pick<EarlierAttempt, 'distinctNote'> | undefined,
+  earlier: Pick<EarlierAttempt, 'notes'> | undefined,
 ): boolean {
-  return earlier?.distinctNote === undefined && isMeasuredBefore(request);
+  return earlier?.notes.distinct === undefined && isMeasuredBefore(request);
 }
 
 /** Progress of a job without end tells neither the part that is done nor the time that is left. */

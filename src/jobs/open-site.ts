@@ -7,8 +7,6 @@ import type { OutputLayout } from '../output/output-layout.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import type { OutputSummary } from '../output/staged-output.js';
 import { StreamOutput } from '../output/stream-output.js';
-import type { OutputPlan } from '../passes/between-passes.js';
-import { cutOutput } from '../passes/cut-output.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
 import type { ShuffleWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
@@ -93,14 +91,13 @@ export interface ShuffledOutput extends WrittenOutput {
 
 export async function shuffleTo(
   site: OpenSite,
-  plan: OutputPlan,
+  layout: OutputLayout,
   work: Omit<ShuffleWork, 'target'>,
   threads: Threads,
 ): Promise<ShuffledOutput> {
-  const kept = site.kind === 'files' ? site : undefined;
-  const layout = { ...plan, cuts: await cutOutput(plan, work, threads, kept?.keptCuts) };
   const target = await beginOutput(site, layout, threads.control);
-  const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
+  const kept = site.kind === 'files' ? site.keptRanges : undefined;
+  const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept);
   const written = sumTotals(totals);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
 }

@@ -70,15 +70,13 @@ export async function runPass1({
     slices,
     keys: request.keys,
     keyOf: keyRuleOf(request, inputIds),
-    settings: scatterSettings(
-      threads,
-      plan,
-      { ...request, weighedField: request.shares?.field },
-      storage,
-      outlivesJob(site),
-      request.isProfiled,
-      keySplitValues(request.splitBy, request.seed),
-    ),
+    settings: scatterSettings(threads, plan, request, storage, {
+      keepsPileSets: outlivesJob(site),
+      isProfiled: request.isProfiled,
+      isSampled: request.isSampled,
+      weighedField: request.shares?.field,
+      splitBy: keySplitValues(request.splitBy, request.seed),
+    }),
     attempt,
     onWarning: request.onWarning,
   };

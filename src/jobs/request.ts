@@ -44,12 +44,16 @@ export interface MachineRequest {
   readonly ioLimits: Readonly<Record<string, number>>;
 }
 
-export interface InputRequest extends RecordFormat {
-  readonly inputs: readonly AskedInput[];
-  readonly fileChoice: FileChoice;
+/** How inputs are read. */
+export interface ReadRule extends RecordFormat {
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
+}
+
+export interface InputRequest extends ReadRule {
+  readonly inputs: readonly AskedInput[];
+  readonly fileChoice: FileChoice;
 }
 
 export interface OutputRequest {

@@ -13,10 +13,9 @@ import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { NO_ENDS } from '../output/output-layout.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
-import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
-import { findSplits } from '../passes/find-splits.js';
+import { planOutput } from '../passes/between-passes.js';
 import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
-import { leftOutOf, takeHead } from '../passes/take-head.js';
+import { leftOutOf } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -46,7 +45,7 @@ import {
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
 import { reportShards, summarizeSplits, warnOfOtherShards } from './split-report.js';
-import { shuffleSettings } from './task-settings.js';
+import { openPiles } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
 
@@ -185,31 +184,24 @@ async function shuffleAt(
   { releases }: JobScope,
 ) {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
-  const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
+  const first = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
   const all = pass1.value;
-  const second = await threadsOfPass2(threads, plan, undefined, all, profile.add, releases);
-
-  const { tempZstdLevel, isProfiled } = request;
-  const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
-  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
-    framing: undefined,
-    tiesByBytes: true,
-    hashesOutput: false,
-    rescatterTo: site.piles,
-    isProfiled,
-  });
-  const pilesWork = { piles: all, settings, attempt: randomBytes(4).toString('hex'), onWarning: request.onWarning };
-  const piles = await takeHead(request, pilesWork, second.threads, undefined);
-  const found = await findSplits(request, { ...pilesWork, piles }, second.threads, undefined);
-  const outputPlan = planOutput(request, piles, NO_ENDS, found);
-  const work = { ...pilesWork, piles, deletesStripes: false, samples: undefined };
+  const { tempZstdLevel, isProfiled, onWarning } = request;
+  const storage = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
+  const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: site.piles, isProfiled };
+  const toOpen = { piles: all, attempt: randomBytes(4).toString('hex'), onWarning };
+  const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
+  const planned = await planOutput(request, NO_ENDS, work, threads, undefined);
+  const { piles } = planned.work;
   profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
+  const pass2 = await progress.during('shuffle', piles.bytes, () =>
+    shuffleTo(site, planned.layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads),
+  );
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
   const { cuts } = pass2.value.layout;
-  const splits = summarizeSplits(found, cuts);
+  const splits = summarizeSplits(planned.splits, cuts);
   const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {

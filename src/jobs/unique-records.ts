@@ -55,7 +55,7 @@ export async function distinctPiles(
 ): Promise<ScatteredPiles> {
   if (!request.unique) return work.piles;
   if (!isMeasuredBefore(request)) return { ...work.piles, hasDuplicates: true };
-  return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
+  return takeDistinct(work, threads, site.kind === 'files' ? site.keptNotes : undefined);
 }
 
 /**

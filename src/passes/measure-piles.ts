@@ -2,8 +2,7 @@
  * Measures piles before the shuffle pass: finds the records that lie across given places of the output, and what parts of a
  * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
  */
-import type { MeasureTask } from '../../workers/tasks/measure-crossings.js';
-import type { MeasurePartsTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-parts.js';
+import type { MeasurePartsTask, MeasureTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
 import type { Crossing } from '../plan/shard-cuts.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';

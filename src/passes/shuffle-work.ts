@@ -1,10 +1,23 @@
 /** The work of a shuffle pass, and the part that each of its tasks gets. */
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
+import type { Compression } from '../formats/encoder-table.js';
 import type { OutputTarget } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
+import type { SplitRule } from '../plan/splits.js';
 import type { SampleSource } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
+
+/** What a job asks for of its output. */
+export interface OutputForm {
+  /** Undefined: all records. */
+  readonly headCount: number | undefined;
+  /** Undefined: one output. */
+  readonly shards: ShardRule | undefined;
+  readonly splits: readonly { readonly rule: SplitRule; readonly shards: ShardRule }[] | undefined;
+  readonly compression: Compression | undefined;
+}
 
 export interface PilesWork {
   readonly piles: ScatteredPiles;

@@ -7,7 +7,7 @@ import type { Tuning } from '#src/plan/memory-plan.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 
 const directory = useMemoryDirectory();
 const COLOURS = ['red', 'green', 'blue', 'black'];
@@ -26,11 +26,8 @@ function written(files: Readonly<Record<string, string | Uint8Array>>): string[]
   });
 }
 
-const check = (
-  inputs: readonly string[],
-  options: Partial<CheckOptions> = {},
-  tuning: Partial<Tuning> = tuningUnderTest,
-) => checkShuffled({ inputs, ...options }, tuning);
+const check = (inputs: readonly string[], options: Partial<CheckOptions> = {}, tuning: Partial<Tuning> = {}) =>
+  checkShuffled({ inputs, ...options }, tuning);
 
 async function shuffledOf(inputs: readonly string[], options: Partial<CheckOptions> = {}): Promise<string> {
   const output = directory.path('shuffled');
@@ -70,7 +67,7 @@ describe('the order of a file', () => {
   it('is the same each time, with threads as without', async () => {
     const inputs = written({ 'a.jsonl': LINES.slice(0, 1000).join('') });
     const { seconds: _, ...one } = await check(inputs);
-    const { seconds: __, ...other } = await check(inputs, { workers: 2 }, { inline: false, readBytes: 700 });
+    const { seconds: __, ...other } = await check(inputs, { workers: 2 }, { ...TINY_BUFFERS, inline: false });
     expect(other).toEqual(one);
   });
 
@@ -127,7 +124,7 @@ describe('the order of a file', () => {
     const text = 'some text of a long record. '.repeat(80);
     const lines = Array.from({ length: 34_000 }, (_, i) => `{"id":${i},"text":"${text}"}\n`);
     const inputs = written({ a: lines.slice(0, 9000).join(''), b: lines.slice(9000).join('') });
-    const report = await check(inputs, {}, {});
+    const report = await check(inputs);
     expect(report).toMatchObject({ verdict: 'not-shuffled', isCounted: false, windows: 128, travel: { ascending: 1 } });
     expect(Math.abs(report.records - 34_000)).toBeLessThan(400);
     expect(report.travel?.mean).toBeLessThan(0.01);

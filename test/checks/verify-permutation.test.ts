@@ -14,7 +14,7 @@ import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 import { FORMAT_SAMPLES } from '../laws/format-samples.js';
 
 const directory = useMemoryDirectory();
@@ -26,7 +26,7 @@ function compare(
   inputs: Files,
   outputs: Files,
   options: Partial<VerifyOptions> = {},
-  tuning: Partial<Tuning> = tuningUnderTest,
+  tuning: Partial<Tuning> = {},
 ): Promise<VerifyReport> {
   return verifyPermutation({ ...options, inputs: written('in', inputs), outputs: written('out', outputs) }, tuning);
 }
@@ -70,7 +70,7 @@ describe('the records of the inputs', () => {
     const inputs = written('in', INPUTS);
     const output = directory.path('shuffled');
     const { checksum, records, bytes } = await shuffle({ inputs, output, seed: '1', tempDirs: [directory.temp] });
-    const report = await verifyPermutation({ inputs, outputs: [output] }, tuningUnderTest);
+    const report = await verifyPermutation({ inputs, outputs: [output] });
     expect(report).toMatchObject({ isPermutation: true, outputs: { checksum, records, bytes } });
   });
 
@@ -125,7 +125,7 @@ describe('a difference', () => {
 
   const SLICED = { inline: false, sliceBytes: 4000, readBytes: 300 };
 
-  it.each([tuningUnderTest, SLICED])('is a record that is lost, with %j', async (tuning) => {
+  it.each([SLICED, TINY_BUFFERS])('is a record that is lost, with %j', async (tuning) => {
     const { isPermutation, differences } = await compare(INPUTS, outputsOf([changed, ...rest]), {}, tuning);
     const place = placeIn(fileOf(lost), INPUTS[fileOf(lost)], lost);
     const missing = { inInputs: 1, inOutputs: 0, places: [place], byteLength: lost.length, excerpt: lost };
@@ -295,9 +295,9 @@ describe('every format', () => {
         shards: { by: 'count', shardCount: 2 },
         tempDirs: [directory.temp],
       });
-      const report = await verifyPermutation({ inputs, outputs: [output], ...options }, tuningUnderTest);
+      const report = await verifyPermutation({ inputs, outputs: [output], ...options });
       expect(report).toMatchObject({ isPermutation: true, headerDifference: undefined });
-      const less = await verifyPermutation({ inputs: inputs.slice(1), outputs: [output], ...options }, tuningUnderTest);
+      const less = await verifyPermutation({ inputs: inputs.slice(1), outputs: [output], ...options });
       expect(less.isPermutation).toBe(false);
       expect(less.differences?.extra.records).toBe(report.inputs.records - less.inputs.records);
     },

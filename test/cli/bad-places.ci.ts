@@ -35,15 +35,6 @@ function expectUsageError(argv: readonly string[], line: RegExp | string, input 
 }
 
 describe('an output file', () => {
-  it('must not be a directory', () =>
-    expectUsageError(
-      ['-o', 'corpus'],
-      'the output corpus is a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it',
-    ));
-
-  it('must not exist without --force', () =>
-    expectUsageError(['-o', 'existing'], 'the output existing exists already; give --force to replace it'));
-
   it.each(sampled(['in', './in', 'hard link', 'symbolic link'], 2))(
     'must not be an input without --force: %s',
     async (output) => {
@@ -68,20 +59,6 @@ describe('an output file', () => {
       expect(seen(await pileshuf(['-o', output, '--exclude', '/out'], 'corpus'))).toEqual(DONE);
     },
   );
-
-  it('must lie in a directory that exists', () =>
-    expectUsageError(
-      ['-o', 'none/out'],
-      /^pileshuf: the directory .*\/none of the output does not exist; make it first$/,
-    ));
-
-  it('must not be a symbolic link that leads nowhere', async () => {
-    symlinkSync('nowhere', directory.path('dangling'));
-    const line = 'the output dangling is a symbolic link that leads nowhere; remove it or make what it names';
-    await expectUsageError(['-o', 'dangling'], line);
-    await expectUsageError(['-o', 'dangling', '--force'], line);
-    await expectUsageError(['-o', 'dangling', '--shards', '2'], line);
-  });
 });
 
 describe('an output directory', () => {
@@ -89,12 +66,6 @@ describe('an output directory', () => {
     mkdirSync(directory.path('shards'));
     writeFileSync(directory.path('shards', 'train-00002-of-00007.txt'), 'precious\n');
   });
-
-  it('must not hold shards of that prefix without --force', () =>
-    expectUsageError(
-      ['-o', 'shards', '--shards', '2', '--prefix', 'train'],
-      'the output directory shards holds shards already (train-00002-of-00007.txt); give --force to replace all train-*-of-* in it, or another --prefix',
-    ));
 
   it('may hold shards of another prefix', async () => {
     expect(seen(await pileshuf(['-o', 'shards', '--shards', '2', '--prefix', 'test']))).toEqual(DONE);
@@ -105,12 +76,6 @@ describe('an output directory', () => {
       'train-00002-of-00007.txt',
     ]);
   });
-
-  it('must not be a file', () =>
-    expectUsageError(
-      ['-o', 'existing', '--shards', '2', '--force'],
-      'the output existing is a file; expected a directory to write shards into',
-    ));
 
   it.each([
     ['corpus', 'shard-*-of-*'],

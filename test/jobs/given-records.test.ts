@@ -8,12 +8,12 @@ import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 
 const directory = useMemoryDirectory();
 const pipeOf = useFedPipes(directory);
 
-async function shuffled(options: Omit<ShuffleOptions, 'output'>, tuning: Partial<Tuning> = tuningUnderTest) {
+async function shuffled(options: Omit<ShuffleOptions, 'output'>, tuning: Partial<Tuning> = {}) {
   const output = directory.path('out');
   const report = await shuffle(
     { seed: 'words', tempDirs: [directory.temp], memoryBytes: 32 * 2 ** 20, force: true, ...options, output },
@@ -29,7 +29,7 @@ const words = Array.from({ length: 2000 }, (_, i) => `${i} ${'x'.repeat(Math.flo
 const allWays: readonly (readonly [string, Partial<Tuning>])[] = [
   ['on the calling thread', { inline: true }],
   ['on threads', { inline: false }],
-  ['on piles', { inline: true, keepInRam: false, readBytes: 128, bufferBytes: 512 }],
+  ['on piles, with tiny buffers', { ...TINY_BUFFERS, inline: true }],
 ];
 const ways = sampled(allWays, 2, 1);
 
@@ -37,14 +37,14 @@ describe('records that are given', () => {
   it.each(ways)('come in the order of a file with the same bytes, %s', async (_, tuning) => {
     writeFileSync(directory.path('in'), words.map((word) => `${word}\n`).join(''));
     const ofFile = await shuffled({ inputs: [directory.path('in')] });
-    const { report, output } = await shuffled({ inputs: [{ records: words }] }, { ...tuningUnderTest, ...tuning });
+    const { report, output } = await shuffled({ inputs: [{ records: words }] }, tuning);
     expect(output === ofFile.output).toBe(true);
     expect(report).toMatchObject({ records: words.length, checksum: ofFile.report.checksum, inputCount: 1 });
   });
 
   it.each(ways)('stay one though they hold the delimiter, %s', async (_, tuning) => {
     const records = words.map((word, i) => (i % 3 === 0 ? `${word}\n\n${i}` : word));
-    const { report, output } = await shuffled({ inputs: [{ records }] }, { ...tuningUnderTest, ...tuning });
+    const { report, output } = await shuffled({ inputs: [{ records }] }, tuning);
     expect(report.records).toBe(records.length);
     for (const record of records.slice(0, 30)) expect(output).toContain(`${record}\n`);
     expect(output).toHaveLength(records.join('\n').length + 1);

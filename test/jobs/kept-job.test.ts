@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
 const directory = useTestDirectory();
 const out = (...names: string[]) => directory.path('out', ...names);
@@ -23,10 +22,7 @@ afterEach(() => {
 
 /** Temp data lies on disk, even if memory has room for it. */
 const run = (changed: Partial<ShuffleOptions>): Promise<ShuffleReport> =>
-  shuffle(
-    { inputs: [directory.path('in')], output: out(), seed: 's', ...changed },
-    { ...tuningUnderTest, keepInRam: false },
-  );
+  shuffle({ inputs: [directory.path('in')], output: out(), seed: 's', ...changed }, { keepInRam: false });
 const toShards = { shards: { by: 'count', shardCount: 3 } } as const;
 const isKept = () => readdirSync(directory.path()).some((name) => name.endsWith('.job'));
 const shownShards = () => [0, 1, 2].map((shard) => readFileSync(out(`shard-0000${shard}-of-00003`), 'utf8')).join('');

@@ -13,7 +13,6 @@ import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { paxLine, tarNote, tarOf, withChecksum } from '../formats/plain-tar.js';
 import { referenceOrder } from '../laws/reference-order.js';
@@ -41,7 +40,7 @@ describe('a pipe as input', () => {
         memoryBytes: 16 * 2 ** 20,
         workers: 1,
       },
-      { ...tuningUnderTest, inline: true },
+      { inline: true },
     );
     await ended;
     return readFileSync(output);

@@ -1,5 +1,4 @@
 /** Compressed temp data: it is smaller, the output is the same, and the option may change when a job is resumed. */
-import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';

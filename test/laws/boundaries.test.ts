@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { type RecordKind, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { atScale, sampled } from '../fixtures/scale.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 import { tarOf } from '../formats/plain-tar.js';
 import type { Encoding } from './encodings.js';
 import { useFastDirectory } from './fast-directory.js';
@@ -61,7 +61,7 @@ describe('boundaries', () => {
   }
 
   const tunings: readonly (readonly [string, Tuning])[] = [
-    ['the sizes under test', tuningUnderTest],
+    ['tiny buffers', TINY_BUFFERS],
     ['small buffers', SMALL],
     ['everything in memory', { ...SMALL, keepInRam: true }],
     ['one-byte buffers', { ...SMALL, bufferBytes: 1, outputBytes: 1, sliceBytes: 1 }],

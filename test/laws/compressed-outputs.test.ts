@@ -13,7 +13,6 @@ import type { OutputCompression, ShardRule } from '#src/index.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs, inputsOfJob } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
@@ -47,7 +46,7 @@ const threads = (memoryBytes: number): Settings => ({
   memoryBytes,
   tempDirCount: 1,
   encodings: ['plain'],
-  tuning: { pileCount: 12, outputBytes: 700, ...tuningUnderTest, inline: false },
+  tuning: { pileCount: 12, outputBytes: 700, inline: false },
 });
 
 describe('a compressed output', () => {
@@ -177,7 +176,7 @@ describe('a compressed output', () => {
       return path;
     });
     const argv = ['-q', '--seed', 's', '-T', directory.temp, '-S', '16M', '--workers', '3', '--compress', `${codec}:1`];
-    const sizes = JSON.stringify({ pileCount: 9, outputBytes: 900, ...tuningUnderTest, inline: false });
+    const sizes = JSON.stringify({ pileCount: 9, outputBytes: 900, inline: false });
     const { exitCode, stdout, stderr } = await runCommand([...argv, ...paths], {
       env: { PILESHUF_TEST_TUNING: sizes },
     });

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { shuffle } from '#src/index.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs, inputsOfJob } from '../formats/any-records.js';
 import { splitPlainly } from '../formats/plain-framings.js';
@@ -106,7 +106,7 @@ describe('a large input', () => {
     );
   });
 
-  it('has the same order with the sizes under test', async () => {
+  it('has the same order with tiny buffers', async () => {
     const inputs = makeLargeInputs({ lines: 4000, longest: 30, factor: 3 });
     const encodings: readonly Encoding[] = ['plain', 'gzip members'];
     const settings: Settings = {
@@ -114,7 +114,7 @@ describe('a large input', () => {
       memoryBytes: 2 ** 24,
       tempDirCount: 2,
       encodings,
-      tuning: tuningUnderTest,
+      tuning: TINY_BUFFERS,
     };
     const { bytes } = await shuffleToFile(directory, { inputs, seed: 's', settings, keys: 'ordinal' });
     const records = inputs.map((input) => recordsOf(input, 0x0a));

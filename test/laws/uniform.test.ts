@@ -11,7 +11,6 @@ import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { expectUniform } from './chi-square.js';
 import { type FastDirectory, useFastDirectory } from './fast-directory.js';
 import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
@@ -25,7 +24,7 @@ async function shuffleWithSeed(
 ): Promise<Buffer> {
   const output = path('out');
   const job = { inputs: [input], output, force: true, seed, tempDirs: [temp], memoryBytes: 2 ** 22, workers: 1 };
-  await shuffle(job, { ...tuningUnderTest, ...tuning, inline: true });
+  await shuffle(job, { ...tuning, inline: true });
   return readFileSync(output);
 }
 

@@ -38,8 +38,7 @@ const NAMES = NEW.map((_, shard) => `shard-0000${shard}-of-00003.txt`);
 const MARKER = '.shard.complete.json';
 const MARKER_TEXT = '{"shards":3,"records":2,"bytes":10,"checksum":"00000000000000ab"}\n';
 /** Of the same names as new ones, and of others; a link that leads nowhere is a file like any other. */
-const FORMER_MARKER = 'shard.complete.json';
-const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER, FORMER_MARKER];
+const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER];
 const DANGLING = 'shard-00002-of-00003.txt';
 const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 
@@ -454,38 +453,6 @@ describe('former shards that were put aside', () => {
     rmSync(out(FORMER[0] ?? ''));
     await move(replacing);
     expectComplete(replacing);
-  });
-});
-
-describe('a marker that an older version wrote under its former name', () => {
-  /** All moves are made, and the process was killed behind the marker. */
-  async function moveAsOlderVersion(phase: CommitJournal['phase']): Promise<void> {
-    await begin(replacing);
-    await move(replacing);
-    renameSync(out(MARKER), out(FORMER_MARKER));
-    await writeJournal(directory.path('job'), { ...replacing.journal(), phase });
-  }
-
-  it.each(['move-in', 'moved'] as const)('gets its present name: phase %s', async (phase) => {
-    await moveAsOlderVersion(phase);
-    await move(replacing);
-    expectComplete(replacing);
-    await move(replacing);
-    expectComplete(replacing);
-  });
-
-  it('goes when the moves are taken back', async () => {
-    await moveAsOlderVersion('move-in');
-    await back(replacing);
-    expectUntouched(replacing);
-  });
-
-  it('is no other file of that name', async () => {
-    await moveAsOlderVersion('move-in');
-    writeFileSync(out(FORMER_MARKER), 'mine');
-    await move(replacing);
-    expect(readFileSync(out(FORMER_MARKER), 'utf8')).toBe('mine');
-    expect(readFileSync(out(MARKER), 'utf8')).toBe(MARKER_TEXT);
   });
 });
 

@@ -3,7 +3,7 @@
  * written.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -187,10 +187,12 @@ describe('requireReplaceable for shards', () => {
     expect(check()).toThrow(refusal('ERR_IO', /^cannot examine output .*\/old: the device reports/));
   });
 
-  it('takes one that holds a shard by force alone, and one that holds the markers of shards that are gone', () => {
+  it('takes one that holds a shard by force alone, and one that holds the marker of shards that are gone', () => {
     mkdirSync(directory.path('old'));
-    for (const name of ['.shard.complete.json', 'shard.complete.json'])
-      writeFileSync(directory.path('old', name), '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n');
+    writeFileSync(
+      directory.path('old/.shard.complete.json'),
+      '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n',
+    );
     expect(check()).not.toThrow();
     writeFileSync(directory.path('old/shard-00000-of-00001.csv'), '');
     expect(check()).toThrow(
@@ -200,14 +202,6 @@ describe('requireReplaceable for shards', () => {
       ),
     );
     expect(check(true)).not.toThrow();
-  });
-
-  it('leaves a file alone that is only called like a former marker', () => {
-    mkdirSync(directory.path('old', 'shard.complete.json'), { recursive: true });
-    expect(check()).not.toThrow();
-    rmdirSync(directory.path('old', 'shard.complete.json'));
-    writeFileSync(directory.path('old', 'shard.complete.json'), '{"a":"user data"}\n');
-    expect(check()).not.toThrow();
   });
 
   it.each(['shard-00003-of-00009', '.shard.complete.json'])('refuses a directory of the name %s', (name) => {

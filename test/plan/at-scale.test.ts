@@ -324,7 +324,7 @@ describe('named servers', () => {
     [
       '96 cores, 768 GiB, 24 disks: 0.5 TB, in memory',
       { ...large, recordBytes: 0.5 * TB },
-      [96, 3112, 171, 80, 1, 4, 613, 256],
+      [96, 1024, 519, 64, 1, 4, 768, 761],
     ],
     [
       '96 cores, 768 GiB, 24 disks: 100 TB',

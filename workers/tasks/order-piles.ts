@@ -20,7 +20,7 @@ const NO_LIMIT = (1n << 63n) - 1n;
 
 export async function orderPiles(task: OrderPilesTask): Promise<void> {
   const { job, range, expected, memory, slab } = task;
-  const { order, control } = await openOrder(task, async () => {});
+  const { order, control } = await openOrder(task);
   const slabs = await orderedSlabsOf(job, memory);
   const { starts, bytes } = viewOrdered(slabs[slab], sumTotals(expected).records);
   let record = 0;

@@ -26,9 +26,10 @@ export const command: CommandDefinition<'stream'> = {
   name: 'stream',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [directory = ''], values, reporter, signal }) {
+  async run({ operands: [directory = ''], values, reporter, talk }) {
     const { memoryBytes, workers, withLengths } = values;
-    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: reporter.warning });
+    const { signal } = talk;
+    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: talk.onWarning });
     try {
       const { loader, firstEpoch } = await openLoader(values, store, signal);
       if (values.printStart === true) return await printToStandardOutput(`${JSON.stringify(loader.state())}\n`);
