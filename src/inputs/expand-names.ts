@@ -4,7 +4,7 @@
  */
 import { basename, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import {
   DirectoryWalk,

@@ -1,6 +1,6 @@
 /** The part of an input that a task must read, and its report of what it read. */
 import type { FoundHeader } from '../formats/header.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';

@@ -8,8 +8,7 @@ import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuff
 import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
 import { holdsNothing, type Pointer, pointerIn } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
-import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';

@@ -120,21 +120,11 @@ export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'equalize'
 
 export function stateOf(
   { settings: { id: store }, manifest: { number, commits } }: StoreSnapshot,
-  { rank, worldSize, equalize }: LoaderSettings,
+  settings: LoaderSettings,
   epoch: number,
   record: number,
 ): LoaderState {
-  return {
-    version: VERSION,
-    store,
-    manifest: number,
-    commits: commits.length,
-    epoch,
-    record,
-    rank,
-    worldSize,
-    equalize,
-  };
+  return { version: VERSION, store, manifest: number, commits: commits.length, epoch, record, ...settings };
 }
 
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
