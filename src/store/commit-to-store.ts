@@ -65,7 +65,7 @@ export async function commitToStore(
 }
 
 function withCommit(
-  { number, commits, removed, oldest }: StoreManifest,
+  { number, commits, removed }: StoreManifest,
   commit: Omit<StoreCommit, 'since' | 'time'>,
   replaced: readonly StoreCommit[],
 ): StateChange {
@@ -76,7 +76,6 @@ function withCommit(
   return {
     commits: [...commits.filter((former) => !replaced.includes(former)), { ...commit, since: number + 1, time }],
     removed: replacedPileSets.length === 0 ? removed : [...removed, { time: now, pileSets: replacedPileSets }],
-    oldest,
   };
 }
 

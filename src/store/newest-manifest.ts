@@ -8,6 +8,7 @@
  * none.
  */
 import { join } from 'node:path';
+import { ifPossible } from '../cleanup.js';
 import { SystemError, VerificationError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { ensureFile, syncDirectory } from '../io/durable.js';
@@ -33,20 +34,14 @@ export async function noteReachedState(storeDirectory: string, number: number): 
   const before = listReached(directory);
   if (before.every((other) => other < number)) ensureFile(join(directory, nameOfManifest(number)), 'store');
   await syncDirectory(directory, 'store');
-  for (const other of before) if (other < number) removeIfPossible(join(directory, nameOfManifest(other)));
+  // Only the highest number counts; the next change of the store tries again.
+  for (const other of before)
+    if (other < number) ifPossible(() => removeFile(join(directory, nameOfManifest(other)), 'store'));
 }
 
 function listReached(directory: string): number[] {
   if (!nameExists(directory, 'store')) return [];
   return listNames(directory, 'store').flatMap((name) => numberOfManifest(name) ?? []);
-}
-
-function removeIfPossible(path: string): void {
-  try {
-    removeFile(path, 'store');
-  } catch {
-    // Only the highest number counts; the next change of the store tries again.
-  }
 }
 
 /** A listing may be older than the files: on a network file system, or when manifests come and go meanwhile. */
