@@ -11,7 +11,6 @@ export { type CheckOptions, type CheckReport, checkShuffled } from './checks/che
 export type { OrderTest } from './checks/order-tests.js';
 export type { OrderReport, OrderVerdict } from './checks/order-verdict.js';
 export {
-  type ReadOptions,
   type RecordDifference,
   type RecordDifferences,
   type RecordPlace,
@@ -87,6 +86,7 @@ export type {
   OutputCompression,
   PassSeconds,
   PhaseBytes,
+  ReadOptions,
   RecordKind,
   ReportFile,
   ShuffleOptions,
@@ -108,8 +108,7 @@ export type {
   ShufflePreview,
   TogetherPreview,
 } from './jobs/preview-report.js';
-export { previewShuffle } from './jobs/preview-shuffle.js';
-export { previewTogether } from './jobs/preview-together.js';
+export { previewShuffle, previewTogether } from './jobs/preview-shuffle.js';
 export type {
   DeviceTraffic,
   ExpectedRange,

@@ -10,9 +10,9 @@ import type { ProfileLog } from './job-profile.js';
 import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { keySplitValues } from './split-values.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
 import { keyRuleOf } from './unique-records.js';
+import { keySplitValues } from './value-options.js';
 
 export interface RunningShuffle {
   readonly site: OpenSite;

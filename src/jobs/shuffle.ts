@@ -17,19 +17,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { InputCounts } from '../passes/coverage-check.js';
-import { diskBytesOf } from '../passes/scattered-piles.js';
+import { diskBytesOf } from '../passes/shuffle-work.js';
 import { JobStop } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tellOfDiscarded } from './discarded-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
-import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
 import { describeJob } from './job-description.js';
-import { phasesOfShuffle } from './job-phases.js';
 import { ProfileLog } from './job-profile.js';
-import { JobProgress } from './job-progress.js';
+import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
@@ -37,6 +35,7 @@ import { runPass2 } from './pass2.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { reportShards, summarizeSplits } from './split-report.js';
 import { leftOutBy } from './unique-records.js';
+import { reportGroups } from './weigh-job.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.

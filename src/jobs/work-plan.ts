@@ -15,7 +15,7 @@ import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
@@ -161,19 +161,12 @@ export function planStoreShuffle(
   const { records, bytes, pileCount } = stored;
   const inline = tuning.inline ?? bytes <= INLINE_BYTES;
   const memoryNeed: MemoryNeed = {
-    budgetBytes: memoryBytes,
-    workers: inline ? 1 : workers,
-    mostSlices: Number.POSITIVE_INFINITY,
-    recordBytes: Math.max(1, bytes),
+    ...needWithoutInputs({ memoryBytes, workers: inline ? 1 : workers }, bytes),
     meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
     exact: true,
-    hasStreams: false,
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
-    openFileLimit: readOpenFileLimit(),
-    isResumable: false,
     outputWaits: isCompressed,
-    layout: undefined,
   };
   // Plans as if this job made the piles, on disk; then sets their real number.
   const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
@@ -456,4 +449,32 @@ function digestSlices(slices: readonly Slice[]): string {
   const hash = createHash('sha256');
   for (const slice of slices) hash.update(JSON.stringify(slice));
   return hash.digest('hex');
+}
+
+const USUAL_RECORD_BYTES = 200;
+
+/** What messages advise on memory in a job that only reads. @param byteLength of the inputs, about. */
+export function memoryNeedOfReading(request: MachineRequest, byteLength: number): MemoryNeed {
+  return { ...needWithoutInputs(request, byteLength), reads: 'only' };
+}
+
+function needWithoutInputs(
+  { memoryBytes, workers }: Pick<MachineRequest, 'memoryBytes' | 'workers'>,
+  byteLength: number,
+): MemoryNeed {
+  return {
+    budgetBytes: memoryBytes,
+    workers,
+    mostSlices: Number.POSITIVE_INFINITY,
+    recordBytes: Math.max(1, byteLength),
+    meanRecordBytes: USUAL_RECORD_BYTES,
+    exact: false,
+    hasStreams: false,
+    tempDiskCount: 1,
+    tempDisksRotate: false,
+    openFileLimit: readOpenFileLimit(),
+    isResumable: false,
+    outputWaits: false,
+    layout: undefined,
+  };
 }

@@ -19,8 +19,15 @@ import {
 } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
-import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
+import {
+  bytesOfPart,
+  isInPart,
+  type PilePart,
+  type PilesWork,
+  pilesTask,
+  type ScatteredPiles,
+  scatteredPiles,
+} from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
