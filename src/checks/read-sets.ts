@@ -14,10 +14,9 @@ import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inpu
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
-import { memoryNeedOfReading } from '../jobs/reading-memory.js';
 import type { InputRequest, MachineRequest, TalkRequest } from '../jobs/request.js';
 import { readRuleOf } from '../jobs/task-settings.js';
-import { createReadControl } from '../jobs/work-plan.js';
+import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
@@ -131,8 +130,7 @@ export async function passOver<T>(
   const { signal } = request;
   const { inline, readBytes } = plan;
   const control = createReadControl(inline, plan.spareBytes, deviceGates);
-  const stop = new JobStop(control, signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, signal, releases);
   const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
   // The slots are where the job that indexes has its blocks.

@@ -8,13 +8,14 @@ import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT, prefixOfMa
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../jobs/job.js';
+import type { ReadOptions } from '../jobs/options.js';
 import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { isNameOfShard } from '../output/shard-names.js';
 import { tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { drawHashKeys, openSets, passOver } from './read-sets.js';
-import { READ_OPTIONS, type ReadOptions, type VerifiedSide } from './verify-permutation.js';
+import { READ_OPTIONS, type VerifiedSide } from './verify-permutation.js';
 
 type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
 

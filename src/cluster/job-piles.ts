@@ -5,7 +5,7 @@ import { type OpenedPiles, openPiles } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
 import { readCommitted } from '../passes/committed-slices.js';
 import { GatheredSlices } from '../passes/gathered-slices.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { hearSignalsAt } from '../pause.js';
 import { type ClusterJob, startTaskThreads, ungated } from './open-job.js';
 import { requireDone } from './task-arrays.js';

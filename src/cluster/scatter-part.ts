@@ -11,8 +11,8 @@ import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
-import { keySplitValues } from '../jobs/split-values.js';
 import { scatterSettings } from '../jobs/task-settings.js';
+import { keySplitValues } from '../jobs/value-options.js';
 import { committing, GroupCommit } from '../passes/group-commit.js';
 import { removePileSet, type ScatterWork, scatterSlices } from '../passes/scatter-pass.js';
 import { hearSignalsAt } from '../pause.js';

@@ -15,8 +15,7 @@ import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
-import { phasesOfShuffle } from './job-phases.js';
-import { JobProgress } from './job-progress.js';
+import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
 import { readRuleOf } from './task-settings.js';
 import { createReadControl } from './work-plan.js';
@@ -46,8 +45,7 @@ export async function countInputs(
   const storedBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   return releasingAll(async (releases) => {
     const control = createReadControl(inline, plan.spareBytes, deviceGates);
-    const stop = new JobStop(control, signal);
-    releases.push(() => stop.release());
+    const stop = new JobStop(control, signal, releases);
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
     const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
     const settings: ReadSettings = {

@@ -5,11 +5,10 @@
  */
 import { foundEnds, planOutput } from '../passes/between-passes.js';
 import type { FoundSplit } from '../passes/find-splits.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
-import type { PilesWork } from '../passes/shuffle-work.js';
+import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import { drawOutput } from './draw-output.js';
-import { measuresPiles } from './job-phases.js';
+import { measuresPiles } from './job-progress.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
 import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';

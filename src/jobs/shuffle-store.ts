@@ -12,9 +12,9 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { NO_ENDS } from '../output/output-layout.js';
-import { requireNotRead, requireReplaceable } from '../output/output-place.js';
+import { requireNotRead } from '../output/output-place.js';
 import { planOutput } from '../passes/between-passes.js';
-import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
+import { type ScatteredPiles, scatteredPiles } from '../passes/shuffle-work.js';
 import { leftOutOf } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
@@ -26,12 +26,19 @@ import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, openSnapshot, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import { findStart, type StartedFiles } from './earlier-attempt.js';
+import type { StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
-import { describeWithoutInputs } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
-import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
+import {
+  commitOutput,
+  type OpenSite,
+  openStream,
+  openUnresumable,
+  shuffleTo,
+  startUnresumable,
+  workAt,
+} from './open-site.js';
 import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
@@ -68,8 +75,7 @@ export async function shuffleStore(
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope);
     const { request, control } = prepared;
-    const stop = new JobStop(control, request.signal);
-    scope.releases.push(() => stop.release());
+    const stop = new JobStop(control, request.signal, scope.releases);
     const phases = [
       { phase: 'scatter', bytes: 0 },
       { phase: 'shuffle', bytes: prepared.plan.memoryNeed.recordBytes },
@@ -113,7 +119,7 @@ async function prepareStoreShuffle(
   snapshot: StoreSnapshot,
   options: ShuffleStoreOptions,
   tuning: Tuning,
-  { releases }: JobScope,
+  scope: JobScope,
 ): Promise<PreparedStoreShuffle> {
   const request = {
     ...completeOutput(options, undefined),
@@ -128,13 +134,8 @@ async function prepareStoreShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
-  const start = { ...request, resume: false, mayResume: false };
-  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;
-  if (site.kind === 'files') {
-    releases.push(() => site.start.directory.release());
-    requireReplaceable(site.output, request.output ?? '', []);
-    warnOfOtherShards(request, site.output);
-  }
+  const site = await startUnresumable(request, chosen, scope);
+  if (site.kind === 'files') warnOfOtherShards(request, site.output);
   const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);
@@ -167,11 +168,7 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
   const { request, snapshot, site, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  const describe = (removesJobDirectory: boolean) =>
-    describeWithoutInputs(request, snapshot.settings.seed, site, removesJobDirectory);
-  const { directory } = site.start;
-  const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
-  return openFiles({ site, directory, disks, outputGate, ...neverResumed, describe }, scope);
+  return openUnresumable(request, snapshot.settings.seed, site, { disks, outputGate }, scope);
 }
 
 async function shuffleAt(

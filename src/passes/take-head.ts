@@ -8,8 +8,8 @@ import type { LeftOut } from '../inputs/input-part.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
-import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 import type { OutputForm, PilesWork } from './shuffle-work.js';
+import { type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 type HeadNote = JobNotes['head'];

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, VerificationError } from '#src/errors.js';
 import { gzip } from '#src/formats/codecs/gzip.js';
-import { joinRecords } from '#src/formats/record-list.js';
+import { joinRecords } from '#src/formats/record-format.js';
 import type { Coverage } from '#src/inputs/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '#src/inputs/list-inputs.js';
 import { CoverageCheck } from '#src/passes/coverage-check.js';
