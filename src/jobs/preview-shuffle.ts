@@ -6,6 +6,7 @@
  *     sizes     records and bytes by samples                              preview-sizes.ts
  *     advice    what would make it faster                                 preview-advice.ts
  */
+
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
@@ -20,6 +21,7 @@ import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { requireRecords } from './draw-output.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
 import { NOTHING } from './expected.js';
 import { expectCounts } from './expected-counts.js';
@@ -61,6 +63,8 @@ async function preview(
   const { request, plan, site, inputs, disks } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const sizes = await expectSizes(prepared, tuning, warn);
+  if (request.repeat && sizes !== undefined)
+    requireRecords(sizes.records.most, request.headCount ?? Number.POSITIVE_INFINITY);
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;

@@ -60,7 +60,7 @@ describe('--echo', () => {
     ],
     [['--resume'], 'the given records cannot be read again to resume the job'],
     [['--input-ids', 'path'], 'the given records have no name'],
-    [['\ufffd'], 'is not valid UTF-8; '],
+    [['\ufffd'], 'is not valid UTF-8; give such records in a file; '],
   ])('refuses %j', async (words, message) => {
     const { exitCode, line } = await refusalOf('-e', 'a', '-o', 'out', ...words);
     expect(exitCode).toBe(2);

@@ -52,6 +52,7 @@ describe('pileshuf plan', () => {
 
   it.each([
     [['plan', 'nowhere'], 3, /^pileshuf: the input nowhere does not exist; check the name\n$/],
+    [['plan', '-r', '-e'], 3, /^pileshuf: the inputs have no record to repeat; expected at least one\n$/],
     [['plan', 'in', '-o', 'in/a.txt'], 2, /^pileshuf: the output in\/a\.txt lies in the input directory in, /],
     [['plan', 'in', '-o', 'out', '-S', '1K'], 2, /^pileshuf: a memory budget of 1024 bytes is too small/],
     [['plan', '-i', '1-10'], 2, /^pileshuf: -i needs no plan/],

@@ -105,6 +105,8 @@ describe('the command', () => {
   it.each([
     ['-r -i 1-6 -o out', 2, '-r without --head-count never ends; give --head-count, or write to standard output'],
     ['-r -i 1-0 -n 1', 2, '-r has nothing to draw from: -i 1-0 has no numbers'],
+    ['-i 1-6 -o .', 2, /^pileshuf: the output \. is a directory; expected a file$/],
+    ['-i 1-6 -o new/', 2, /^pileshuf: the output new\/ is named as a directory; expected a file$/],
     ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
     ['-i 1-6 -o nowhere/out', 2, /^pileshuf: the directory .*nowhere of the output does not exist; make it first$/],
     [
