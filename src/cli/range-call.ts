@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { UsageError } from '../errors.js';
 import { type RangeOptions, shuffleRange } from '../jobs/shuffle-range.js';
 import type { CommandCall, ParsedWords } from './command.js';
-import { readSeedFrom } from './random-seed.js';
+import { readSeedFrom } from './input-list.js';
 import { describeRange } from './report-text.js';
 
 const WITH_RANGE: ReadonlySet<string> = new Set([

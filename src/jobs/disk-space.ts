@@ -1,9 +1,9 @@
 /** Checks before a job starts whether the disks can hold it: refuses what cannot fit, warns of what may not fit. */
-import { nameSome, SystemError } from '../errors.js';
+import { SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
-import { formatBytes, formatExactBytes } from '../quantity.js';
+import { formatBytes, formatExactBytes, nameSome } from '../quantity.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';

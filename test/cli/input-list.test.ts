@@ -4,9 +4,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type InputList, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
+import { type InputList, readSeedFrom, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
 import { parseInputIds } from '#src/cli/option-values.js';
-import { readSeedFrom } from '#src/cli/random-seed.js';
 import { AbortError, InputError, UsageError } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -5,8 +5,8 @@
 
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RateMeter } from '#src/cli/measured-job.js';
 import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
-import { RateMeter } from '#src/cli/progress-rate.js';
 import { describeShuffle } from '#src/cli/report-text.js';
 import { resumeAdviser } from '#src/cli/resume-command.js';
 import { setUnfinishedJob } from '#src/errors.js';

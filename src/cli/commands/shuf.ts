@@ -3,8 +3,8 @@ import { InputError, UsageError } from '../../errors.js';
 import { shuffle } from '../../jobs/shuffle.js';
 import { shuffleRange } from '../../jobs/shuffle-range.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
+import { readSeedFrom } from '../input-list.js';
 import { countOfRecords } from '../option-values.js';
-import { readSeedFrom } from '../random-seed.js';
 import { isDirectory, requireNoDirectory } from '../range-call.js';
 import { isStandardInput } from '../standard-streams.js';
 
