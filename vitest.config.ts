@@ -1,14 +1,12 @@
 /**
- * The three tiers of tests. `PILESHUF_TEST_SCALE` names the tier; package.json has a command for each.
+ * The three tiers of tests. `PILESHUF_TEST_SCALE` names the tier; package.json has a command for each. A tier runs each
+ * of its files once. Tests with a scale (`fixtures/scale.ts`) have more cases in a larger tier.
  *
- * | tier    | command             | files                                                                       |
- * | ------- | ------------------- | --------------------------------------------------------------------------- |
- * | `quick` | `npm test`          | `*.test.ts`                                                                 |
- * | `ci`    | `npm run test:ci`   | `*.ci.ts`, `*.test.ts` with a scale, and some of both with tiny buffers      |
- * | `slow`  | `npm run test:slow` | `*.slow.ts`, `*.test.ts` and `*.ci.ts` with a scale or with cases from a seed |
- *
- * A file has a scale when it imports `fixtures/scale.ts`. In CI it runs with tiny buffers too, with the cases of CI,
- * when it imports `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
+ * | tier    | command             | files                                 |
+ * | ------- | ------------------- | ------------------------------------- |
+ * | `quick` | `npm test`          | `*.test.ts`                           |
+ * | `ci`    | `npm run test:ci`   | `*.test.ts`, `*.ci.ts`                |
+ * | `slow`  | `npm run test:slow` | `*.test.ts`, `*.ci.ts`, `*.slow.ts`   |
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -24,34 +22,18 @@ if (isSlow && process.env['PILESHUF_TEST_SEED'] === undefined) {
 }
 const propertySeed = Number(process.env['PILESHUF_TEST_SEED'] ?? 20_260_131);
 
-const files = readdirSync('test', { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+const ENDINGS = { quick: ['test'], ci: ['test', 'ci'], slow: ['test', 'ci', 'slow'] };
+if (!(tier in ENDINGS)) throw new RangeError(`PILESHUF_TEST_SCALE is ${tier}; expected ${Object.keys(ENDINGS)}`);
+const endings: readonly string[] = ENDINGS[tier as keyof typeof ENDINGS];
+
+const included = readdirSync('test', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && endings.some((ending) => entry.name.endsWith(`.${ending}.ts`)))
   .map((entry) => relative('.', join(entry.parentPath, entry.name)));
-
-const holds = (file: string, text: string) => readFileSync(file, 'utf8').includes(text);
-const imports = (file: string, fixture: string) => holds(file, `fixtures/${fixture}.js'`);
-const isOf = (file: string, ...endings: readonly string[]) => endings.some((ending) => file.endsWith(`.${ending}.ts`));
-
-const quick = files.filter((file) => isOf(file, 'test'));
-const scaled = files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'scale'));
-const drawn = files.filter(
-  (file) => isOf(file, 'test', 'ci') && (holds(file, "from 'fast-check'") || imports(file, 'draws')),
-);
-const ofTier: Readonly<Record<string, readonly string[]>> = {
-  quick,
-  ci: [...new Set([...files.filter((file) => isOf(file, 'ci')), ...scaled])],
-  slow: [...new Set([...files.filter((file) => isOf(file, 'slow')), ...scaled, ...drawn])],
-};
-const included = ofTier[tier];
-if (included === undefined) throw new RangeError(`PILESHUF_TEST_SCALE is ${tier}; expected ${Object.keys(ofTier)}`);
-
-const withTinyBuffers =
-  tier === 'ci' ? files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'tuning-under-test')) : [];
 
 /** These measure the process they run in, or replace modules of the program: each has a process of its own. */
 const OWN_PROCESS = /memory-given-back|soak|task-pool|threads-of-jobs|\.slow\.ts$/;
 
-const mocked = included.filter((file) => holds(file, 'vi.mock('));
+const mocked = included.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('));
 const own = included.filter((file) => OWN_PROCESS.test(file));
 const shared = included.filter((file) => !own.includes(file) && !mocked.includes(file));
 
@@ -90,12 +72,6 @@ export default defineConfig({
       ...project('shared process', shared, { ...asBuilt, ...frugal, isolate: false }),
       ...project('own process', own, asBuilt),
       ...project('replaced modules', mocked, frugal),
-      ...project('tiny buffers', withTinyBuffers, {
-        ...asBuilt,
-        ...frugal,
-        isolate: false,
-        env: { PILESHUF_TEST_TINY: '1' },
-      }),
     ],
   },
 });

@@ -25,7 +25,6 @@ import type { RecordFormat } from '../formats/record-format.js';
 import type { InputIds } from '../inputs/ids.js';
 import type { InputHeader } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
-import { NameTakenError } from '../io/durable.js';
 import type { FileVersion } from '../io/files.js';
 import type { Shape } from '../io/json-shape.js';
 import { lstatPath } from '../io/paths.js';
@@ -160,17 +159,6 @@ export function formatOfJob<T extends object>(
   shape: Shape<T>,
 ): SealedFormat<T> {
   return new SealedFormat({ kind, version, mostBytes, role: 'temp', shape, remedy: CLUSTER_REMEDY });
-}
-
-/** @param naming gives a file its name. @returns whether the name was free: else another attempt was first. */
-export async function wasFirst(naming: Promise<void>): Promise<boolean> {
-  try {
-    await naming;
-    return true;
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-    return false;
-  }
 }
 
 export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {

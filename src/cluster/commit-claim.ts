@@ -9,10 +9,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { removeFile } from '../io/files.js';
 import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { createDurably, replaceDurably } from '../io/small-file.js';
+import { createOnce, replaceDurably } from '../io/small-file.js';
 import { identifyThisProcess, isRunning } from '../machine/process-identity.js';
 import type { JobStop } from '../passes/threads.js';
-import { COMMITTING_NAME, formatOfJob, wasFirst } from './cluster-plan.js';
+import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
 import { isCommitted, notReady } from './open-job.js';
 import type { Patience } from './until-visible.js';
 
@@ -101,7 +101,7 @@ export class CommitClaim {
 
 async function claimOrTakeOver(directory: string, claim: Claim, patience: Patience): Promise<void> {
   const bytes = format.seal(claim);
-  if (await wasFirst(createDurably(directory, COMMITTING_NAME, bytes))) return;
+  if (await createOnce(directory, COMMITTING_NAME, bytes)) return;
   await requireLeft(directory, patience);
   await replaceDurably(directory, COMMITTING_NAME, bytes);
 }

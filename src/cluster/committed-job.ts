@@ -4,9 +4,9 @@ import { removeDirectory } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
-import { createDurably, isNameOfAttempt } from '../io/small-file.js';
+import { createOnce, isNameOfAttempt } from '../io/small-file.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
-import { ATTEMPTS_NAME, COMMITTED_NAME, DATA_NAME, formatOfJob, PLAN_NAME, wasFirst } from './cluster-plan.js';
+import { ATTEMPTS_NAME, COMMITTED_NAME, DATA_NAME, formatOfJob, PLAN_NAME } from './cluster-plan.js';
 
 const shape = object({
   stagingDirectory: text,
@@ -25,7 +25,7 @@ const format = formatOfJob(MARK_OF_TASKS.kind, 2, 2 ** 20, shape);
 
 export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
   // Another attempt may be first, after the same moves.
-  await wasFirst(createDurably(jobDirectory, COMMITTED_NAME, format.seal(note)));
+  await createOnce(jobDirectory, COMMITTED_NAME, format.seal(note));
 }
 
 export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {

@@ -1,14 +1,11 @@
 /** The piles of a job on the machine of a task: what all scatter tasks have made, and threads that put it in order. */
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
-import { shuffleSettings } from '../jobs/task-settings.js';
+import { type OpenedPiles, openPiles } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
-import { threadsOfPass2 } from '../passes/between-passes.js';
 import { readCommitted } from '../passes/committed-slices.js';
 import { GatheredSlices } from '../passes/gathered-slices.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
-import type { PilesWork } from '../passes/shuffle-work.js';
-import type { Threads } from '../passes/threads.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { hearSignalsAt } from '../pause.js';
 import { type ClusterJob, startTaskThreads, ungated } from './open-job.js';
 import { requireDone } from './task-arrays.js';
@@ -40,29 +37,24 @@ export async function readScatteredSlice(
   );
 }
 
-export interface OpenedPiles {
-  readonly work: PilesWork;
-  readonly threads: Threads;
-}
-
-export async function openPiles(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
+export async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
   const { plan, piling, onWarning, times, log, scope } = job;
   const { request, inputIds } = plan;
   const { framing, unique, uniqueBy } = request;
   const first = await startTaskThreads(job);
-  const { threads, arenaBytes } = await threadsOfPass2(first, plan, undefined, piles, times.add, scope.releases);
-  times.useThreads(threads.pool.threadCount);
-  const settings = shuffleSettings(threads, plan, arenaBytes, piling, {
-    keyScale: piles.keyScale,
+  const rule = {
     framing,
-    tiesByBytes: unique || inputIds !== undefined,
     unique,
     uniqueBy,
+    tiesByBytes: unique || inputIds !== undefined,
     hashesOutput: true,
     rescatterTo: openScratch(job),
     isProfiled: plan.profile !== undefined,
-  });
-  return { work: { piles, settings, attempt: log.attempt, onWarning }, threads };
+  };
+  const toOpen = { piles, attempt: log.attempt, onWarning };
+  const opened = await openPiles(toOpen, rule, plan, piling, first, times.add, scope.releases);
+  times.useThreads(opened.threads.pool.threadCount);
+  return opened;
 }
 
 /** Where piles that are too large are scattered again: on this machine alone. */

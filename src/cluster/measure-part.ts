@@ -5,15 +5,14 @@
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import { distinctTally } from '../job-directory/notes.js';
-import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
-import { bytesOfPart } from '../passes/shuffle-work.js';
+import { bytesOfPart, type ScatteredPiles, scatteredPiles } from '../passes/shuffle-work.js';
 import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../passes/take-distinct.js';
 import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { shareOfPiles } from '../plan/task-shares.js';
-import { CLUSTER_REMEDY, formatOfJob, recordNameOf, taskCountOf, wasFirst } from './cluster-plan.js';
-import { gatherScattered, openPiles } from './job-piles.js';
+import { CLUSTER_REMEDY, formatOfJob, recordNameOf, taskCountOf } from './cluster-plan.js';
+import { gatherScattered, openPilesOfJob } from './job-piles.js';
 import type { ClusterJob } from './open-job.js';
 import { readVisible, requireDone } from './task-arrays.js';
 
@@ -32,7 +31,7 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
   if (readRecord(directory, index) !== undefined) return undefined;
   const { piles } = await gatherScattered(job);
   const { totals } = piles;
-  const { work, threads } = await openPiles(job, piles);
+  const { work, threads } = await openPilesOfJob(job, piles);
   const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
   const bytes = bytesOfPart(totals, part);
   let measuredBytes = 0;
@@ -66,7 +65,7 @@ function readRecord(directory: string, task: number): MeasureRecord | undefined 
 }
 
 async function noteFirst(directory: string, task: number, own: MeasureRecord): Promise<void> {
-  if (await wasFirst(createDurably(directory, recordNameOf('measure', task), format.seal(own)))) return;
+  if (await createOnce(directory, recordNameOf('measure', task), format.seal(own))) return;
   const first = readRecord(directory, task);
   // Not visible yet: nobody knows.
   if (first === undefined || JSON.stringify(first) === JSON.stringify(own)) return;

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { counted, VerificationError } from '../errors.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import { findChanged } from '../passes/finished-output.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import type { Threads } from '../passes/threads.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
-import { recordNameOf, taskCountOf, wasFirst } from './cluster-plan.js';
+import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
 import {
   type DamagedRegion,
@@ -40,7 +40,7 @@ export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
   job.times.useThreads(threads.pool.threadCount);
   const bytes = await requireUndamaged(job, [record], threads);
   // Empty: that it is there says all.
-  await wasFirst(createDurably(directory, name, new Uint8Array()));
+  await createOnce(directory, name, new Uint8Array());
   return bytes;
 }
 

@@ -27,7 +27,7 @@ import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { taskCountOf, wasFirst } from './cluster-plan.js';
+import { taskCountOf } from './cluster-plan.js';
 import { type DecidedOutput, decideOutput } from './decide-output.js';
 import type { ClusterJob } from './open-job.js';
 import { readShuffleRecord, rewriteOf, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
@@ -119,7 +119,7 @@ function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
 
 /** @returns whether this attempt was the first, or may have been. */
 async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
-  if (await wasFirst(writeShuffleRecord(directory, record))) return true;
+  if (await writeShuffleRecord(directory, record)) return true;
   const first = readShuffleRecord(directory, record.task, record.rewrite);
   // It is this very record, or it is not visible yet, and nobody knows.
   if (first === undefined || (first.own !== null && first.own === record.own)) return true;

@@ -5,10 +5,10 @@
 import { basename, join } from 'node:path';
 import { fileName, list, nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import { finishedRange } from '../job-directory/finished-ranges.js';
 import { stagedPath } from '../output/output-target.js';
-import { formatOfJob, recordNameOf, wasFirst } from './cluster-plan.js';
+import { formatOfJob, recordNameOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
 
 const shape = object({
@@ -26,9 +26,9 @@ export type ShuffleRecord = ValueOf<typeof shape>;
 
 const format = formatOfJob('cluster-shuffle', 3, 2 ** 28, shape);
 
-/** @throws NameTakenError if another attempt was first. */
-export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<void> {
-  await createDurably(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
+/** @returns whether this attempt was the first. */
+export function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<boolean> {
+  return createOnce(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
 }
 
 export function readShuffleRecord(jobDirectory: string, task: number, rewrite: number): ShuffleRecord | undefined {
@@ -68,7 +68,7 @@ export async function noteDamage(
   { task, rewrite }: ShuffleRecord,
   regions: readonly DamagedRegion[],
 ): Promise<void> {
-  await wasFirst(createDurably(jobDirectory, recordNameOf('damaged', task, rewrite), damageFormat.seal({ regions })));
+  await createOnce(jobDirectory, recordNameOf('damaged', task, rewrite), damageFormat.seal({ regions }));
 }
 
 /** How often the output of a shuffle task was found damaged. */

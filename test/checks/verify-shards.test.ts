@@ -1,15 +1,14 @@
 /** Verifying finished shards against their completion markers: whole ones, and every way in which they can be others. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle, verifyShards } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
 const directory = useMemoryDirectory();
 const LINES = Array.from({ length: 500 }, (_, i) => `{"id":${i}}\n`).join('');
 const out = (...names: string[]) => directory.path('out', ...names);
-const verify = () => verifyShards(out(), {}, tuningUnderTest);
+const verify = () => verifyShards(out());
 
 beforeEach(async () => {
   writeFileSync(directory.path('in.jsonl'), LINES);
@@ -38,11 +37,6 @@ describe('shards', () => {
     ]);
     expect(sets[0]?.found).toMatchObject(sets[0]?.expected ?? {});
     expect(sets[0]?.found).toMatchObject({ records: 500, shards: 12, bytes: LINES.length });
-  });
-
-  it('of an older version have a marker of another name', async () => {
-    renameSync(out('.shard.complete.json'), out('shard.complete.json'));
-    expect(await verify()).toMatchObject({ isWhole: true, sets: [{ prefix: 'shard' }] });
   });
 
   const first = 'shard-00000-of-00012.jsonl.gz';

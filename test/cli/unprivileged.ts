@@ -4,7 +4,6 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CommandResult } from '../fixtures/run-command.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
 
@@ -30,8 +29,7 @@ export async function runUnprivileged(
 
 function spawn(argv: readonly string[], cwd: string, more: Readonly<Record<string, string>> = {}) {
   const [program = '', ...words] = [...AS_NOBODY, process.execPath, command, ...argv];
-  const env = { ...process.env, PILESHUF_TEST_TUNING: JSON.stringify(tuningUnderTest), ...more };
-  return spawnSync(program, words, { cwd, env });
+  return spawnSync(program, words, { cwd, env: { ...process.env, ...more } });
 }
 
 function tryCommand(): string | undefined {

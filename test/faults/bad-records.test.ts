@@ -14,10 +14,10 @@ import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { stopWithFinishedRanges } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
+import { COMPRESSED_SHARDS, FEW_LINES, FILE, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
 
 const SOON_MILLISECONDS = 20_000;
-const RUNS = atScale(1, 60);
+const RUNS = atScale(1, 30);
 
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
@@ -25,9 +25,16 @@ const fileCalls = useFileCalls();
 const VERSION_OF_KIND = { cuts: 1, distinct: 2, ranges: 4, job: 6 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
-const KINDS = RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined);
+const FITTED_SHARDS: TinyJobKind = {
+  name: 'shards around a long line',
+  tuning: FILE.tuning,
+  shards: true,
+  shardBytes: 2100,
+  makeInputs: () => [...makeTexts(FEW_LINES).slice(0, 2), Buffer.from(`${'long '.repeat(400)}\n`)],
+  resumable: true,
+};
 
-describe.each(sampled(KINDS, 8))('$name', (kind) => {
+describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) => {
   let job: TinyJob;
   let expected: Content;
   let record: string;
@@ -80,10 +87,9 @@ describe.each(sampled(KINDS, 8))('$name', (kind) => {
     ['done-000001', 'ranges'],
     ['manifest', 'job'],
   ];
-  const notesDistinct = kind.unique === true && kind.shards === true;
   const NOTES: readonly (readonly [string, SealedKind])[] = [
-    ...(kind.shardBytes === undefined ? [] : [['cuts', 'cuts'] as const]),
-    ...(notesDistinct ? [['distinct', 'distinct'] as const] : []),
+    ['cuts', 'cuts'],
+    ...(kind.unique ? [['distinct', 'distinct'] as const] : []),
   ];
 
   it.each([...RECORDS, ...NOTES])(
@@ -101,7 +107,7 @@ describe.each(sampled(KINDS, 8))('$name', (kind) => {
     },
   );
 
-  describe.runIf(notesDistinct)('with a note of what stays', () => {
+  describe.runIf(kind.unique)('with a note of what stays', () => {
     const note = () => join(record, '..', 'distinct');
 
     it('goes on with it when piles may be gone', async () => {
@@ -148,7 +154,7 @@ describe.each(sampled(KINDS, 8))('$name', (kind) => {
     });
   });
 
-  describe.runIf(kind.shardBytes !== undefined)('with cuts that are noted', () => {
+  describe.runIf(kind === FITTED_SHARDS)('with cuts that are noted', () => {
     const note = () => join(record, '..', 'cuts');
 
     it('goes on with them when the piles at the cuts may be gone', async () => {

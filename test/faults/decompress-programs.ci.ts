@@ -3,7 +3,6 @@
  * prints one line with the reason, leaves no output, and ends every program.
  */
 
-import '../fixtures/tuning-under-test.js';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';

@@ -45,6 +45,8 @@ export interface Survival {
   fate(): Fate;
 }
 
+/** Everything survives: the process was killed, and the machine was not. */
+export const ALL_KEPT: Survival = { changesKept: (count) => count, fate: () => 'kept' };
 /** Nothing survives that was not synced. */
 export const ALL_LOST: Survival = { changesKept: () => 0, fate: () => 'lost' };
 /** Names survive, and lead to files that are empty or old. */

@@ -14,7 +14,14 @@ import { atScale, isSlow, sampled } from '../fixtures/scale.js';
 import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls, isFatal } from './faulty-file-calls.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { CONTINUING_JOBS, DISCARDING_JOB, LARGE_JOB, TINY_JOBS } from './tiny-job-kinds.js';
+import {
+  CONTINUING_JOBS,
+  DISCARDING_JOB,
+  FILE,
+  LARGE_JOB,
+  REPLACED_SHARDS,
+  SCATTERED_AGAIN,
+} from './tiny-job-kinds.js';
 
 /** Together these reach every path: the others differ from the first by what the user reads. */
 const KINDS_OF_FAULTS: readonly Fault[] = [
@@ -59,24 +66,27 @@ const named = (faults: readonly Fault[]) => faults.map((fault, i) => ({ name: na
 const totals = { faults: 0, jobsThatEndedWell: 0 };
 
 /** Of the faults that are much like others, only every so many-th call is tried. */
-const step = atScale(360, 120, 1);
+const step = atScale(360, 180, 1);
 
 /** With a past. */
 const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB];
 
-describe.each([...sampled(TINY_JOBS, 4, 1), ...sampled(SPECIAL_JOBS, 2)])('$name', (kind) => {
-  const jobs = useTinyJobs();
-  let prepared: Promise<Prepared> | undefined;
-  const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);
-  it.for(named(isSpecial ? FAULTS.slice(0, 3) : FAULTS))('a call $name', async ({ fault, i }) => {
-    const stride = ALWAYS_ALL.includes(fault) && !isSpecial ? Math.ceil(step / 5) : step;
-    prepared ??= prepare(jobs.of(kind));
-    const { job, expected } = await prepared;
-    const tried = await expectSoundAfterEach(job, expected, fault, 1 + (i % stride), stride, job.watches);
-    // Links are made for outputs that must not replace anything.
-    expect(tried > 0 || nameOf(fault).endsWith('ENOTSUP')).toBe(true);
-  });
-});
+describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sampled(SPECIAL_JOBS, 2, 1)])(
+  '$name',
+  (kind) => {
+    const jobs = useTinyJobs();
+    let prepared: Promise<Prepared> | undefined;
+    const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);
+    it.for(named(isSpecial ? FAULTS.slice(0, 3) : FAULTS))('a call $name', async ({ fault, i }) => {
+      const stride = ALWAYS_ALL.includes(fault) && !isSpecial ? Math.ceil(step / 5) : step;
+      prepared ??= prepare(jobs.of(kind));
+      const { job, expected } = await prepared;
+      const tried = await expectSoundAfterEach(job, expected, fault, 1 + (i % stride), stride, job.watches);
+      // Links are made for outputs that must not replace anything.
+      expect(tried > 0 || nameOf(fault).endsWith('ENOTSUP')).toBe(true);
+    });
+  },
+);
 
 describe(LARGE_JOB.name, () => {
   const jobs = useTinyJobs();

@@ -1,6 +1,6 @@
 /**
- * The power fails after every single change that a job makes on its disks. In every state that the disks may have then, a
- * visible output is complete, and the job can be finished with the same bytes. After a job that succeeded, its output is on
+ * The power fails, or the process is killed, after every single change that a job makes on its disks. In every state that
+ * the disks may have then, a visible output is complete, and the job can be finished with the same bytes. After a job that succeeded, its output is on
  * disk; after a job that failed, the former output is on disk.
  */
 
@@ -8,12 +8,19 @@ import { describe, expect, it } from 'vitest';
 import { type FileCalls, replaceFileCalls } from '#src/io/file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { atScale, isSlow, sampled } from '../fixtures/scale.js';
-import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
+import { ALL_KEPT, ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
 import { FaultyFileCalls } from './faulty-file-calls.js';
 import { expectOwnerOfStaged } from './staged-owner.js';
 import { callsOf } from './stopped-attempt.js';
 import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { CALL_AT, CONTINUING_JOBS, DISCARDING_JOB, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
+import {
+  CALL_AT,
+  CONTINUING_JOBS,
+  DISCARDING_JOB,
+  REPLACED_SHARDS,
+  RESUMABLE_JOBS,
+  type TinyJobKind,
+} from './tiny-job-kinds.js';
 import type { FileCall } from './watched-file-calls.js';
 
 interface PowerLoss {
@@ -33,11 +40,10 @@ const takenBack = (kind: TinyJobKind): PowerLoss[] => [
   { name: `${kind.name}, the marker fails`, kind, beginsAlike: true, fails: isMarker },
 ];
 
-const REPLACING = RESUMABLE_JOBS.filter(({ force, shards }) => force && shards);
 const LOSSES: readonly PowerLoss[] = [
   ...[...RESUMABLE_JOBS, ...CONTINUING_JOBS].map(whole),
   { ...whole(DISCARDING_JOB), beginsAlike: true },
-  ...REPLACING.flatMap(takenBack),
+  ...takenBack(REPLACED_SHARDS),
 ];
 
 const totals = { states: 0, resumed: 0 };
@@ -47,9 +53,9 @@ const mixtures = atScale(0, 1, 40);
 /** Of the ways to end what was stopped, how many are tried in each state. */
 const endings = atScale(1, 1, 2);
 /** Of what many jobs do alike, every so many-th change is tried. */
-const step = atScale(151, 14, 1);
+const step = atScale(151, 29, 1);
 /** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
-const stride = atScale(83, 3, 1);
+const stride = atScale(83, 7, 1);
 
 const jobs = useTinyJobs();
 
@@ -77,6 +83,7 @@ it.each(
   for (let count = 0; count <= model.changeCount; count++) {
     if (!isTried(count)) continue;
     const survivals: readonly (readonly [string, Survival])[] = [
+      ['all is there, as when the process is killed', ALL_KEPT],
       ['all is lost that was not synced', ALL_LOST],
       ['names without data', NAMES_KEPT],
       ['data without names', DATA_KEPT],
@@ -106,7 +113,7 @@ it.each(
 
 describe('in total', () => {
   it('many states are tried, and some can be resumed', (context) => {
-    if (totals.states < atScale(60, 500)) context.skip('not all of the tests were run');
+    if (totals.states < atScale(60, 250)) context.skip('not all of the tests were run');
     if (isSlow) console.info(`the power failed in ${totals.states} ways; ${totals.resumed} jobs went on`);
     expect(totals.resumed).toBeGreaterThan(totals.states / 10);
   });

@@ -6,13 +6,9 @@ import { writeFileSync } from 'node:fs';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { sortLines } from '../fixtures/command-outcome.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
-
-/** With the smallest buffers each record costs a system call or two. */
-export const isTiny = tuningUnderTest.bufferBytes !== undefined;
 
 /** Records of one length: a loss that a gain makes good is seen by the checksum alone. */
-const RECORDS_OF_INPUT = isTiny ? 1500 : 6000;
+const RECORDS_OF_INPUT = 6000;
 const TEXTS = [0, 1].map((file) =>
   Array.from({ length: RECORDS_OF_INPUT }, (_, i) => `${file} ${String(i).padStart(8, '0')}\n`).join(''),
 );
@@ -29,7 +25,6 @@ export const SMALL_SIZES: Partial<Tuning> = {
   stripeCount: 2,
   keepInRam: false,
   inline: false,
-  ...tuningUnderTest,
 };
 
 /** The environment that gives `command-under-test.mjs` these sizes; undefined: what the plan chooses. */

@@ -12,7 +12,7 @@ import { atScale, isSlow } from '../fixtures/scale.js';
 import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
 import { type TinyJob, useTinyJobs } from './tiny-job.js';
-import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
+import { FILE } from './tiny-job-kinds.js';
 
 const FAULTS: readonly Fault[] = [
   { kind: 'fails', errno: 'EIO' },
@@ -28,8 +28,7 @@ const totals = { faults: 0 };
 const step = atScale(13, 5, 1);
 
 describe('a job that writes into a pipe', () => {
-  const [file = expect.fail('there is one')] = RESUMABLE_JOBS;
-  const kind = { ...file, resumable: false };
+  const kind = { ...FILE, resumable: false };
   const jobs = useTinyJobs();
 
   it.each(FAULTS)('says so when a call $kind: $errno $part', async (fault) => {

@@ -10,16 +10,15 @@ import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
 import { stopAtOutput } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
+import { FILE } from './tiny-job-kinds.js';
 
-const [kind = expect.fail('there is one')] = RESUMABLE_JOBS;
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 let job: TinyJob;
 let expected: Content;
 
 beforeEach(async () => {
-  job = jobs.of(kind);
+  job = jobs.of(FILE);
   expected = await job.expectedContent();
   await stopAtOutput(job, fileCalls, 1);
 });

@@ -5,7 +5,6 @@
  * once more, and the output is right. The saboteur works from outside (`saboteur.mjs`).
  */
 
-import '../fixtures/tuning-under-test.js';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Tuning } from '#src/plan/memory-plan.js';
@@ -14,13 +13,13 @@ import { runCommand } from '../fixtures/run-command.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 type Place = 'in memory' | 'on disk' | 'on disk and scattered again';
 const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
   'in memory': { keepInRam: true },
   'on disk': { keepInRam: false },
-  'on disk and scattered again': { keepInRam: false, pass2ArenaBytes: (isTiny ? 32 : 80) * 1024 },
+  'on disk and scattered again': { keepInRam: false, pass2ArenaBytes: 80 * 1024 },
 };
 
 interface Circumstances {

@@ -13,7 +13,7 @@ import {
   removeLeftOverTempDirectories,
 } from '#src/job-directory/held-directory.js';
 import { runJob } from '../faults/resumable-job.js';
-import { isTiny, writeInputs } from '../faults/small-job.js';
+import { writeInputs } from '../faults/small-job.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -112,7 +112,7 @@ describe('a private temp directory', () => {
 
   it.runIf(fromCi)('of a job that writes a stream and was killed is gone after the next one', async () => {
     const argv = [...writeInputs(directory), '-T', parent()];
-    const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: isTiny ? 400 : 250 } as const;
+    const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: 250 } as const;
     expect((await runJob(directory, argv, { sabotage })).signal).toBe('SIGKILL');
     expect(names()).toEqual([expect.stringMatching(/^\.pileshuf-.{6}$/)]);
     expect((await runJob(directory, argv)).exitCode).toBe(0);

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { ShardRule } from '#src/index.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { referenceShardBytes } from './reference-cuts.js';
@@ -24,7 +24,7 @@ function sorted(records: readonly Buffer[]): string[] {
 }
 
 /** Times the cases of `npm test`. */
-const times = atScale(1, 4, 80);
+const times = atScale(1, 2, 80);
 
 describe('one output', () => {
   const directory = useMemoryDirectory();
@@ -93,13 +93,13 @@ describe('one output', () => {
     );
   });
 
-  it('has the same bytes with the sizes under test', async () => {
+  it('has the same bytes with tiny buffers', async () => {
     const settings: Settings = {
       workers: 2,
       memoryBytes: 16 * 2 ** 20,
       tempDirCount: 2,
       encodings: ['plain', 'gzip', 'gzip members'],
-      tuning: tuningUnderTest,
+      tuning: TINY_BUFFERS,
     };
     await fc.assert(
       fc.asyncProperty(largeInputs, seed, (large, ofSeed) =>
@@ -179,7 +179,7 @@ describe('shards', () => {
       memoryBytes: 16 * 2 ** 20,
       tempDirCount: 1,
       encodings: ['plain'],
-      tuning: { ...tuningUnderTest, inline: false },
+      tuning: { ...TINY_BUFFERS, inline: false },
     };
     await fc.assert(
       fc.asyncProperty(largeInputs, seed, coarse, (large, ofSeed, each) =>

@@ -9,7 +9,6 @@ import { describe, expect, it } from 'vitest';
 import { STORED_HEADER_BYTES } from '#src/plan/arena-sizes.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import type { Settings } from './any-settings.js';
 import type { Encoding } from './encodings.js';
 import { recordsOf, referenceOrder } from './reference-order.js';
@@ -46,7 +45,6 @@ function settingsWith(spareBytes: number, encoding: Encoding, workers = 1): Sett
     tempDirCount: 2,
     encodings: [encoding],
     tuning: {
-      ...tuningUnderTest,
       pileCount: PILES,
       // Beside the buffers there are two windows, the boundary table and the like.
       bufferBytes: Math.floor((arenaBytes - 2 * READ_BYTES - 80 * 1024) / PILES) - 96,

@@ -2,7 +2,6 @@
  * A file of a few bytes that claims a record of nearly --max-record costs no more memory than one that claims little:
  * pileshuf does not allocate memory for bytes that do not exist.
  */
-import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';

@@ -3,7 +3,6 @@
  * contents.
  */
 
-import '../fixtures/tuning-under-test.js';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';

@@ -3,7 +3,6 @@
  * same content, and an impossible request gets an error.
  */
 
-import '../fixtures/tuning-under-test.js';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';

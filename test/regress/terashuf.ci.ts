@@ -6,13 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { withSabotage } from '../faults/sabotage.js';
-import { isTiny } from '../faults/small-job.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
 const directory = useTestDirectory();
 
@@ -28,7 +26,7 @@ function numberedLines(count: number): string {
 
 /** The environment that gives the command these sizes. */
 function sizes(tuning: Partial<Tuning>): Record<string, string> {
-  return { PILESHUF_TEST_TUNING: JSON.stringify({ ...tuningUnderTest, ...tuning }) };
+  return { PILESHUF_TEST_TUNING: JSON.stringify(tuning) };
 }
 
 /** Everything goes to disk, on worker threads, in small pieces. */
@@ -43,7 +41,7 @@ describe('defect 1: a read that ends exactly at the last newline', () => {
     const plain = write('plain', text);
     const compressed = write('compressed', gzipSync(text));
     const output = directory.path('out');
-    const tuning = { ...tuningUnderTest, readBytes: linesOfRead * lineBytes, inline: true };
+    const tuning = { readBytes: linesOfRead * lineBytes, inline: true };
     const job = { inputs: [plain, compressed], output, tempDirs: [directory.temp], memoryBytes: 2 ** 26 };
     const report = await shuffle(job, tuning);
     expect(report.records).toBe(2 * LINES);
@@ -54,7 +52,7 @@ describe('defect 1: a read that ends exactly at the last newline', () => {
     'doubles nothing when a slice ends there, with %d lines',
     async (linesOfSlice) => {
       const output = directory.path('out');
-      const tuning = { ...tuningUnderTest, sliceBytes: linesOfSlice * lineBytes, inline: true };
+      const tuning = { sliceBytes: linesOfSlice * lineBytes, inline: true };
       const job = { inputs: [write('in', text)], output, tempDirs: [directory.temp], memoryBytes: 2 ** 26 };
       expect((await shuffle(job, tuning)).records).toBe(LINES);
       expect(sortLines(readFileSync(output, 'latin1'))).toEqual(sortLines(text));
@@ -132,7 +130,7 @@ describe('defect 4: temp files stay behind', () => {
 
 describe.runIf(fromCi)('defect 5: the same seed with another memory', () => {
   it('gives the same order', async () => {
-    const input = write('in', numberedLines(isTiny ? 2000 : 40_000));
+    const input = write('in', numberedLines(40_000));
     const outputs: string[] = [];
     for (const [memory, workers, pileCount] of [
       ['4M', 1, 40],
@@ -142,7 +140,7 @@ describe.runIf(fromCi)('defect 5: the same seed with another memory', () => {
     ] as const) {
       const argv = ['-q', input, '--seed', '42', '-T', directory.temp, '-S', memory, '--workers', `${workers}`];
       const result = await runCommand(argv, {
-        env: sizes({ inline: false, bufferBytes: isTiny ? 64 : 4096, ...(pileCount && { pileCount }) }),
+        env: sizes({ inline: false, bufferBytes: 4096, ...(pileCount && { pileCount }) }),
       });
       expect(seen(result)).toEqual(DONE);
       outputs.push(result.stdout.toString('latin1'));
@@ -162,8 +160,7 @@ describe('defect 6: the header recipe', () => {
     ['reads it first, from a pipe', 'cat "$CSV" | { IFS= read -r header; printf "%s\\n" "$header"; "$@"; }'],
   ])('prints it once when one %s', async (_, script) => {
     const csv = write('in.csv', `${[header, ...rows].join('\n')}\n`);
-    const env = { CSV: csv, PILESHUF_TEST_TUNING: JSON.stringify(tuningUnderTest) };
-    const result = await runShell(script, ['-q', '-T', directory.temp, '-S', '64M'], env);
+    const result = await runShell(script, ['-q', '-T', directory.temp, '-S', '64M'], { CSV: csv });
     expect(seen(result)).toEqual(DONE);
     const [first, ...others] = result.stdout.toString().split('\n');
     expect(first).toBe(header);

@@ -1,7 +1,6 @@
 import { UsageError } from '../../errors.js';
 import type { ShufflePreview, TogetherPreview } from '../../jobs/preview-report.js';
-import { previewShuffle } from '../../jobs/preview-shuffle.js';
-import { previewTogether } from '../../jobs/preview-together.js';
+import { previewShuffle, previewTogether } from '../../jobs/preview-shuffle.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { describePreview } from '../plan-text.js';

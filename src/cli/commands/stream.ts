@@ -1,7 +1,6 @@
 import { UsageError } from '../../errors.js';
-import type { Loader } from '../../loader/loader.js';
-import type { LoaderState } from '../../loader/loader-state.js';
-import { type OpenedStore, openStore } from '../../loader/open-store.js';
+import { type Loader, type OpenedStore, openStore } from '../../loader/loader.js';
+import type { LoaderState } from '../../loader/loader-options.js';
 import { writeEpochs } from '../../loader/write-epochs.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';

@@ -1,16 +1,16 @@
 /**
- * The process is killed at each call after the output has appeared, while the job removes its files. The same job, resumed,
- * ends it: with the report of the whole, with the same bytes, and nothing left behind.
+ * The process is killed at each call after the output has appeared, while the job removes its files, or again and again.
+ * The same job, resumed, ends it: with the report of the whole, with the same bytes, and nothing left behind.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { shuffleTogether, UsageError } from '#src/index.js';
 import { fastPlace } from '../fixtures/fast-place.js';
-import { atScale, sampled } from '../fixtures/scale.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { callsOf, killBefore } from './stopped-attempt.js';
 import { disownLocksBelow, useTinyJobs } from './tiny-job.js';
-import { RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
+import { FILE, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
 
 interface EndingJob {
   readonly prepare: () => void;
@@ -22,7 +22,7 @@ interface EndingJob {
 }
 
 /** In `npm test` every so many-th call from the last one back. */
-const step = atScale(14, 1);
+const step = atScale(14, 4);
 
 async function expectEnded({ prepare, run, isWhole, leftovers, root }: EndingJob, mayReplace: boolean) {
   const watches = (path: string) => path.startsWith(`${root}/`);
@@ -67,13 +67,28 @@ const NAMED: TinyJobKind = {
   jobDir: true,
 };
 
-it.each([NAMED, ...sampled(RESUMABLE_JOBS, 4)])('$name', async (kind) => {
+it.each([NAMED, ...sampled(RESUMABLE_JOBS, 3)])('$name', async (kind) => {
   const job = jobs.of(kind);
   const expected = JSON.stringify(await job.expectedContent());
   const isWhole = () => JSON.stringify(job.content()) === expected;
   const { root } = job;
   const parts = { prepare: () => job.prepare(), run: () => job.run(), isWhole, leftovers: () => job.leftovers(), root };
   await expectEnded(parts, kind.force === true);
+});
+
+it.runIf(fromCi)('a file, in an attempt after the other', async () => {
+  const job = jobs.of(FILE);
+  const expected = await job.expectedContent();
+  job.prepare();
+  let kills = 0;
+  // Each gets a bit further than the one before: it has less to do.
+  while (await killBefore(160 + kills, job.watches, () => job.run())) {
+    job.disownLocks();
+    kills += 1;
+  }
+  expect(job.content()).toEqual(expected);
+  expect(job.leftovers()).toEqual([]);
+  expect(kills).toBeGreaterThan(1);
 });
 
 let root = '';
