@@ -165,14 +165,6 @@ export function counted(count: number | bigint, noun: string): string {
   return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }
 
-const MOST_NAMED = 3;
-
-/** `a, b, c and 69 more`. */
-export function nameSome(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
 /** All digits of a whole number: from 2^53 on, `String` rounds. */
 export function inDigits(value: number): string {
   return Number.isInteger(value) ? String(BigInt(value)) : String(value);

@@ -83,3 +83,9 @@ function threeDigits(value: number): string {
 function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
+
+/** `a, b, c and 69 more`. */
+export function nameSome(names: readonly string[], most = 3): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -10,7 +10,6 @@ import {
   encodeError,
   InputError,
   inDigits,
-  nameSome,
   PileshufError,
   RecordOverMemoryError,
   requireWhole,
@@ -22,6 +21,7 @@ import {
   WrongStreamError,
   WrongTwiceError,
 } from '#src/errors.js';
+import { nameSome } from '#src/quantity.js';
 
 function crossed(error: unknown): PileshufError {
   return decodeError(structuredClone(encodeError(error)));

@@ -1,9 +1,168 @@
 /** What a display of progress shows, measured from the reports of the library: the job, its phase, its disks. */
 
-import type { ShuffleProgress } from '../jobs/options.js';
-import { DiskMeter, type DiskRate } from './disk-rates.js';
-import { type JobEstimate, JobEstimator } from './job-estimate.js';
-import { type MeasuredProgress, RateMeter } from './progress-rate.js';
+import type { DiskProgress, ShuffleProgress } from '../jobs/options.js';
+
+const WINDOW_SECONDS = 10;
+/** Bounds the samples of a window, however often the library reports. */
+const SAMPLES = 40;
+
+export interface MeasuredProgress extends ShuffleProgress {
+  /** In the last ten seconds; 0 while unknown. */
+  readonly bytesPerSecond: number;
+  /** Since the phase began, by this attempt; 0 while unknown. */
+  readonly meanBytesPerSecond: number;
+  /** Since the phase has counted bytes. */
+  readonly workedSeconds: number;
+}
+
+interface BytesSample {
+  readonly phaseSeconds: number;
+  readonly bytesDone: number;
+}
+
+export class RateMeter {
+  #phase: ShuffleProgress['phase'] | undefined;
+  /** One before the window and those in it, so that the window is always covered. */
+  #samples: [BytesSample, ...BytesSample[]] = [{ phaseSeconds: 0, bytesDone: 0 }];
+  #start: BytesSample = this.#samples[0];
+
+  measure(progress: ShuffleProgress): MeasuredProgress {
+    const { phase, phaseSeconds } = progress;
+    const now = { phaseSeconds, bytesDone: progress.bytesDone - progress.bytesResumed };
+    if (phase !== this.#phase) this.#beginAt({ phaseSeconds: 0, bytesDone: 0 });
+    this.#phase = phase;
+    // Threads that start do nothing, and say nothing of the speed.
+    if (now.bytesDone === 0) this.#beginAt(now);
+    const workedSeconds = phaseSeconds - this.#start.phaseSeconds;
+    return {
+      ...progress,
+      bytesPerSecond: speedBetween(this.#windowStart(now), now),
+      meanBytesPerSecond: speedBetween(this.#start, now),
+      workedSeconds,
+    };
+  }
+
+  #beginAt(sample: BytesSample): void {
+    this.#start = sample;
+    this.#samples = [sample];
+  }
+
+  #windowStart(now: BytesSample): BytesSample {
+    const startSeconds = now.phaseSeconds - WINDOW_SECONDS;
+    for (let second = this.#samples[1]; second !== undefined && second.phaseSeconds <= startSeconds; ) {
+      this.#samples = [second, ...this.#samples.slice(2)];
+      second = this.#samples[1];
+    }
+    const newest = this.#samples.at(-1) ?? this.#samples[0];
+    if (now.phaseSeconds - newest.phaseSeconds >= WINDOW_SECONDS / SAMPLES) this.#samples.push(now);
+    return this.#samples[0];
+  }
+}
+
+function speedBetween(from: BytesSample, to: BytesSample): number {
+  const seconds = to.phaseSeconds - from.phaseSeconds;
+  return seconds > 0 ? Math.max(0, (to.bytesDone - from.bytesDone) / seconds) : 0;
+}
+
+export interface DiskRate extends DiskProgress {
+  /** 0 while unknown. */
+  readonly readBytesPerSecond: number;
+  readonly writtenBytesPerSecond: number;
+  readonly meanCalls: number;
+}
+
+interface DisksSample {
+  readonly atSeconds: number;
+  readonly disks: readonly DiskProgress[];
+}
+
+/** Counts begin again with each member of aligned files. */
+export class DiskMeter {
+  #samples: DisksSample[] = [];
+  #phase: ShuffleProgress['phase'] | undefined;
+  #member: number | undefined;
+
+  /** @param atSeconds when the progress was reported, by a clock that only goes forward. */
+  measure({ disks, phase, member }: ShuffleProgress, atSeconds: number): DiskRate[] {
+    // A pass that counts inputs has counters of its own, too.
+    const isSame = member?.number === this.#member && (this.#phase !== 'count' || phase === 'count');
+    if (!isSame) this.#samples = [];
+    this.#phase = phase;
+    this.#member = member?.number;
+    const start = atSeconds - WINDOW_SECONDS;
+    const firstInside = this.#samples.findIndex((sample) => sample.atSeconds >= start);
+    this.#samples.splice(0, firstInside === -1 ? this.#samples.length : firstInside);
+    this.#samples.push({ atSeconds, disks });
+    const oldest = this.#samples[0] ?? { atSeconds, disks };
+    const seconds = atSeconds - oldest.atSeconds;
+    return disks.map((disk, i) => {
+      const before = oldest.disks[i] ?? disk;
+      const rate = (now: number, then: number) => (seconds > 0 ? Math.max(0, now - then) / seconds : 0);
+      const calls = this.#samples.map((sample) => sample.disks[i]?.callsUnderWay ?? 0);
+      return {
+        ...disk,
+        readBytesPerSecond: rate(disk.bytesRead, before.bytesRead),
+        writtenBytesPerSecond: rate(disk.bytesWritten, before.bytesWritten),
+        meanCalls: calls.reduce((sum, each) => sum + each, 0) / calls.length,
+      };
+    });
+  }
+}
+
+export interface JobEstimate {
+  /** From 0 to 1; undefined while the size is unknown. */
+  readonly jobDone: number | undefined;
+  /** To the end of the job; undefined while the size or the speed is unknown, and in the last commit. */
+  readonly jobSecondsLeft: number | undefined;
+}
+
+/** A phase tells its speed after this part of it, or after so many seconds. Until then, that of the phase before counts. */
+const TELLING_SHARE = 0.05;
+const TELLING_SECONDS = 2;
+
+/**
+ * How much of a job is done, by the bytes of all phases, and how long the rest takes at the speed of the phase. Takes all
+ * events of a job, in order.
+ */
+export class JobEstimator {
+  #mostDone: number | undefined;
+  #bytesPerSecond: number | undefined;
+
+  /** `jobDone` never falls. */
+  estimate(now: MeasuredProgress): JobEstimate {
+    this.#bytesPerSecond = speedOf(now) ?? this.#bytesPerSecond;
+    const sizes = sizesOf(now);
+    if (sizes === undefined) return { jobDone: this.#mostDone, jobSecondsLeft: undefined };
+    const { doneBytes, totalBytes } = sizes;
+    const { startShare, endShare } = now.member ?? { startShare: 0, endShare: 1 };
+    const share = endShare - startShare;
+    const done = startShare + share * (totalBytes === 0 ? 1 : doneBytes / totalBytes);
+    this.#mostDone = Math.max(this.#mostDone ?? 0, done);
+    // The other members take as many bytes as this one, in proportion to their shares.
+    const bytesLeft = totalBytes - doneBytes + (totalBytes * (1 - endShare)) / share;
+    const isKnown = this.#bytesPerSecond !== undefined && (bytesLeft > 0 || now.phase !== 'commit');
+    return { jobDone: this.#mostDone, jobSecondsLeft: isKnown ? bytesLeft / (this.#bytesPerSecond ?? 1) : undefined };
+  }
+}
+
+function speedOf({ bytesDone, bytesResumed, bytesTotal, workedSeconds, meanBytesPerSecond }: MeasuredProgress) {
+  const isTelling =
+    workedSeconds >= TELLING_SECONDS ||
+    (bytesTotal !== undefined && bytesDone - bytesResumed >= TELLING_SHARE * bytesTotal);
+  return isTelling && meanBytesPerSecond > 0 ? meanBytesPerSecond : undefined;
+}
+
+function sizesOf({ phases, phase, bytesDone }: MeasuredProgress) {
+  const place = phases.findIndex((each) => each.phase === phase);
+  let [doneBytes, totalBytes] = [0, 0];
+  for (const [i, { bytes }] of phases.entries()) {
+    if (bytes === undefined) return undefined;
+    totalBytes += bytes;
+    if (i < place) doneBytes += bytes;
+    if (i === place) doneBytes += Math.min(bytes, bytesDone);
+  }
+  return { doneBytes, totalBytes };
+}
 
 export interface TimedProgress {
   readonly progress: ShuffleProgress;

@@ -9,7 +9,7 @@ import { fewFilesError } from '../machine/few-files.js';
 import type { StopSignal } from './exit-code.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
-import type { NameFlags } from './typed-flags.js';
+import type { NameFlags } from './typed-words.js';
 import { jsonLine, oneLine } from './visible-text.js';
 
 export interface Messages {

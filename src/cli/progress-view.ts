@@ -9,7 +9,7 @@
  */
 
 import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../quantity.js';
-import type { DiskRate } from './disk-rates.js';
+import type { DiskRate } from './measured-job.js';
 import { type JobState, passOf } from './measured-job.js';
 import { oneLine } from './visible-text.js';
 
@@ -21,8 +21,8 @@ const MOST_NAME_COLUMNS = 24;
 export function viewLines(state: JobState, columns: number): readonly string[] {
   const room = Math.max(1, columns - 1);
   return [
-    fitted([longJob(state), shortJob(state)], room),
-    fitted([longPace(state), shortPace(state)], room),
+    fitted([jobParts(state, true), jobParts(state, false)], room),
+    fitted([paceParts(state, true), paceParts(state, false)], room),
     state.tasks === undefined ? disksLine(state.disks, room) : fitted([[tasksOf(state)]], room),
   ].filter((line) => line !== '');
 }
@@ -35,43 +35,22 @@ export function logLine(state: JobState): string {
   return [job, phase, tasksOf(state), ...state.disks.map(longDisk), memoryOf(state)].filter(Boolean).join('; ');
 }
 
-function longJob(state: JobState): string[] {
+function jobParts(state: JobState, hasBar: boolean): string[] {
   const percent = percentDone(state);
-  if (percent === undefined) return shortJob(state);
-  const filled = Math.floor((percent / 100) * BAR_COLUMNS);
-  const drawing = '='.repeat(filled) + '-'.repeat(BAR_COLUMNS - filled);
-  return [`[${drawing}] ${inPercent(percent)}`, ...timeLeft(state), nameOfPhase(state), ...amount(state)];
+  const filled = Math.floor(((percent ?? 0) / 100) * BAR_COLUMNS);
+  const bar = hasBar ? `[${'='.repeat(filled)}${'-'.repeat(BAR_COLUMNS - filled)}] ` : '';
+  const done = percent === undefined ? [] : [`${bar}${String(percent).padStart(3)}%`];
+  return [...done, ...timeLeft(state), nameOfPhase(state), ...amount(state)];
 }
 
-function shortJob(state: JobState): string[] {
-  const percent = percentDone(state);
-  return [
-    ...(percent === undefined ? [] : [inPercent(percent)]),
-    ...timeLeft(state),
-    nameOfPhase(state),
-    ...amount(state),
-  ];
-}
-
-function longPace(state: JobState): string[] {
-  return [...pace(state), memoryOf(state)].filter(Boolean);
-}
-
-function shortPace(state: JobState): string[] {
-  const { memory } = state;
-  return [...pace(state), ...(memory === undefined ? [] : [`memory ${formatBytes(memory.residentBytes)}`])];
+function paceParts(state: JobState, hasBudget: boolean): string[] {
+  return [...pace(state), memoryOf(state, hasBudget)].filter(Boolean);
 }
 
 function disksLine(disks: readonly DiskRate[], room: number): string {
-  const [long, short] = [disks.map(longDisk), disks.map(shortDisk)];
-  if (long.length === 0) return '';
-  if (columnsOf(joined(long)) <= room) return joined(long);
-  for (let shown = short.length; shown > 0; shown--) {
-    const left = short.length - shown;
-    const line = joined([...short.slice(0, shown), ...(left > 0 ? [`and ${left} more`] : [])]);
-    if (columnsOf(line) <= room) return line;
-  }
-  return fitted([short], room);
+  const short = disks.map(shortDisk);
+  const fewer = short.slice(1).map((_, i) => [...short.slice(0, -1 - i), `and ${i + 1} more`]);
+  return fitted([disks.map(longDisk), short, ...fewer, short], room);
 }
 
 function longDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
@@ -103,21 +82,17 @@ function tasksOf({ tasks }: JobState): string {
   return [...runs, ...waits].join(', ');
 }
 
-function memoryOf({ memory }: JobState): string {
+/** The budget is for records alone: the process has more. */
+function memoryOf({ memory }: JobState, hasBudget = true): string {
   if (memory === undefined) return '';
   const { residentBytes, budgetBytes } = memory;
-  // The budget is for records alone: the process has more.
-  const budget = budgetBytes === undefined ? '' : ` (-S ${formatBudget(budgetBytes)})`;
+  const budget = !hasBudget || budgetBytes === undefined ? '' : ` (-S ${formatBudget(budgetBytes)})`;
   return `memory ${formatBytes(residentBytes)}${budget}`;
 }
 
 /** Rounded down: only the summary tells the end. */
 function percentDone({ jobDone }: JobState): number | undefined {
   return jobDone === undefined ? undefined : Math.min(99, Math.floor(jobDone * 100));
-}
-
-function inPercent(percent: number): string {
-  return `${String(percent).padStart(3)}%`;
 }
 
 function timeLeft({ jobSecondsLeft }: JobState): string[] {

@@ -13,7 +13,7 @@ import { jsonMessages, textMessages } from './messages.js';
 import type { ProgressStyle } from './option-table.js';
 import type { ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
-import { flagsAsTyped, type NameFlags } from './typed-flags.js';
+import { flagsAsTyped, type NameFlags } from './typed-words.js';
 
 export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;

@@ -1,8 +1,9 @@
 /** A call of the main command with `--input-range`: numbers in place of inputs. */
+import { statSync } from 'node:fs';
 import { UsageError } from '../errors.js';
 import { type RangeOptions, shuffleRange } from '../jobs/shuffle-range.js';
 import type { CommandCall, ParsedWords } from './command.js';
-import { readSeedFrom } from './random-seed.js';
+import { readSeedFrom } from './input-list.js';
 import { describeRange } from './report-text.js';
 
 const WITH_RANGE: ReadonlySet<string> = new Set([
@@ -25,9 +26,25 @@ export function rangeOptionsOf({ operands: [operand], values, given }: Words): R
   return { range, headCount, repeat, zeroTerminated, output, force, seed, workers };
 }
 
+/** The library would advise shards, which numbers do not have. */
+export function requireNoDirectory(output: string | undefined): void {
+  if (output === undefined || !(isDirectory(output) || output.endsWith('/'))) return;
+  throw new UsageError(`the output ${output} is ${isDirectory(output) ? '' : 'named as '}a directory; expected a file`);
+}
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // The job says what is wrong with it.
+    return false;
+  }
+}
+
 export async function runRangeCall(call: CommandCall<'shuffle'>): Promise<void> {
   const { reporter, talk, tuning, values } = call;
   const options = rangeOptionsOf(call);
+  requireNoDirectory(options.output);
   const seed = values.randomSource === undefined ? options.seed : await readSeedFrom(values.randomSource, false);
   const report = await shuffleRange({ ...options, seed, ...talk }, tuning);
   reporter.done(describeRange(report), report);

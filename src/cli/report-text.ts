@@ -5,7 +5,6 @@ import type { RangeReport } from '../jobs/shuffle-range.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/store-attempt.js';
-import { describeEmptyShards } from './shard-words.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
@@ -119,4 +118,24 @@ export function describeGarbage({ pileSets, bytes, manifests, unowned }: Collect
 
 export function unownedWords({ pileSets, bytes, newest }: UnownedPileSets): string {
   return `${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, the newest of ${newest}, which a lost manifest has named`;
+}
+
+/** `3 of 8 shards are empty: --shards 5 would do`; nothing if all shards have records. */
+export function describeEmptyShards({
+  records,
+  shards,
+  splits,
+  emptyShards,
+}: Pick<ShuffleReport, 'records' | 'shards' | 'splits' | 'emptyShards'>): readonly string[] {
+  if (emptyShards === undefined) return [];
+  const parts = splits ?? [{ name: '', records, shards, emptyShards }];
+  const counts = parts.map(
+    (part) => `${part.name}${splits === undefined ? '' : '='}${Math.min(part.shards.length, part.records || 1)}`,
+  );
+  const hasFewer = parts.some((part) => part.emptyShards !== undefined && part.records > 0);
+  const without = splits?.flatMap((split) => (split.records === 0 ? [split.name] : [])) ?? [];
+  return [
+    `${emptyShards} of ${formatPlural(shards.length, 'shard')} ${emptyShards === 1 ? 'is' : 'are'} empty${hasFewer ? `: --shards ${counts.join()} would do` : ''}`,
+    ...(without.length === 0 ? [] : [`no record in ${without.join(', ')}`]),
+  ];
 }

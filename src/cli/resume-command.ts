@@ -7,6 +7,7 @@
 
 import type { PileshufError } from '../errors.js';
 import { type OptionEntry, optionsNamedIn, optionsOf } from './option-table.js';
+import { typedParts } from './typed-words.js';
 import { oneLine, replaceHidden } from './visible-text.js';
 
 export interface ResumeAdvice {
@@ -57,42 +58,13 @@ function withOptions(argv: readonly string[], added: readonly string[]): readonl
   return argv.includes('--') ? [...added, ...argv] : [...argv, ...added];
 }
 
+/** Flags of one letter that stand before one of the options in the same word stay: `-z` of `-zS5G`. */
 function without(argv: readonly string[], options: readonly OptionEntry[]): readonly string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < argv.length; i++) {
-    const word = argv[i] ?? '';
-    if (word === '--') return [...kept, ...argv.slice(i)];
-    const found = optionIn(word);
-    const words = argv.slice(i, i + (found?.takesNextWord === true ? 2 : 1));
-    i += words.length - 1;
-    if (found === undefined || !options.includes(found.entry)) kept.push(...words);
-    else if (found.flagsBefore !== '') kept.push(found.flagsBefore);
-  }
-  return kept;
-}
-
-/** An option with a value. */
-interface FoundOption {
-  readonly entry: OptionEntry;
-  readonly takesNextWord: boolean;
-  /** Flags of one letter that stand before it in the same word: `-z` in `-zS5G`. */
-  readonly flagsBefore: string;
-}
-
-function optionIn(word: string): FoundOption | undefined {
-  const entries = optionsOf('shuffle').filter(({ value }) => value !== undefined);
-  const [, name, equals] = /^--([^=]+)(=)?/.exec(word) ?? [];
-  if (name !== undefined) {
-    const entry = entries.find((each) => each.name === name);
-    return entry && { entry, takesNextWord: equals === undefined, flagsBefore: '' };
-  }
-  if (!/^-[^-]/.test(word)) return undefined;
-  for (let i = 1; i < word.length; i++) {
-    const entry = entries.find(({ short }) => short === word[i]);
-    if (entry === undefined) continue;
-    return { entry, takesNextWord: i === word.length - 1, flagsBefore: i === 1 ? '' : word.slice(0, i) };
-  }
-  return undefined;
+  return typedParts(argv, optionsOf('shuffle')).flatMap(({ words, long, short }) => {
+    const entry = long ?? short.at(-1);
+    if (entry === undefined || !options.includes(entry)) return words;
+    return short.length > 1 ? [(words[0] ?? '').slice(0, short.length)] : [];
+  });
 }
 
 /** None of these characters means anything to a shell; a leading `=` would to zsh. */

@@ -14,7 +14,7 @@ import { optionsOf } from './option-table.js';
 import { createReporter } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
-import { flagsAsTyped } from './typed-flags.js';
+import { asksForJson, flagsAsTyped, typedParts } from './typed-words.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
 
@@ -99,9 +99,9 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
 function requireUtf8(argv: readonly string[]): void {
   const word = argv.find((each) => each.includes('\ufffd'));
   if (word === undefined) return;
-  throw new UsageError(
-    `the word ${word} is not valid UTF-8; rename the file, or use < or >; in --delimiter, write a byte as \\xHH`,
-  );
+  const hasRecords = typedParts(argv).some(({ long, short }) => [long, ...short].some((each) => each?.name === 'echo'));
+  const advice = hasRecords ? 'give such records in a file' : 'rename the file, or use < or >';
+  throw new UsageError(`the word ${word} is not valid UTF-8; ${advice}; in --delimiter, write a byte as \\xHH`);
 }
 
 /** The library gets the mix and not its file, which a message about it must name. */
@@ -139,13 +139,6 @@ function wordsForHelp(names: readonly string[]): readonly string[] {
 export async function findCommand(word: string | undefined): Promise<CommandDefinition<CommandName>> {
   const isName = (name: string): name is keyof typeof loaders => Object.hasOwn(loaders, name);
   return word !== undefined && isName(word) ? (await loaders[word]()).command : shuffleCommand;
-}
-
-/** Asked before parsing: a program that reads JSON must be able to read why its words were refused. */
-export function asksForJson(argv: readonly string[]): boolean {
-  const options = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const styles = options.map((word, index) => (word === '--progress' ? `--progress=${options[index + 1]}` : word));
-  return styles.findLast((word) => word.startsWith('--progress=')) === '--progress=json';
 }
 
 interface ReportingValues {

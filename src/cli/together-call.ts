@@ -3,8 +3,8 @@ import { UsageError } from '../errors.js';
 import type { ShuffleTogetherOptions } from '../jobs/options.js';
 import { shuffleTogether } from '../jobs/shuffle-together.js';
 import type { CommandCall, ParsedWords } from './command.js';
+import { readSeedFrom } from './input-list.js';
 import { countOfRecords } from './option-values.js';
-import { readSeedFrom } from './random-seed.js';
 import { describeTogether } from './report-text.js';
 
 const NO_MEANING = 'it has no meaning for tuples of files';

@@ -1,7 +1,7 @@
 /** Before the output is published, reads back what the shuffle tasks wrote: days and machines lie between. */
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { counted, nameSome, VerificationError } from '../errors.js';
+import { counted, VerificationError } from '../errors.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
 import { createOnce } from '../io/small-file.js';
@@ -10,6 +10,7 @@ import { findChanged } from '../passes/finished-output.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import type { Threads } from '../passes/threads.js';
 import { hearSignalsAt } from '../pause.js';
+import { nameSome } from '../quantity.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
 import {

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { runJob } from '../jobs/job.js';
+import { tempDirOfEnvironment } from '../jobs/temp-disks.js';
 import { requireKnownOptions } from '../known-options.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
@@ -112,7 +113,7 @@ interface TaskOutcome {
 }
 
 async function runOne(
-  { kind, jobDir, scratchDir = defaultScratch(), signal, onWarning = () => {} }: ClusterTaskOptions,
+  { kind, jobDir, scratchDir = tempDirOfEnvironment() ?? tmpdir(), signal, onWarning = () => {} }: ClusterTaskOptions,
   attempt: Pick<TaskAttempt, 'index' | 'patience' | 'times' | 'scope'>,
 ): Promise<TaskOutcome> {
   const { index, times, scope } = attempt;
@@ -159,11 +160,6 @@ const PARTS: Readonly<Record<ArrayKind, (job: ClusterJob) => Promise<number | un
   shuffle: shufflePart,
   verify: verifyPart,
 };
-
-function defaultScratch(): string {
-  const fromEnvironment = process.env['TMPDIR'];
-  return fromEnvironment === undefined || fromEnvironment === '' ? tmpdir() : fromEnvironment;
-}
 
 function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
   // Callers without types may pass anything.

@@ -1,9 +1,8 @@
 /** Why tasks on Slurm did not succeed: by its queue, its accounting if it has one, the errors of attempts, and logs. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { nameSome } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
-import { formatBudget } from '../quantity.js';
+import { formatBudget, nameSome } from '../quantity.js';
 import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
 import { type EndedTask, isActive, readAccounts, readExit, type SlurmId, type SlurmTask } from './slurm-calls.js';

@@ -1,6 +1,7 @@
 /** The tasks of a job in Slurm's queue: those that wait or run, alike ones together; and a queue that is watched. */
-import { nameSome } from '../errors.js';
+
 import { isProgram } from '../machine/child-program.js';
+import { nameSome } from '../quantity.js';
 import { findPlan } from './open-job.js';
 import { isActive, readQueue, type SlurmId, type SlurmTask } from './slurm-calls.js';
 import { readSlurmNote, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';

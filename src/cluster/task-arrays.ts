@@ -3,9 +3,9 @@
  * of its slices, of another task a file of its own.
  */
 import { join } from 'node:path';
-import { nameSome } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
+import { nameSome } from '../quantity.js';
 import { type ArrayKind, recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady } from './open-job.js';
 import { rewriteOf } from './shuffle-record.js';

@@ -3,9 +3,9 @@
  * list of inputs.
  */
 import { basename } from 'node:path';
-import { InputError, nameSome } from '../errors.js';
+import { InputError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { formatCount } from '../quantity.js';
+import { formatCount, nameSome } from '../quantity.js';
 
 type Nature = 'records' | 'documents' | 'sources' | 'explanation' | 'unknown';
 

@@ -2,7 +2,7 @@
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
  * recognises its codec, or looks at its first bytes if they are plain.
  */
-import { InputError, nameSome, UsageError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
@@ -16,6 +16,7 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
+import { nameSome } from '../quantity.js';
 import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';

@@ -10,6 +10,7 @@ import { removeFile } from '../io/files.js';
 import {
   checksumText,
   digits,
+  fileName,
   flag,
   list,
   nullable,
@@ -35,6 +36,15 @@ export const shardsShape = nullable(object({ by: oneOf('count', 'records', 'byte
 
 /** A split of the output: how much it has, and how it is cut. */
 export const splitShape = object({ name: text, amount: text, shards: text });
+
+/** What a split of a finished output has. */
+export const splitSummary = object({
+  name: fileName,
+  shardCount: wholeNumber(1),
+  records: wholeNumber(),
+  bytes: wholeNumber(),
+  checksum: checksumText,
+});
 
 const shape = object({
   /** Whether the temp data and output of an attempt are durable when the manifest says so. */
@@ -108,10 +118,13 @@ const format = new SealedFormat({
   shape,
 });
 
-/** The manifest of a resumable job survives a power failure. */
 export async function writeJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
-  const bytes = format.seal(manifest);
-  if (manifest.isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
+  await writeManifest(jobDirectory, manifest.isResumable, format.seal(manifest));
+}
+
+/** The manifest of a resumable job survives a power failure. */
+export async function writeManifest(jobDirectory: string, isResumable: boolean, bytes: Uint8Array): Promise<void> {
+  if (isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
   else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
 }
 

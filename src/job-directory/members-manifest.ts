@@ -16,8 +16,8 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, createWhole } from '../io/small-file.js';
-import { MANIFEST_NAME, shardsShape, splitShape } from './job-manifest.js';
+import { createDurably } from '../io/small-file.js';
+import { MANIFEST_NAME, shardsShape, splitShape, splitSummary, writeManifest } from './job-manifest.js';
 
 const manifestShape = object({
   /** Whether a later attempt may use the members that are done. */
@@ -56,17 +56,7 @@ const noteShape = object({
   bytes: wholeNumber(),
   checksum: checksumText,
   /** What each split has of it. Absent: the order is not split. */
-  splits: optional(
-    list(
-      object({
-        name: fileName,
-        shardCount: wholeNumber(1),
-        records: wholeNumber(),
-        bytes: wholeNumber(),
-        checksum: checksumText,
-      }),
-    ),
-  ),
+  splits: optional(list(splitSummary)),
 });
 
 export type MemberNote = ValueOf<typeof noteShape>;
@@ -74,9 +64,7 @@ export type MemberNote = ValueOf<typeof noteShape>;
 const noteFormat = new SealedFormat({ kind: 'member', version: 1, mostBytes: 2 ** 28, role: 'temp', shape: noteShape });
 
 export async function writeMembersManifest(jobDirectory: string, manifest: MembersManifest): Promise<void> {
-  const bytes = manifestFormat.seal(manifest);
-  if (manifest.isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
-  else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
+  await writeManifest(jobDirectory, manifest.isResumable, manifestFormat.seal(manifest));
 }
 
 export function readMembersManifest(jobDirectory: string): MembersManifest | undefined {

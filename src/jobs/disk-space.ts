@@ -1,11 +1,11 @@
 /** Checks before a job starts whether the disks can hold it: refuses what cannot fit, warns of what may not fit. */
-import { nameSome, PileshufError, SystemError } from '../errors.js';
+import { PileshufError, SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import type { JobStop } from '../passes/threads.js';
-import { formatBytes, formatExactBytes } from '../quantity.js';
+import { formatBytes, formatExactBytes, nameSome } from '../quantity.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';

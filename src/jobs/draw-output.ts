@@ -23,8 +23,7 @@ export async function drawOutput(
   const { shards, compression, seed, signal } = request;
   const { piles } = work;
   const places = request.headCount ?? Number.POSITIVE_INFINITY;
-  if (piles.records === 0 && places > 0)
-    throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
+  requireRecords(piles.records, places);
   const meanRecordBytes = piles.bytes / Math.max(1, piles.records);
   const cuts = planShardCuts(shards ?? ONE_OUTPUT, {
     records: places,
@@ -52,4 +51,9 @@ export async function drawOutput(
   const { regions, ...written } = await writeAllDraws(draws, threads);
   const totals = totalsOf([{ ...written, recordBytes: written.bytes }]);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
+}
+
+export function requireRecords(records: number, places: number): void {
+  if (records === 0 && places > 0)
+    throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
 }

@@ -1,7 +1,7 @@
 /** Finds the files of an earlier attempt at a job. The job resumes or discards it, or makes the caller choose. */
 import { join } from 'node:path';
 import { afterFailure } from '../cleanup.js';
-import { nameSome, PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
+import { PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type FinishedRanges, readFinishedRanges } from '../job-directory/finished-ranges.js';
@@ -14,6 +14,7 @@ import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
 import { recordBytesOf } from '../output/output-target.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { nameSome } from '../quantity.js';
 import type { ShuffleReport } from './options.js';
 import type { OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { FilesSite } from './site.js';

@@ -1,5 +1,5 @@
 /** What would make a job faster, or let it do with less: found in its plan, without doing anything. */
-import { nameSome } from '../errors.js';
+
 import { IGZIP } from '../formats/codecs/igzip.js';
 import { framingOf } from '../formats/framing-table.js';
 import { mayBeCut } from '../inputs/cuts.js';
@@ -8,7 +8,7 @@ import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
 import { budgetText, leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
-import { formatBytes } from '../quantity.js';
+import { formatBytes, nameSome } from '../quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
 

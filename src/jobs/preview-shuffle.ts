@@ -23,6 +23,7 @@ import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { NOTHING } from '../plan/sampled-records.js';
+import { requireRecords } from './draw-output.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
 import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
@@ -65,6 +66,8 @@ async function preview(
   const { request, plan, site, inputs, disks } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const sizes = await expectSizes(prepared, tuning, warn);
+  if (request.repeat && sizes !== undefined)
+    requireRecords(sizes.records.most, request.headCount ?? Number.POSITIVE_INFINITY);
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;

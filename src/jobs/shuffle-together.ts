@@ -11,7 +11,7 @@
  * job directory.
  */
 import { dirname, join } from 'node:path';
-import { AbortError, InputError, nameSome, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
+import { AbortError, InputError, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
@@ -45,6 +45,7 @@ import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } fr
 import { shardNames } from '../output/shard-names.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { nameSome } from '../quantity.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findOtherNames, type NamedReads } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
@@ -53,6 +54,7 @@ import { canNeverResume } from './job-files.js';
 import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
+import { tempDirOfEnvironment } from './temp-disks.js';
 import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
 import { RESUMABLE_FROM_BYTES } from './work-plan.js';
 
@@ -263,12 +265,10 @@ export function optionsOfMember(
   const member = request.members[ordinal];
   if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
   const place = placeOfMember(inputs, request.members.length, ordinal);
-  const fromEnvironment = process.env['TMPDIR'];
+  const fromEnvironment = tempDirOfEnvironment();
   // Beside a job directory the environment does not count.
   const tempDirs =
-    isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined && fromEnvironment !== ''
-      ? [fromEnvironment]
-      : rest.tempDirs;
+    isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined ? [fromEnvironment] : rest.tempDirs;
   return {
     ...rest,
     ...member.records,

@@ -15,7 +15,7 @@ import {
 } from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
-import { nameOfTempDir, type TempChoice } from './temp-disks.js';
+import { nameOfTempDir, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
 
 export type SiteRequest = OutputRequest & ResumeRequest;
 
@@ -125,9 +125,8 @@ function tempDirsOf(
   otherwise: { readonly directory: string; readonly choice: TempChoice },
 ): Pick<JobSite, 'tempDirs' | 'tempChoice'> {
   if (request.tempDirs.length > 0) return { tempDirs: request.tempDirs, tempChoice: 'tempDirs' };
-  const fromEnvironment = process.env['TMPDIR'];
-  if (fromEnvironment !== undefined && fromEnvironment !== '')
-    return { tempDirs: [fromEnvironment], tempChoice: 'TMPDIR' };
+  const fromEnvironment = tempDirOfEnvironment();
+  if (fromEnvironment !== undefined) return { tempDirs: [fromEnvironment], tempChoice: 'TMPDIR' };
   return { tempDirs: [otherwise.directory], tempChoice: otherwise.choice };
 }
 

@@ -77,3 +77,8 @@ export class TempDisks {
     return this.in(this.#parents.map(({ directory }) => makePrivateTempDirectory(directory, releases)));
   }
 }
+
+/** An empty variable counts as none. */
+export function tempDirOfEnvironment(): string | undefined {
+  return process.env['TMPDIR'] || undefined;
+}

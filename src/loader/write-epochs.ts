@@ -3,7 +3,7 @@ import { JobControl } from '../job-control.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { requireNotRead } from '../output/output-place.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
-import { standardOutput, writeToStream } from '../output/stream-output.js';
+import { requireOpenStandardOutput, standardOutput, writeToStream } from '../output/stream-output.js';
 import { filesOfStore } from '../store/store-files.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-cursor.js';
@@ -34,6 +34,7 @@ export async function writeEpochs(loader: Loader, options: WriteOptions): Promis
   requireKnownOptions('writeEpochs()', options, WRITE_OPTIONS);
   const { endEpoch, withLengths = false, signal } = options;
   requireNotRead(STANDARD_OUTPUT, filesOfStore(loader.storeDirectory));
+  requireOpenStandardOutput('');
   const output = standardOutput();
   const control = JobControl.create([], 0);
   const onAbort = () => control.abort();

@@ -7,27 +7,23 @@ import type { JobControl } from '../job-control.js';
 import { FilesSink } from './files-sink.js';
 import type { OutputHasher, OutputSink, PlacedTarget, SinkBuffer, SinkStart, WrittenRegion } from './output-target.js';
 
+interface ClaimedParts {
+  readonly target: PlacedTarget;
+  readonly start: SinkStart;
+  readonly buffer: SinkBuffer;
+  readonly control: JobControl;
+  readonly hasher: OutputHasher | undefined;
+}
+
 export class ClaimedSink implements OutputSink {
-  readonly #target: PlacedTarget;
-  readonly #start: SinkStart;
-  readonly #buffer: SinkBuffer;
+  readonly #parts: ClaimedParts;
   readonly #control: JobControl;
-  readonly #hasher: OutputHasher | undefined;
   #sink: FilesSink | undefined;
   #hasPassedTurn = false;
 
-  constructor(
-    target: PlacedTarget,
-    start: SinkStart,
-    buffer: SinkBuffer,
-    control: JobControl,
-    hasher: OutputHasher | undefined,
-  ) {
-    this.#target = target;
-    this.#start = start;
-    this.#buffer = buffer;
-    this.#control = control;
-    this.#hasher = hasher;
+  constructor(parts: ClaimedParts) {
+    this.#parts = parts;
+    this.#control = parts.control;
   }
 
   get nextCut(): { by: 'rank' | 'byte'; at: number } {
@@ -83,12 +79,13 @@ export class ClaimedSink implements OutputSink {
   }
 
   #open(byteLength: number | undefined): FilesSink {
-    const { turn, shard } = this.#start;
+    const { target, buffer, control, hasher } = this.#parts;
+    const { turn, shard } = this.#parts.start;
     this.#control.waitForTurn(turn);
     const shardByte = this.#control.counted('claimedBytes');
     const start = { shard, shardByte, turn };
     const end = byteLength === undefined ? undefined : { shard, shardByte: shardByte + byteLength };
-    this.#sink = new FilesSink(this.#target, start, end, this.#buffer, this.#control, this.#hasher);
+    this.#sink = new FilesSink(target, start, end, buffer, control, hasher);
     return this.#sink;
   }
 

@@ -20,6 +20,7 @@ import {
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { replaceDurably } from '../io/small-file.js';
+import { splitSummary } from '../job-directory/job-manifest.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { isMadeWayFor, isNameOfShard } from './shard-names.js';
@@ -42,20 +43,10 @@ const shape = object({
   bytes: wholeNumber(),
   checksum: checksumText,
   /** In order. Absent: the output is not split. */
-  splits: optional(
-    list(
-      object({
-        name: fileName,
-        shardCount: wholeNumber(1),
-        records: wholeNumber(),
-        bytes: wholeNumber(),
-        checksum: checksumText,
-      }),
-    ),
-  ),
+  splits: optional(list(splitSummary)),
 });
 
-export type SplitSummary = NonNullable<ValueOf<typeof shape>['splits']>[number];
+export type SplitSummary = ValueOf<typeof splitSummary>;
 
 export type CommitJournal = ValueOf<typeof shape>;
 

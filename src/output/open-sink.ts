@@ -19,7 +19,7 @@ export function openSink(
 ): OutputSink {
   switch (target.kind) {
     case 'placed':
-      if (target.isClaimed === true) return new ClaimedSink(target, start, buffer, control, hasher);
+      if (target.isClaimed === true) return new ClaimedSink({ target, start, buffer, control, hasher });
       return new FilesSink(target, start, end, buffer, control, hasher);
     case 'appended':
       return new AppendedSink({ target, compression: target.compression, start, buffer, control, hasher });

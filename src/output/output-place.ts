@@ -4,7 +4,7 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { nameSome, SystemError, UsageError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
 import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
@@ -12,6 +12,7 @@ import { globOfShards } from '../io/own-files.js';
 import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
+import { nameSome } from '../quantity.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';

@@ -25,11 +25,12 @@ import {
 /** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
 
-export function requireOpenStandardOutput(): void {
+/** @param others what may be done but to redirect it. */
+export function requireOpenStandardOutput(others = ', or name an `output` (/dev/null to write nothing)'): void {
   if (!isClosedStream(STANDARD_OUTPUT_FD)) return;
   throw new SystemError(
     'ERR_IO',
-    'standard output is closed, or /dev/null opened for reading and writing, so that the records would be lost; redirect it, or name an `output` (/dev/null to write nothing)',
+    `standard output is closed, or /dev/null opened for reading and writing, so that the records would be lost; redirect it${others}`,
   );
 }
 

@@ -5,7 +5,7 @@
 import { basename, join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
-import { nameSome, type SystemError, VerificationError } from '../errors.js';
+import { type SystemError, VerificationError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
@@ -23,6 +23,7 @@ import { damagedPileSet, damageOf, isUnreadable } from '../pile-sets/pile-set-fi
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
+import { nameSome } from '../quantity.js';
 
 export interface CommittedSlice {
   readonly slice: number;

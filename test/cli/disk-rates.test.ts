@@ -1,6 +1,6 @@
 /** The speeds of disks, from counts that only grow, until they begin anew. */
 import { expect, it } from 'vitest';
-import { DiskMeter } from '#src/cli/disk-rates.js';
+import { DiskMeter } from '#src/cli/measured-job.js';
 import type { DiskProgress, ShuffleProgress } from '#src/index.js';
 
 const disk = (name: string, bytesRead: number, bytesWritten: number, callsUnderWay = 0): DiskProgress => ({

@@ -105,7 +105,11 @@ describe('a standard stream that is closed', () => {
     ['"$@" corpus/a.txt >&-', 1, NO_OUTPUT],
     ['"$@" corpus/a.txt -o /dev/stdout >&-', 1, NO_OUTPUT],
     ['"$@" -i 1-9 >&-', 1, NO_OUTPUT],
-    ['"$@" append store corpus/a.txt -q && "$@" stream store >&-', 1, NO_OUTPUT],
+    [
+      '"$@" append store corpus/a.txt -q && "$@" stream store >&-',
+      1,
+      `${NO_OUTPUT} so that the records would be lost; redirect it\n`,
+    ],
     ['"$@" append store corpus/a.txt -q && "$@" shuffle-store store >&-', 1, NO_OUTPUT],
     ['"$@" -o out <&-', 3, 'pileshuf: standard input is closed, or /dev/null opened for reading and writing,'],
     ['"$@" corpus/a.txt -q -o out >&- <&-', 0, ''],

@@ -311,6 +311,8 @@ refuses('ranges of numbers', [
   ['-i 1-5 --resume -o out', 2, '--resume does not go with -i, which …'],
   ['-r -i 1-6 -o out', 2, '-r without --head-count never ends; give --head-count, or write to standard output'],
   ['-r -i 1-0 -n 1', 2, '-r has nothing to draw from: -i 1-0 has no numbers'],
+  ['-i 1-6 -o .', 2, 'the output . is a directory; expected a file'],
+  ['-i 1-6 -o new/', 2, 'the output new/ is named as a directory; expected a file'],
   ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
   ['-i 1-6 -o none/out', 2, /^pileshuf: the directory .*none of the output does not exist; make it first$/],
   ['-i 1-1000000000000000000 -o out', 1, /not enough space for output on the device of .* \d+ PB are needed/],
@@ -331,7 +333,7 @@ refuses(
     ],
     ['--resume', 2, /the given records cannot be read again to resume the job/],
     ['--input-ids path', 2, /the given records have no name/],
-    ['\ufffd', 2, /is not valid UTF-8; /],
+    ['\ufffd', 2, /is not valid UTF-8; give such records in a file; /],
     ['--random-source missing', 3, /cannot read the random source missing: no such file; check the path$/],
     ['--random-source empty', 3, 'the random source empty is empty; expected one byte or more'],
     ['--random-source temp', 3, 'cannot read the random source temp: it is a directory'],
@@ -406,6 +408,7 @@ refuses('jobs of tasks', [
 ]);
 
 refuses('plan', [
+  ['plan -r -e', 3, 'the inputs have no record to repeat; expected at least one'],
   ['plan nowhere', 3, 'the input nowhere does not exist; check the name'],
   ['plan corpus -o corpus/data', 2, 'the output corpus/data lies in the input directory corpus, …'],
   ['plan in -o out -S 1K', 2, 'a memory budget of 1024 bytes is too small…'],

@@ -4,8 +4,8 @@ import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-la
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import { askedJob, readJob } from '../planned-job.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
+import { askedJob, readJob } from './cluster-plan.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,

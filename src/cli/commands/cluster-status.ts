@@ -7,7 +7,7 @@ import {
 } from '../../cluster/cluster-status.js';
 import { type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-queue.js';
 import { SystemError } from '../../errors.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../../quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds, nameSome } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-table.js';
 import { duplicateWords } from '../report-text.js';
@@ -73,18 +73,13 @@ function describeReader({ readBackBy }: ClusterStatus): string[] {
 }
 
 function describePass(name: string, { tasks, done, unfinished, bytesPerSecond, secondsLeft }: PassStatus): string {
-  const left = unfinished.length === 0 ? '' : `, left ${nameTasks(unfinished)}`;
+  const left = unfinished.length === 0 ? '' : `, left ${nameSome(unfinished.map(String), MOST_NAMED_TASKS)}`;
   const rate = bytesPerSecond === undefined ? '' : `, ${formatBytes(bytesPerSecond)}/s`;
   const time = secondsLeft === undefined ? '' : `, about ${formatSeconds(secondsLeft)} left`;
   return `${name.padEnd(9)}${done} of ${tasks} tasks done${left}${rate}${time}`;
 }
 
 const MOST_NAMED_TASKS = 8;
-
-function nameTasks(tasks: readonly number[]): string {
-  const more = tasks.length - MOST_NAMED_TASKS;
-  return `${tasks.slice(0, MOST_NAMED_TASKS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
 
 function describeRunning({ kind, index, host, pid, startedAt, toldAt, bytesDone, bytesTotal }: RunningAttempt): string {
   const progress = bytesTotal === 0 ? '' : `, ${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;

@@ -4,8 +4,7 @@ import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { parseWhole } from '../option-values.js';
-import { blankWords, duplicateWords } from '../report-text.js';
-import { describeEmptyShards } from '../shard-words.js';
+import { blankWords, describeEmptyShards, duplicateWords } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
 

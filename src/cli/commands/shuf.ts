@@ -1,11 +1,11 @@
 /** shuf of GNU coreutils. Its inputs are bytes: none is decoded, and none is refused for its format. */
-import { statSync } from 'node:fs';
 import { InputError, UsageError } from '../../errors.js';
 import { shuffle } from '../../jobs/shuffle.js';
 import { shuffleRange } from '../../jobs/shuffle-range.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
+import { readSeedFrom } from '../input-list.js';
 import { countOfRecords } from '../option-values.js';
-import { readSeedFrom } from '../random-seed.js';
+import { isDirectory, requireNoDirectory } from '../range-call.js';
 import { isStandardInput } from '../standard-streams.js';
 
 /** GNU's shuf has no limit; this is the largest one. */
@@ -28,9 +28,7 @@ export const command: CommandDefinition<'shuf'> = {
   async run({ operands, values, talk, tuning }) {
     const { range, headCount, zeroTerminated, output, randomSource } = values;
     const input = inputOf(operands, values);
-    // The library would advise shards.
-    if (output !== undefined && isDirectory(output))
-      throw new UsageError(`the output ${output} is a directory; expected a file`);
+    requireNoDirectory(output);
     const isNothing = headCount === 0n;
     const common = {
       repeat: values.repeat && !isNothing,
@@ -75,13 +73,4 @@ function inputOf(operands: readonly string[], { echo, range }: ParsedWords<'shuf
       return [{ path }];
     },
   };
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    // The job says what is wrong with it.
-    return false;
-  }
 }

@@ -2,7 +2,7 @@ import { shuffleStore } from '../../jobs/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
 import { countOfRecords } from '../option-values.js';
 import { describeShuffle } from '../report-text.js';
-import { refuseShardsInStream } from '../shard-words.js';
+import { refuseShardsInStream } from './shuffle.js';
 
 const notes = `
 The bytes are the same as those of pileshuf --input-ids for the same inputs, ids

@@ -11,16 +11,15 @@ import {
   hintAtTerminal,
   type InputIdsChoice,
   type InputList,
+  readSeedFrom,
   resolveInputIds,
   resolveInputs,
 } from '../input-list.js';
 import type { OptionValues } from '../option-table.js';
 import { countOfRecords } from '../option-values.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
-import { readSeedFrom } from '../random-seed.js';
 import { describeShuffle } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';
-import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
 
 const otherCommands = Object.entries(commandSummaries)
@@ -206,5 +205,20 @@ function refuseToResumeStreams(inputs: readonly string[], values: OptionValues<'
     throw new UsageError(
       'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
     );
+  }
+}
+
+export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
+  const { output, splits, shards, shardPrefix } = values;
+  if ((shards ?? splits) !== undefined && (output === undefined || output === '-')) {
+    const what = splits === undefined ? 'shards' : 'splits';
+    throw new UsageError(`${what} need a directory, not standard output: add --output DIR`);
+  }
+  if (splits !== undefined && shardPrefix !== undefined) {
+    throw new UsageError('--prefix does not go with --split: the names of splits are the first parts of their shards');
+  }
+  if (shards === undefined && shardPrefix !== undefined) {
+    const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';
+    throw new UsageError(`--prefix names shards, but none are requested: ${advice}`);
   }
 }

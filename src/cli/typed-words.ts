@@ -1,0 +1,67 @@
+/** The words of a call before they are parsed: which options they are, for messages and for the command that resumes. */
+import { nameFlags, type OptionEntry, optionTable } from './option-table.js';
+
+/** An option with its words, several flags of one letter in one word, or a word that is no option. */
+export interface TypedPart {
+  readonly words: readonly string[];
+  readonly long?: OptionEntry | undefined;
+  /** The flags of one letter, in their order. Only the last one may have a value. */
+  readonly short: readonly OptionEntry[];
+}
+
+/** What follows `--` is one part. */
+export function typedParts(argv: readonly string[], entries: readonly OptionEntry[] = optionTable): TypedPart[] {
+  const parts: TypedPart[] = [];
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (word === '--') return [...parts, { words: argv.slice(i), short: [] }];
+    const { hasValueAfter, ...found } = optionsIn(word, entries);
+    const words = argv.slice(i, i + (hasValueAfter ? 2 : 1));
+    parts.push({ ...found, words });
+    i += words.length - 1;
+  }
+  return parts;
+}
+
+function optionsIn(word: string, entries: readonly OptionEntry[]) {
+  const [, name, equals] = /^--([^=]+)(=)?/.exec(word) ?? [];
+  if (name !== undefined) {
+    const named = entries.filter((entry) => entry.name === name);
+    const long = named.find(({ value }) => value !== undefined) ?? named[0];
+    return { long, short: [], hasValueAfter: long?.value !== undefined && equals === undefined };
+  }
+  const short: OptionEntry[] = [];
+  for (const letter of word.startsWith('-') ? word.slice(1) : '') {
+    const entry = entries.find((each) => each.short === letter);
+    if (entry === undefined) break;
+    short.push(entry);
+    if (entry.value !== undefined) break;
+  }
+  // The value is the rest of the word, or the next one.
+  const isWhole = short.length === word.length - 1;
+  return { short, hasValueAfter: isWhole && short.at(-1)?.value !== undefined };
+}
+
+export type NameFlags = (message: string) => string;
+
+/**
+ * Messages in the words of the call: library options become flags, and a flag of one letter stays one if it was typed
+ * in that form alone. Commands agree on what a letter stands for.
+ */
+export function flagsAsTyped(argv: readonly string[]): NameFlags {
+  const parts = typedParts(argv);
+  const long = new Set(parts.map((part) => part.long?.name));
+  const typed = new Set(parts.flatMap(({ short }) => short).filter(({ name }) => !long.has(name)));
+  return (message) =>
+    [...typed].reduce(
+      // A message that has both forms keeps them.
+      (named, { name, short }) => named.replaceAll(new RegExp(`(?<!-${short}, )--${name}(?![\\w-])`, 'g'), `-${short}`),
+      nameFlags(message),
+    );
+}
+
+/** Asked before parsing: a program that reads JSON must be able to read why its words were refused. */
+export function asksForJson(argv: readonly string[]): boolean {
+  const last = typedParts(argv).findLast(({ long }) => long?.name === 'progress');
+  return last?.words.join('=') === '--progress=json';
+}
