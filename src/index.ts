@@ -101,7 +101,6 @@ export type {
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
 export type {
   Advice,
-  Expected,
   MemberPreview,
   PreviewedDevice,
   PreviewedSplit,
@@ -141,6 +140,7 @@ export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';

@@ -130,8 +130,7 @@ export async function passOver<T>(
   const { signal } = request;
   const { inline, readBytes } = plan;
   const control = createReadControl(inline, plan.spareBytes, deviceGates);
-  const stop = new JobStop(control, signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, signal, releases);
   const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
   // The slots are where the job that indexes has its blocks.

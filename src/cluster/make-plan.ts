@@ -323,8 +323,7 @@ async function lookBefore(
   scope: JobScope,
 ): Promise<BeforePart> {
   const { request, plan, control } = prepared;
-  const stop = new JobStop(control, request.signal);
-  scope.releases.push(() => stop.release());
+  const stop = new JobStop(control, request.signal, scope.releases);
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: 0 };
   const threads = await startThreads(size, { control, stop }, () => {}, scope.releases);
   const layout = { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '' };

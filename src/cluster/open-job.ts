@@ -69,8 +69,7 @@ export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Prom
   const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
   makeGates(plan, attempt, gates);
   const control = createControl(plan, gates);
-  const stop = new JobStop(control, signal);
-  scope.releases.push(() => stop.release());
+  const stop = new JobStop(control, signal, scope.releases);
   return {
     ...attempt,
     directory,

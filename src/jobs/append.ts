@@ -40,8 +40,7 @@ export async function appendToStore(
 async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const { request, inputIds, snapshot, layout, plan, control } = prepared;
   const { generation, replace } = request;
-  const stop = new JobStop(control, request.signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, request.signal, releases);
   const phases = [
     { phase: 'scatter', bytes: plan.inputBytes },
     { phase: 'commit', bytes: 0 },

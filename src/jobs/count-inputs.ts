@@ -45,8 +45,7 @@ export async function countInputs(
   const storedBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   return releasingAll(async (releases) => {
     const control = createReadControl(inline, plan.spareBytes, deviceGates);
-    const stop = new JobStop(control, signal);
-    releases.push(() => stop.release());
+    const stop = new JobStop(control, signal, releases);
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
     const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
     const settings: ReadSettings = {

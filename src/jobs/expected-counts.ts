@@ -7,9 +7,9 @@ import { openForRead, readAt, withFile } from '../io/files.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { CountedGroup } from '../passes/count-pass.js';
 import { hearSignalsAt } from '../pause.js';
+import type { Expected } from '../plan/sampled-records.js';
+import { exactly, NOTHING, plus, times } from '../plan/sampled-records.js';
 import { type CountedInputs, countInputs } from './count-inputs.js';
-import { exactly, NOTHING, plus, times } from './expected.js';
-import type { Expected } from './preview-report.js';
 import type { ShuffleRequest } from './request.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
 

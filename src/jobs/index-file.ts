@@ -93,8 +93,7 @@ async function makeIndex(
   const gates = new DeviceGates(request.ioLimits);
   const gate = plan.inline ? UNGATED : gates.gateOf(file, 'input');
   const control = JobControl.create(gates.permits, plan.spareBytes);
-  const stop = new JobStop(control, request.signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, request.signal, releases);
   const threadCount = plan.inline ? 0 : Math.min(plan.workers, slices.length);
   const size = { threadCount, startCount: threadCount };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);

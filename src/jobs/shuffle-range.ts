@@ -127,8 +127,7 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareRange(options, tuning, scope);
     const { request, control, gates, plan } = prepared;
-    const stop = new JobStop(control, request.signal);
-    scope.releases.push(() => stop.release());
+    const stop = new JobStop(control, request.signal, scope.releases);
     const phases = [
       { phase: 'shuffle', bytes: plan.bytes },
       { phase: 'commit', bytes: 0 },

@@ -75,8 +75,7 @@ export async function shuffleStore(
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope);
     const { request, control } = prepared;
-    const stop = new JobStop(control, request.signal);
-    scope.releases.push(() => stop.release());
+    const stop = new JobStop(control, request.signal, scope.releases);
     const phases = [
       { phase: 'scatter', bytes: 0 },
       { phase: 'shuffle', bytes: prepared.plan.memoryNeed.recordBytes },

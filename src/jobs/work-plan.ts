@@ -18,9 +18,10 @@ import { readOpenFileLimit } from '../machine/limits.js';
 import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
-import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
+import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { isNothing, ONCE } from '../plan/weights.js';
 import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
@@ -69,8 +70,6 @@ export interface DiskNeeds {
   readonly range?: readonly [DiskNeed, DiskNeed];
 }
 
-/** A job of this size ends before two threads have started. */
-const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
 /** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
@@ -361,7 +360,14 @@ function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
     if (memory.ramPoolBytes > 0) return memory;
   }
-  throw tooLargeToDraw();
+  throw tooLargeToDrawFrom(need, need.recordBytes);
+}
+
+/** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
+export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
+  const { shareOfMemory = 1 } = need;
+  const budget = leastBudgetWith({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
+  return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
 }
 
 /** More records may stay than expected, and longer ones. */

@@ -18,7 +18,7 @@ import {
   totalsOfRange,
 } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
-import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import { runVerified } from './run-tasks.js';
 import {
   bytesOfPart,
   isInPart,
@@ -84,12 +84,11 @@ export async function measureDistinct(
       expected: totalsOfRange(totals, first, end),
     }),
   );
-  const run = (task: MeasureDistinctTask) => onceMore(() => threads.pool.run('measure-distinct', task), work.onWarning);
   const take = (found: PileTotals, task: MeasureDistinctTask) => {
     addTotals(distinct, found, task.first);
     onMeasured(bytesOfPart(totals, task));
   };
-  await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
+  await runVerified(threads, 'measure-distinct', tasks, work.onWarning, take);
   return distinct;
 }
 

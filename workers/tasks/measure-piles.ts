@@ -13,7 +13,7 @@ import {
   tallyOf,
 } from '../../src/pile-sets/pile-totals.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
-import type { PileOrderer } from '../piles/pile-orderer.js';
+import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface MeasureTask extends PilesTask {
@@ -22,8 +22,6 @@ export interface MeasureTask extends PilesTask {
   /** Ranks or bytes, counted from the beginning of the pile, ascending. The pile has more than that. */
   readonly limits: readonly number[];
 }
-
-const NO_LIMIT = (1n << 63n) - 1n;
 
 /** The record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
 export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {

@@ -5,7 +5,7 @@ import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '
 import { copySharedBytes, type PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
-import type { PileOrderer } from '../piles/pile-orderer.js';
+import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { orderedSlabsOf } from '../thread-state.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -15,8 +15,6 @@ export interface OrderPilesTask extends PilesTask {
   readonly memory: PoolMemoryHandle;
   readonly slab: number;
 }
-
-const NO_LIMIT = (1n << 63n) - 1n;
 
 export async function orderPiles(task: OrderPilesTask): Promise<void> {
   const { job, range, expected, memory, slab } = task;
