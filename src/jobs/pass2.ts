@@ -14,7 +14,7 @@ import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
 import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
-export interface Pass2 {
+interface Pass2 {
   readonly output: ShuffledOutput;
   readonly seconds: number;
   readonly piles: ScatteredPiles;

@@ -30,7 +30,7 @@ export interface CommittedSlice {
 }
 
 /** Bounds for the ordinals in an index. */
-export interface JobSize {
+interface JobSize {
   readonly sliceCount: number;
   readonly inputCount: number;
 }
@@ -69,7 +69,7 @@ export interface KeptPileSets {
   readonly onDamage: (line: string) => void;
 }
 
-export interface CommittedSlicesQuery extends KeptPileSets {
+interface CommittedSlicesQuery extends KeptPileSets {
   readonly layout: PileSetLayout;
   readonly size: JobSize;
   readonly control: JobControl;

@@ -152,7 +152,7 @@ function unfilled(buffer: SharedArrayBuffer | undefined): SharedArrayBuffer | un
   return HeadLimit.create(headCount, largestKey);
 }
 
-export function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
+function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
   const { settings, attempt, keyOf } = work;
   const parts = (work.slices[slice] ?? []).map((part) => {
     const { count, records } = before(part);

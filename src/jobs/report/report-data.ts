@@ -10,7 +10,7 @@ import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './rep
 import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
 import { binomial, type RecordCounts, selfChecks, sum } from './self-check.js';
 
-export interface ReportCall {
+interface ReportCall {
   readonly request: ShuffleRequest;
   readonly command: string | undefined;
 }
