@@ -29,7 +29,7 @@ interface FirstBytes {
 
 export function headBytesOf(path: string, format: RecordFormat): number {
   if (!isHeldToText(format)) return 0;
-  return format.linesAssumed && isNameOfJsonLines(withoutCodecSuffix(path)) ? JSON_HEAD_BYTES : WIDE_HEAD_BYTES;
+  return format.linesAssumed && JSON_NAME.test(withoutCodecSuffix(path)) ? JSON_HEAD_BYTES : WIDE_HEAD_BYTES;
 }
 
 export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
@@ -157,11 +157,7 @@ const NUMBER_OF_PYTHON = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them in no string, and some programs write them.
 const CONTROL = /[\0-\x1f]/g;
 
-export function isNameOfJsonLines(name: string): boolean {
-  return JSON_NAME.test(name);
-}
-
-export interface NoJsonValue {
+interface NoJsonValue {
   readonly position: number;
   /** Whether the bytes begin with an array over several lines. */
   readonly isOfArray: boolean;
@@ -172,7 +168,7 @@ export interface NoJsonValue {
  * between them, are JSON, too, but their lines are no values.
  * @param isWhole whether the input ends with `head`. Otherwise the last line may be cut off.
  */
-export function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefined {
+function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefined {
   // Strings need not be UTF-8, and the rest of JSON is ASCII.
   const text = head.toString('latin1');
   const mayMeet = MEETINGS.some((meeting) => text.includes(meeting));
@@ -192,7 +188,7 @@ export function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | u
 }
 
 /** Whether the first line, if it is the only one, is an array of objects. */
-export function isArrayInOneLine(head: Buffer, isWhole: boolean): boolean {
+function isArrayInOneLine(head: Buffer, isWhole: boolean): boolean {
   const newline = head.indexOf(0x0a);
   const isAlone = newline < 0 || (isWhole && newline === head.byteLength - 1);
   return isAlone && /^\s*\[\s*\{/.test(head.toString('latin1', 0, 64));

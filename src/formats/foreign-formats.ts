@@ -250,7 +250,7 @@ export function namedFormatOf(
 
 export const WIDE_HEAD_BYTES = 8192;
 
-export type WideEncoding = 'UTF-16LE' | 'UTF-16BE' | 'UTF-32LE' | 'UTF-32BE';
+type WideEncoding = 'UTF-16LE' | 'UTF-16BE' | 'UTF-32LE' | 'UTF-32BE';
 
 /** In UTF-8 text, a smaller share of every other byte is control characters, even where NULs have got into it. */
 const LEAST_CONTROL_SHARE = 0.75;
@@ -266,7 +266,7 @@ const FEW_CHARACTERS = 256;
  * The encoding in which the bytes are text. The digits, blanks and newlines of any language have a NUL in it. But NULs
  * get into other text, too, and Chinese in UTF-16 has few of them, so all bytes are looked at.
  */
-export function wideEncodingOf(head: Buffer): WideEncoding | undefined {
+function wideEncodingOf(head: Buffer): WideEncoding | undefined {
   const bytes = head.subarray(0, WIDE_HEAD_BYTES);
   return (
     likelier(readAs('UTF-32LE', bytes), readAs('UTF-32BE', bytes)) ??

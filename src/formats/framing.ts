@@ -116,7 +116,7 @@ export interface Framing {
  * Where a scanner begins: at the first record of an input; in the middle, after so many of the byte that its `Cut`
  * counts; or at a sample from anywhere, which cannot be checked.
  */
-export type ScanStart = 'beginning' | number | 'sample';
+type ScanStart = 'beginning' | number | 'sample';
 
 export interface RecordLimits {
   readonly maxRecordBytes: number;

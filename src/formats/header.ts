@@ -29,7 +29,7 @@ export interface FoundHeader {
   readonly header: Header;
 }
 
-export interface HeaderDifference {
+interface HeaderDifference {
   readonly position: number;
   readonly expected: string;
   readonly got: string;

@@ -36,7 +36,7 @@ export type Selector = {
   | { readonly kind: 'expression'; readonly expression: Expression }
 );
 
-export interface ColumnSelector {
+interface ColumnSelector {
   readonly kind: 'column';
   /** Its name, or its number from 1. */
   readonly column: string | number;

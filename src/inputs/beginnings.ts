@@ -12,7 +12,7 @@ export interface RaisedDoubt {
 }
 
 /** For each kind of doubt: the first input that raises it, and how many do. */
-export class Doubts {
+class Doubts {
   readonly #raised = new Map<Doubt['kind'], RaisedDoubt & { readonly count: number }>();
 
   add(raised: RaisedDoubt): void {

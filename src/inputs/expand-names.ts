@@ -4,7 +4,7 @@
  */
 import { basename, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import {
   DirectoryWalk,
@@ -31,7 +31,7 @@ export type NamedInput = string | { readonly path: string } | { readonly records
 /** A named input whose records, if it has any, are joined by the delimiter of the job. */
 export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
 
-export type NamedFiles =
+type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
   | { readonly kind: 'file'; readonly path: string }
   | FilesOfDirectory;

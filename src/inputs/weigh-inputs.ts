@@ -21,7 +21,7 @@ export interface Grouping {
 }
 
 /** Without a name: the inputs of no group. */
-export interface WeighedGroup {
+interface WeighedGroup {
   readonly name: string | undefined;
   readonly weight: Weight;
   readonly inputCount: number;

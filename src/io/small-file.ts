@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { thenAlwaysAsync } from '../cleanup.js';
+import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { linkToNewName, NameTakenError, publishName, syncDirectory, syncOpenFile } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {
@@ -92,19 +92,11 @@ async function commit(
     await thenAlwaysAsync(write, () => closeFile(file));
     giveName(attempt, join(directory, name));
   } catch (error) {
-    removeIfPossible(attempt, role);
+    // A job that resumes knows the file by its name.
+    ifPossible(() => removeFile(attempt, role));
     throw error;
   }
   await syncDirectory(directory, role);
-}
-
-/** The failure before this matters more than that of the removal. */
-function removeIfPossible(attempt: string, role: OwnRole): void {
-  try {
-    removeFile(attempt, role);
-  } catch {
-    // A job that resumes knows the file by its name.
-  }
 }
 
 /**

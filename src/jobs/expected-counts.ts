@@ -1,6 +1,6 @@
 /** Counts what groups of inputs hold, for a preview: small inputs as `countInputs` does, large ones by samples. */
 import { framingOf } from '../formats/framing-table.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';

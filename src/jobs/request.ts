@@ -12,8 +12,7 @@ import {
   refuseOtherFormats,
 } from '../formats/encoder-table.js';
 import { delimiterOf } from '../formats/framing-table.js';
-import type { RecordFormat } from '../formats/record-format.js';
-import { joinRecords } from '../formats/record-list.js';
+import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { AskedInput, NamedInput } from '../inputs/expand-names.js';
 import type { FileChoice } from '../inputs/file-choice.js';
 import type { InputIdRule } from '../inputs/ids.js';

@@ -96,7 +96,7 @@ export function requireBatchSize(size: number): number {
 
 /** The position of a loader as a small JSON object, from which another process resumes with exactly the next record. */
 const VERSION = 3;
-export const MOST_RANKS = 2 ** 31 - 1;
+const MOST_RANKS = 2 ** 31 - 1;
 
 const shape = object({
   version: wholeNumber(VERSION, VERSION),
@@ -120,21 +120,11 @@ export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'equalize'
 
 export function stateOf(
   { settings: { id: store }, manifest: { number, commits } }: StoreSnapshot,
-  { rank, worldSize, equalize }: LoaderSettings,
+  settings: LoaderSettings,
   epoch: number,
   record: number,
 ): LoaderState {
-  return {
-    version: VERSION,
-    store,
-    manifest: number,
-    commits: commits.length,
-    epoch,
-    record,
-    rank,
-    worldSize,
-    equalize,
-  };
+  return { version: VERSION, store, manifest: number, commits: commits.length, epoch, record, ...settings };
 }
 
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {

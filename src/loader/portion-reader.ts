@@ -21,7 +21,7 @@ export interface LoadedPortion {
   readonly ends: Uint32Array;
 }
 
-export interface EpochsPart extends LoaderSettings {
+interface EpochsPart extends LoaderSettings {
   readonly epoch: number;
   /** Epochs below this one; Infinity: without end. */
   readonly endEpoch: number;

@@ -169,7 +169,7 @@ export class RecordCursor {
   }
 }
 
-export interface RecordListener {
+interface RecordListener {
   given(): void;
   over(isComplete: boolean): void;
 }

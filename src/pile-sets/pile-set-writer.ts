@@ -21,8 +21,7 @@ import {
 import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES } from './pile-set-index.js';
 import type { PileTotals } from './pile-totals.js';
 import type { RamPool } from './ram-pool.js';
-import type { SegmentCompressor, SegmentHasher } from './segments.js';
-import { SegmentLog } from './segments.js';
+import { type SegmentCompressor, type SegmentHasher, SegmentLog } from './segments.js';
 
 interface DataFile {
   readonly stripe: number;
@@ -46,7 +45,7 @@ export interface PileSet {
 
 export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
 
-export interface PileSetParts {
+interface PileSetParts {
   /** A name that no other attempt uses: letters a to z, digits, hyphens. */
   readonly name: string;
   readonly layout: PileSetLayout;

@@ -130,7 +130,7 @@ export const ASK_FOR_SLABS = 'slabs?';
 /** How often a thread that waits for the answer looks whether the job was stopped. */
 const POLL_MILLISECONDS = 50;
 
-export async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
+async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
   const channel = new BroadcastChannel(channelName);
   let timer: NodeJS.Timeout | undefined;
   try {

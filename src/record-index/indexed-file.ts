@@ -169,7 +169,7 @@ function changeOf(path: string, then: FileMark, version: FileVersion): string | 
   return markOf(path, version).ends === then.ends ? undefined : 'its first or last bytes differ';
 }
 
-export interface RecordBytes {
+interface RecordBytes {
   /** Fills `target` with the decoded bytes from `start` on. The file must have all of them. */
   read(start: number, target: Uint8Array): Promise<void>;
 }
@@ -182,7 +182,7 @@ const READS_AFTER_SLOW = 16;
  * Reads on this thread while the bytes are in the page cache: handing a read to another thread takes several times as
  * long as such a read. After a slow read the next ones run on other threads, any number at once; then it tries again.
  */
-export class PlainBytes implements RecordBytes {
+class PlainBytes implements RecordBytes {
   readonly #file: OpenFile;
   #readsAside = 0;
 
@@ -230,7 +230,7 @@ const PIECE_BYTES = 256 * 1024;
 /** A span needs at most 64 MiB, which every decoder may use. */
 const DECODER_MEMORY: DecoderMemory = { reserve: () => true, budgetFor: String };
 
-export class DecodedBytes implements RecordBytes {
+class DecodedBytes implements RecordBytes {
   readonly #file: OpenFile;
   readonly #codec: Codec;
   readonly #spanAt: (position: number) => Span;

@@ -8,6 +8,7 @@
  * none.
  */
 import { join } from 'node:path';
+import { ifPossible } from '../cleanup.js';
 import { SystemError, VerificationError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { ensureFile, syncDirectory } from '../io/durable.js';
@@ -23,11 +24,6 @@ import {
 } from './store-files.js';
 import { listManifests, readStoreManifest, type StoreManifest } from './store-manifest.js';
 
-/** 0 if nothing tells it. */
-export function readReachedState(storeDirectory: string): number {
-  return listReached(reachedDirectoryOf(storeDirectory)).reduce((most, number) => Math.max(most, number), 0);
-}
-
 /** Notes durably that the store has reached this state, whose manifest is durable. */
 export async function noteReachedState(storeDirectory: string, number: number): Promise<void> {
   const directory = reachedDirectoryOf(storeDirectory);
@@ -38,7 +34,9 @@ export async function noteReachedState(storeDirectory: string, number: number): 
   const before = listReached(directory);
   if (before.every((other) => other < number)) ensureFile(join(directory, nameOfManifest(number)), 'store');
   await syncDirectory(directory, 'store');
-  for (const other of before) if (other < number) removeIfPossible(join(directory, nameOfManifest(other)));
+  // Only the highest number counts; the next change of the store tries again.
+  for (const other of before)
+    if (other < number) ifPossible(() => removeFile(join(directory, nameOfManifest(other)), 'store'));
 }
 
 function listReached(directory: string): number[] {
@@ -46,19 +44,11 @@ function listReached(directory: string): number[] {
   return listNames(directory, 'store').flatMap((name) => numberOfManifest(name) ?? []);
 }
 
-function removeIfPossible(path: string): void {
-  try {
-    removeFile(path, 'store');
-  } catch {
-    // Only the highest number counts; the next change of the store tries again.
-  }
-}
-
 /** A listing may be older than the files: on a network file system, or when manifests come and go meanwhile. */
 const MOST_LISTINGS = 8;
 const PAUSE_MILLISECONDS = 10;
 
-export interface NewestManifest {
+interface NewestManifest {
   readonly manifest: StoreManifest;
   /** The number of a later state, whose manifest is lost; undefined: the manifest is the present state. */
   readonly lostState: number | undefined;
@@ -66,7 +56,7 @@ export interface NewestManifest {
 
 export function findNewestManifest(storeDirectory: string): NewestManifest {
   // First: a manifest is there before its number is noted here.
-  const reached = readReachedState(storeDirectory);
+  const reached = Math.max(0, ...listReached(reachedDirectoryOf(storeDirectory)));
   for (let listing = 1; ; listing++) {
     const listed = listManifests(storeDirectory).at(-1);
     if (listed === undefined) {

@@ -27,7 +27,7 @@ const KIND = 'writing';
 const PILE_SET_FILE = /^(?<pileSet>[a-z0-9-]+-(?<attempt>[0-9a-f]{16}))\.(index|\d+\.pile)$/;
 
 /** Undefined for files that belong to no pile set. */
-export function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly attempt: string } | undefined {
+function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly attempt: string } | undefined {
   const { pileSet, attempt } = PILE_SET_FILE.exec(fileName)?.groups ?? {};
   return pileSet === undefined || attempt === undefined ? undefined : { pileSet, attempt };
 }

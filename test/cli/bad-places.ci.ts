@@ -2,7 +2,7 @@
  * Outputs and temp directories that cannot or must not be written: an exit code and one line before any record is
  * read, and existing files stay unchanged.
  */
-import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
@@ -35,16 +35,6 @@ function expectUsageError(argv: readonly string[], line: RegExp | string, input 
 }
 
 describe('an output file', () => {
-  it.each(sampled(['in', './in', 'hard link', 'symbolic link'], 2))(
-    'must not be an input without --force: %s',
-    async (output) => {
-      linkSync(directory.path('in'), directory.path('hard link'));
-      symlinkSync('in', directory.path('symbolic link'));
-      const line = `the output ${output} is one of the inputs; give --force to replace it at the end`;
-      await expectUsageError(['-o', output], line);
-    },
-  );
-
   it('may be the input with --force', async () => {
     expect(seen(await pileshuf(['-o', 'in', '--force']))).toEqual(DONE);
     expect(readFileSync(directory.path('in'), 'utf8').split('\n').sort()).toEqual(['', 'a', 'b']);

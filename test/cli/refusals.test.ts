@@ -28,7 +28,7 @@ beforeAll(async () => {
   const contents: Readonly<Record<string, string | Uint8Array>> = {
     ...{ in: 'a\nb\n', in2: 'a\nb\n', there: 'precious\n', empty: '', 'in.gz': gzipSync('a\n'), 'in.html': 'c\n' },
     ...{ 'corpus/data': 'c\n', 'shards/train-00002-of-00007.txt': 'precious\n', 'folder/thesis': 'x' },
-    ...{ list: 'in\n*.txt\n', ids: 'one\n', 'ids-2': 'one\ntwo\n', repeated: '-\na\n-\n' },
+    ...{ list: 'in\n*.txt\n', ids: 'one\n' },
     'share.yaml': '{groups: [{name: a, inputs: [in], share: 1}]}',
     'empty.yaml': 'unit: records',
     'typo.yaml': '{groups: [{name: a, inputs: [in], weigth: 1}]}',
@@ -36,7 +36,13 @@ beforeAll(async () => {
   };
   for (const [name, content] of Object.entries(contents)) writeFileSync(path(name), content);
   linkSync(path('in.html'), path('linked.html'));
-  const links = { circle: 'circle', dangling: 'nowhere', 'nowhere.html': 'nowhere', 'broken/link': 'nowhere' };
+  const links = {
+    circle: 'circle',
+    alias: 'in',
+    dangling: 'nowhere',
+    'nowhere.html': 'nowhere',
+    'broken/link': 'nowhere',
+  };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path(name));
   await writeInputs(path('store'), ['a', 'b'], 'first');
   for (const name of ['damaged', 'newer', 'torn', 'lacking'] as const) await writeInputs(path(name), ['a'], 'first');
@@ -71,6 +77,8 @@ const COUNT = 'expected a whole number of at least 1';
 const AMOUNT = 'alone or with a unit, as in 10K (10240) and 10KB (10000)';
 const PREFIX = 'expected the first part of a file name, not empty and without / or NUL; give the directory to -o';
 const NOT_RESUMED = 'standard output cannot be resumed: name a file or directory with';
+const NOT_READ_AGAIN =
+  'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
 const EITHER = 'contradict each other; give one of them';
 const HEADERS = /keeps only records, and these inputs have headers /;
 
@@ -100,13 +108,14 @@ refuses('words that are no options', [
 
 refuses('values', [
   ['in --shards 0 -o d', 2, `--shards 0: ${COUNT}`],
-  ['in --shards -4 -o d', 2, `--shards -4: ${COUNT}`],
-  ['in --shards 1.5 -o d', 2, `--shards 1.5: ${COUNT}`],
   ['in --shards= -o d', 2, `--shards : ${COUNT}`],
   ['in --shard-records 1e3 -o d', 2, `--shard-records 1e3: ${COUNT}, ${AMOUNT}`],
   ['in -n -1', 2, `-n -1: expected a whole number of at least 0, ${AMOUNT}`],
   ['in --workers 9007199254740993', 2, '--workers 9007199254740993: expected at most 9007199254740991'],
   ['in --workers 100000', 2, '--workers is 100000; expected a whole number from 1 to 1024'],
+  ['in --memory=512', 2, '--memory 512: a bare number is ambiguous; write 512M or 512B'],
+  ['in -zS10B', 2, /a memory budget of 10 bytes is too small: .* -S/],
+  ['in -n 1.5', 2, '-n 1.5: expected a whole number of at least 0…'],
   ['in -S 512', 2, '-S 512: a bare number is ambiguous; write 512M or 512B'],
   ['in -S 2GiB5', 2, /^pileshuf: -S 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
   [['in', '-S', '5\n\x1b[2J'], 2, '-S 5\\n\\x1b[2J: expected a number and a unit: …'],
@@ -116,7 +125,6 @@ refuses('values', [
   ['in --progress loud', 2, '--progress loud: expected one of auto, bar, plain, json, none'],
   ['in --compress zstd:0 -o out', 2, '--compress zstd:0: expected a level from 1 to 22'],
   ['in --io-limit 4', 2, '--io-limit 4: expected PATH=N, such as /mnt/disk1=4'],
-  ['in --io-limit =4', 2, '--io-limit =4: expected PATH=N, such as /mnt/disk1=4'],
   ['in --io-limit /d=', 2, `--io-limit /d=N with N = : ${COUNT}`],
   ['in --io-limit /d=0', 2, `--io-limit /d=N with N = 0: ${COUNT}`],
   ['in --io-limit /d=1 --io-limit /d=2', 2, '--io-limit gives /d both 1 and 2; give one of them'],
@@ -129,6 +137,9 @@ refuses('values', [
     ],
   ),
   ['in --compress gzip:10', 2, '--compress gzip:10: expected a level from 1 to 9'],
+  ['in -o out --temp-compress gzip', 2, '--temp-compress gzip: expected zstd, or with a level as in zstd:3'],
+  ['in -o out --temp-compress zstd:', 2, '--temp-compress zstd:: expected zstd, or with a level as in zstd:3'],
+  ['in -o out --temp-compress=zstd:23', 2, '--temp-compress zstd:23: expected a level from 1 to 22'],
 ]);
 
 refuses('records and headers', [
@@ -146,6 +157,8 @@ refuses('records and headers', [
     2,
     '--header takes lines, and these records are not text; give --skip-bytes, or leave --header out',
   ],
+  ['--key ordinal --skip-blank in', 2, /--skip-blank does not go with --key from ordinals/],
+  ['--record-size 2 --skip-blank in', 2, 'records of size are not text, so none is blank; leave out --skip-blank'],
   ['in --npy --header 1', 2, 'records of npy have a header of their own; leave out --header'],
   ['in --webdataset --skip-bytes 1', 2, 'records of webdataset have a header of their own; leave out --skip-bytes'],
 ]);
@@ -214,12 +227,8 @@ refuses('outputs and temp directories', [
   ['in --resume', 2, `${NOT_RESUMED} --output`],
   ['in --keep-temp -o -', 2, `${NOT_RESUMED} -o`],
   ['in --job-dir d -o -', 2, `${NOT_RESUMED} -o`],
-  [
-    '--resume -o out -',
-    2,
-    'standard input (-) cannot be read again to resume the job: name files, or leave out --resume…',
-  ],
-  ['-o f --job-dir=d', 2, 'standard input (-) cannot be read again to resume the job: name files, or leave out …'],
+  ['--resume -o out -', 2, NOT_READ_AGAIN],
+  ['-o f --job-dir=d', 2, NOT_READ_AGAIN],
   [
     'in -o corpus --force',
     2,
@@ -244,6 +253,7 @@ refuses('outputs and temp directories', [
   ],
   ['in -o there --shards 2 --force', 2, 'the output there is a file; expected a directory to write shards into'],
   ['in -o in', 2, 'the output in is one of the inputs; give --force to replace it at the end'],
+  ['in -o alias', 2, 'the output alias is one of the inputs; give --force to replace it at the end'],
   ['in.html -o linked.html', 2, 'the output linked.html is one of the inputs; give --force to replace it at the end'],
 ]);
 
@@ -368,6 +378,32 @@ it('aligned files take the other options of the main command', () => {
     'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory temp-dir temp-compress workers io-limit resume progress quiet',
   );
 });
+
+refuses('jobs of tasks', [
+  ['cluster slurm in --job-dir j --tasks 2', 2, /--output is missing/],
+  ['cluster slurm in --job-dir j -o o', 2, /--tasks is missing/],
+  ['cluster slurm --job-dir j -o o --tasks 2', 2, /name the inputs/],
+  ['cluster slurm in --job-dir j --mem G', 2, /--mem G: expected what sbatch takes/],
+  ['cluster slurm in --job-dir j --resume', 2, /in: the plan in --job-dir has decided it/],
+  ['cluster slurm --seed=1 --job-dir j --resume', 2, /--seed: the plan in --job-dir has decided it/],
+  ['cluster slurm --profile=p --job-dir j --resume', 2, /--profile: the plan in --job-dir has decided it/],
+  ['cluster slurm --job-dir /nowhere --resume', 2, /the job directory \/nowhere does not exist/],
+  [
+    'cluster slurm --job-dir j --resume --dependency=afterok:1',
+    2,
+    /--dependency: what the planned job waits for is done; leave it out/,
+  ],
+  [
+    'cluster slurm --files-from=- --job-dir j -o o --tasks=2 --dependency=afterok:1',
+    2,
+    /--dependency: the plan reads the list of inputs later, on a node; give the list as a file/,
+  ],
+  [
+    ['cluster', 'slurm', 'in', '--job-dir', 'j', '-o', 'o', '--tasks=2', '--sbatch-args=-a 3'],
+    2,
+    /--sbatch-args has -a/,
+  ],
+]);
 
 refuses('plan', [
   ['plan nowhere', 3, 'the input nowhere does not exist; check the name'],

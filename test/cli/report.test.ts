@@ -5,10 +5,10 @@ import { shuffle } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectRefusal } from './refusal.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 beforeEach(() => {
   writeFileSync(directory.path('in'), 'a\nb\n');

@@ -7,10 +7,10 @@ import { appendToStore } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const linesOf = (name: string, count: number) =>
   Buffer.from(Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join(''));
 const A = linesOf('a', 300);

@@ -10,9 +10,9 @@ import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { fromCi } from '../fixtures/scale.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
 
 async function makeIt(): Promise<string> {

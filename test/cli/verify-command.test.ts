@@ -5,9 +5,9 @@ import { appendToStore } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const run = (...argv: string[]) => commandInProcess(['verify', ...argv], { cwd: directory.path() });
 
 beforeEach(() => {

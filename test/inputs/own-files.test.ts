@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToStore, indexFile, shuffle } from '#src/index.js';
+import { appendToStore, shuffle } from '#src/index.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { seal } from '#src/io/sealed-file.js';
 import { formatOwnerName, identifyOwner } from '#src/machine/file-owner.js';
@@ -50,11 +50,6 @@ describe('the listing of a directory', () => {
       TUNING,
     );
     expect(again.records).toBe(2);
-  });
-
-  it('leaves out record indexes', async () => {
-    const { index } = await indexFile(data('a.txt'), { workers: 1 });
-    expect(await listed(data())).toEqual({ names: ['a.txt', 'b.txt'], warnings: [noteOf(index)] });
   });
 
   it('leaves out pile stores, and names the command that reads one', async () => {

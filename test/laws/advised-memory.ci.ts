@@ -12,7 +12,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 
 const MIB = 2 ** 20;
-const WORKERS = 8;
+const WORKERS = 4;
 const LEAST_BYTES = 4 * MIB;
 const ENOUGH_BYTES = 256 * MIB;
 

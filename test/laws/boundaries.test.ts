@@ -83,7 +83,7 @@ describe('boundaries', () => {
       ['the same record many times', ['same\n'.repeat(200)]],
     ])('keeps %s', async (_what, texts) => {
       const inputs = texts.map((text) => Buffer.from(text, 'latin1'));
-      for (const encoding of sampled(['plain', 'gzip', 'gzip members', 'bgzf'] as const, 2)) {
+      for (const encoding of sampled(['plain', 'gzip', 'gzip members', 'bgzf'] as const, 2, 0, 2)) {
         await expectReferenceOrder(inputs, tuning, encoding);
       }
     });
@@ -95,19 +95,22 @@ describe('boundaries', () => {
   describe.each(sampled([...buffers, 'all of them'] as const, 4))('an input as long as %s', (buffer) => {
     const tuning: Tuning = buffer === 'all of them' ? SMALL : { ...SMALL, ...large, [buffer]: UNIT };
 
-    it.each(sampled([1, 2, 7, UNIT - 12, UNIT], 2))('keeps records of %i bytes, to the byte', async (recordBytes) => {
-      for (const units of atScale([1], [1, 2, 5])) {
-        for (const more of [-1, 0, 1]) {
-          const byteLength = units * UNIT + more;
-          const records = recordsOfLengths(Array(Math.ceil(byteLength / recordBytes)).fill(recordBytes));
-          // Cut anywhere: mostly without a newline at the end.
-          const input = Buffer.concat(records).subarray(0, byteLength);
-          await expectReferenceOrder([input], tuning);
-          await expectReferenceOrder([input, input], tuning, 'gzip members');
-          await expectReferenceOrder([input], tuning, 'bgzf');
+    it.each(sampled([1, 2, 7, UNIT - 12, UNIT], 2, 0, 2))(
+      'keeps records of %i bytes, to the byte',
+      async (recordBytes) => {
+        for (const units of atScale([1], [1, 2], [1, 2, 5])) {
+          for (const more of [-1, 0, 1]) {
+            const byteLength = units * UNIT + more;
+            const records = recordsOfLengths(Array(Math.ceil(byteLength / recordBytes)).fill(recordBytes));
+            // Cut anywhere: mostly without a newline at the end.
+            const input = Buffer.concat(records).subarray(0, byteLength);
+            await expectReferenceOrder([input], tuning);
+            await expectReferenceOrder([input, input], tuning, 'gzip members');
+            await expectReferenceOrder([input], tuning, 'bgzf');
+          }
         }
-      }
-    });
+      },
+    );
   });
 
   it.each(sampled([0, 1, 5], 3, 1))(
@@ -125,7 +128,7 @@ describe('boundaries', () => {
 
   it('keeps a record that several slices lie in, wherever they are cut', async () => {
     const input = Buffer.concat(recordsOfLengths([10, 200, 1, 1, 90, 3]));
-    for (let sliceBytes = 1; sliceBytes <= input.byteLength + 1; sliceBytes += atScale(40, 1)) {
+    for (let sliceBytes = 1; sliceBytes <= input.byteLength + 1; sliceBytes += atScale(40, 3, 1)) {
       await expectReferenceOrder([input], { ...SMALL, sliceBytes });
       await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, sliceBytes, readBytes: 2 });
     }

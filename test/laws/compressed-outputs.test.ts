@@ -75,13 +75,13 @@ describe('a compressed output', () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, compression, (each, compress) => expectLaws(each, compress)),
-      { numRuns: atScale(2, 30, 60) },
+      { numRuns: atScale(2, 12, 60) },
     );
   });
 
   it('decodes to the plain shards, one by one, whatever the settings', async () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: atScale(3, 20, 40) });
+    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: atScale(3, 10, 40) });
   });
 
   const withHeaders = fc.constantFrom(...Object.values(framedInputs)).chain((framed) =>
@@ -107,7 +107,7 @@ describe('a compressed output', () => {
         const { bytes } = await shuffleToFile(directory, { ...each, compress });
         expect(decoded(compress, bytes).equals(plain.bytes)).toBe(true);
       }),
-      { numRuns: atScale(2, 30, 60) },
+      { numRuns: atScale(2, 12, 60) },
     );
   });
 

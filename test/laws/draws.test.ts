@@ -56,7 +56,7 @@ describe('draws with replacement', () => {
     const inputs = anyInputs.filter(hasRecords);
     const headCount = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4, max: 400 }));
     const job = fc.record({ inputs, seed: fc.string(), headCount, settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectDraws), { numRuns: atScale(20, 120, 2000) });
+    await fc.assert(fc.asyncProperty(job, expectDraws), { numRuns: atScale(20, 60, 2000) });
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
@@ -72,7 +72,7 @@ describe('draws with replacement', () => {
         (large, headCount, seed, ofJob) =>
           expectDraws({ inputs: makeLargeInputs(large), headCount, seed, settings: ofJob }),
       ),
-      { numRuns: atScale(1, 16, 300) },
+      { numRuns: atScale(1, 8, 300) },
     );
   });
 

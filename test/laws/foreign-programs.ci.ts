@@ -46,7 +46,7 @@ const COMMANDS = [
   ['lz4 -l -c'],
 ] as const;
 
-describe.each(sampled(COMMANDS, 2, 0, 2))('%s', (command) => {
+describe.each(sampled(COMMANDS, 3, 0, 3))('%s', (command) => {
   const argv = command.split(' ');
   const [program = ''] = argv;
 

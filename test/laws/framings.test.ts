@@ -57,7 +57,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         expect(bytes.toString('latin1')).toBe(Buffer.concat([...expected, trailer]).toString('latin1'));
         expect(report.records).toBe(expected.length);
       }),
-      { numRuns: atScale(2, 30, 60) },
+      { numRuns: atScale(2, 12, 60) },
     );
   });
 
@@ -110,7 +110,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: atScale(2, 30, 60) },
+      { numRuns: atScale(2, 12, 60) },
     );
   });
 });
@@ -161,7 +161,7 @@ describe('a large input', () => {
         const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
         const expected = head + Buffer.concat(records).toString('latin1');
         // Of ranges of all lengths some end at each byte of a delimiter.
-        for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 1)) {
+        for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 3, 1)) {
           const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
           const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
           const { bytes } = await shuffleToFile(directory, {

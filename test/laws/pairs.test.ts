@@ -141,7 +141,7 @@ function jobOf(first: string, second: string): ShuffleOptions {
 }
 
 describe('two options', () => {
-  it.each(sampled(pairs, 5))('%s and %s are right together, or refused', async (first, second) => {
+  it.each(sampled(pairs, 8))('%s and %s are right together, or refused', async (first, second) => {
     const asked = jobOf(first, second);
     const contents: string[][] = [];
     for (const [i, tuning] of TUNINGS.entries()) {

@@ -21,7 +21,7 @@ import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
-const JOBS = atScale(2, 20);
+const JOBS = atScale(2, 10, 20);
 const MIB = 2 ** 20;
 
 interface AnyJob {

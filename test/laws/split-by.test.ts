@@ -1,107 +1,83 @@
 /**
- * The law of splits by a field: records of one value are in one split, the one that ../../docs/ORDER.md says, and each split
- * has the order of the mapped keys, for any settings. A record without the field is an error with its place, or belongs to
- * the value that the job gives it.
+ * The law of splits by a value, of a field, a column, an expression or a key: records of one value are in one split, the one
+ * that docs/ORDER.md says, and each split has the order of the mapped keys, for any settings. A record without a value is
+ * an error with its place, or belongs to the value that the job gives it.
  */
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shuffle } from '#src/index.js';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
-import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { anySettings, tightSettings } from './any-settings.js';
-import { recordsOf } from './reference-order.js';
+import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
+import { tarEntry, tarOf } from '../formats/plain-tar.js';
+import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { referenceSplits, SPLITS } from './reference-splits.js';
-import { type Job, shuffleToShards } from './shuffle-under-test.js';
+import { shuffleToShards } from './shuffle-under-test.js';
+import {
+  byteLines,
+  bytesOfInputs,
+  identitiesIn,
+  identityOf,
+  NO_BYTES,
+  objects,
+  tables,
+  tarFiles,
+  type Valued,
+  type ValuedInputs,
+} from './valued-records.js';
 
 const directory = useMemoryDirectory();
 
-/** The value of a record without the field is `missing`. */
-function valueOfSite(missing?: string): (record: Buffer) => Buffer {
-  return (record) => {
-    const found = JSON.parse(record.toString()).meta?.site ?? missing;
-    return Buffer.from(typeof found === 'string' ? `"${found}` : JSON.stringify(found));
-  };
-}
-
-async function expectSplits(job: Job): Promise<void> {
-  const recordsOfInputs = job.inputs.map((input) => recordsOf(input, 0x0a));
-  const expected = referenceSplits(recordsOfInputs, job.seed, valueOfSite(job.missing));
-  const { shards, report } = await shuffleToShards(
-    directory,
-    { ...job, splits: SPLITS, splitBy: '.meta.site' },
-    undefined,
+async function expectSplits(given: ValuedInputs, seed: string, settings: Settings): Promise<void> {
+  const { inputs, header = NO_BYTES, trailer = NO_BYTES } = given;
+  const { selector, ...format } = given.job;
+  const expected = referenceSplits(
+    inputs.map((records) => records.map(({ record }) => record)),
+    seed,
+    identitiesIn(given),
+    inputs.map(() => header.byteLength),
   );
-  expect(shards.map(String)).toEqual(expected.map((records) => String(Buffer.concat(records))));
+  const job = { ...format, inputs: bytesOfInputs(given), seed, settings, splits: SPLITS, splitBy: selector };
+  const { shards, report } = await shuffleToShards(directory, job, undefined);
+  expect(shards.map((shard) => shard.toString('latin1'))).toEqual(
+    expected.map((records) => Buffer.concat([header, ...records, trailer]).toString('latin1')),
+  );
   expect(report.splits?.map(({ records }) => records)).toEqual(expected.map(({ length }) => length));
 }
 
-const site = fc.oneof(
-  fc.constantFrom('a.com', 'b.org', 'é', 'c"d', '', 'x'.repeat(60)),
-  fc.string({ unit: 'grapheme', maxLength: 12 }),
-  fc.integer({ min: 0, max: 5 }),
-  fc.boolean(),
-);
-const line = fc
-  .tuple(site, fc.string({ unit: 'grapheme', maxLength: 40 }), fc.boolean())
-  .map(([of, text, isFirst]) =>
-    isFirst ? { meta: { site: of, lang: 'en' }, text } : { text, meta: { n: 1, site: of } },
-  )
-  .map((record) => `${JSON.stringify(record).replaceAll('é', '\\u00e9')}\n`);
-const jsonInputs = fc.array(
-  fc.array(line, { maxLength: 60 }).map((lines) => Buffer.from(lines.join(''))),
-  { minLength: 1, maxLength: 4 },
-);
-
-describe('splits by a field', () => {
-  it('keep records of one value together, whatever the settings', async () => {
-    const job = fc.record({ inputs: jsonInputs, seed: fc.string(), settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectSplits), { numRuns: atScale(6, 60, 3000) });
+describe('splits', () => {
+  it.each([
+    ['a field', objects],
+    ['a column', tables],
+    ['an expression', byteLines],
+    ['the key of a sample', tarFiles],
+  ])('by %s keep records of one value together, whatever the settings', async (_, cases) => {
+    const property = fc.asyncProperty(cases, fc.string(), anySettings, expectSplits);
+    await fc.assert(property, { numRuns: atScale(4, 30, 2000) });
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
     const settings = fc
       .tuple(tightSettings, fc.boolean())
       .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
-    const inputs = fc
-      .tuple(fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 }))
-      .map(([count, sites]) => {
-        const lines = Array.from({ length: count }, (_, i) => `{"i":${i},"meta":{"site":"s${(i * i) % sites}"}}\n`);
-        return [Buffer.from(lines.slice(0, count / 3).join('')), Buffer.from(lines.slice(count / 3).join(''))];
+    const selectors = fc.constantFrom('.site', 'csv:2', 'csv:site', '/^\\d+,"(.*?)""/', '/^\\d+,"(?<site>[^"]*)/');
+    const check = (count: number, siteCount: number, selector: string, seed: string, each: Settings) => {
+      const isField = selector.startsWith('.');
+      const records = Array.from({ length: count }, (_, i): Valued => {
+        const site = `s${(i * i) % siteCount}`;
+        const line = isField ? `{"i":${i},"site":"${site}"}\n` : `${i},"${site}""",x\n`;
+        return { record: Buffer.from(line), identity: identityOf(selector.startsWith('csv') ? `${site}"` : site) };
       });
-    await fc.assert(
-      fc.asyncProperty(inputs, fc.string(), settings, (texts, seed, ofJob) =>
-        expectSplits({ inputs: texts, seed, settings: ofJob }),
-      ),
-      { numRuns: atScale(2, 8, 300) },
-    );
-  });
-
-  it('take a value for records without the field', async () => {
-    const inputs = [
-      Buffer.from('{"i":1}\n{"i":2,"meta":{}}\n{"i":3,"meta":{"site":"none"}}\n{"i":4,"meta":{"site":"b"}}\n'),
-    ];
-    const settings = { workers: 1, memoryBytes: 2 ** 25, tempDirCount: 1, encodings: ['plain'], tuning: {} } as const;
-    for (let seed = 0; seed < atScale(5, 20); seed++) {
-      const job = { inputs, seed: String(seed), settings: { ...settings, tuning: { inline: true } } };
-      await expectSplits({ ...job, missing: 'none' });
-    }
-  });
-
-  it('refuse a record without it, with its place', async () => {
-    const paths = ['whole', 'broken'].map((name) => directory.path(name));
-    const good = '{"meta":{"site":"a"}}\n'.repeat(500);
-    writeFileSync(paths[0] ?? '', good);
-    writeFileSync(paths[1] ?? '', `${good}no object\n${good}`);
-    const job = { inputs: paths, output: directory.path('out'), splits: SPLITS, splitBy: '.meta.site' };
-    for (const tuning of [{ inline: true }, { inline: true, sliceBytes: 300 }]) {
-      await expect(shuffle(job, tuning)).rejects.toMatchObject({
-        code: 'ERR_FIELD_MISSING',
-        message: expect.stringMatching(
-          /\/broken: the record at byte 11000 has no field \.meta\.site; expected a JSON object/,
-        ),
-      });
-    }
+      const inputs = [records.slice(0, count / 3), records.slice(count / 3)];
+      if (isField) return expectSplits({ inputs, job: { selector } }, seed, each);
+      const job = { records: { by: 'csv' }, header: { lines: 1 }, selector } as const;
+      return expectSplits({ inputs, header: Buffer.from('id,site,x\n'), job }, seed, each);
+    };
+    const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];
+    await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), settings, check), {
+      numRuns: atScale(2, 8, 300),
+    });
   });
 
   it('are refused with what has no meaning beside them', async () => {
@@ -131,6 +107,128 @@ describe('splits by a field', () => {
         code: 'ERR_OPTION',
         message: expect.stringMatching(message),
       });
+    }
+  });
+});
+
+describe('streams', () => {
+  const ofPipes = useTestDirectory();
+  const pipeOf = useFedPipes(ofPipes);
+
+  it('give the splits of files', async () => {
+    const splitBy = 'csv:site';
+    const paths = ['a', 'b'].map((name, k) => {
+      const rows = Array.from({ length: 500 }, (_, i) => `${i},s${(7 * i + k) % 40}\n`);
+      writeFileSync(ofPipes.path(name), `id,site\n${rows.join('')}`);
+      return ofPipes.path(name);
+    });
+    const job = { records: { by: 'csv' }, header: { lines: 1 }, splits: SPLITS, splitBy, seed: '1' } as const;
+    const [a = '', b = ''] = paths;
+    const checksums: unknown[] = [];
+    for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)], [pipeOf(a), b]]) {
+      const report = await shuffle(
+        { ...job, inputs, output: ofPipes.path('out'), force: true },
+        atScale({ inline: true }, {}),
+      );
+      checksums.push(report.splits?.map(({ records, checksum }) => ({ records, checksum })));
+    }
+    expect(checksums).toEqual(checksums.map(() => checksums[0]));
+  });
+
+  it('say that their header names no such column', async () => {
+    writeFileSync(ofPipes.path('a'), 'id,site\n1,2\n');
+    const job = { records: { by: 'csv' }, header: { lines: 1 }, splits: SPLITS, splitBy: 'csv:sites' } as const;
+    for (const input of [ofPipes.path('a'), pipeOf(ofPipes.path('a'))])
+      await expect(shuffle({ ...job, inputs: [input], output: ofPipes.path('out') })).rejects.toMatchObject({
+        code: 'ERR_FIELD_MISSING',
+        message: `${input}: csv:sites names no column of its header, which has "id", "site"; expected the name of one, or its number`,
+      });
+  });
+});
+
+describe('a record without a value', () => {
+  const records = { by: 'csv' } as const;
+  const webdataset = { by: 'webdataset' } as const;
+  const link = tarEntry({ name: 'a/1.jpg', data: Buffer.from('x') });
+
+  it.each<[string, Pick<ShuffleOptions, 'records'>, Buffer, Buffer, RegExp]>([
+    [
+      'csv:3',
+      { records },
+      Buffer.from('a,b,c\n'),
+      Buffer.from('d,e\n'),
+      /has no column csv:3; expected a row that has it, or give/,
+    ],
+    ['.a', {}, Buffer.from('{"a":1}\n'), Buffer.from('no object\n'), /has no field \.a; expected a JSON object/],
+    ['tsv:2', {}, Buffer.from('a\tb\n'), Buffer.from('d\n'), /has no column tsv:2; expected a row/],
+    ['/^(\\w+)\\t/', {}, Buffer.from('a\tb\n'), Buffer.from('\td\n'), /has no match of \/\^\(\\w\+\)\\t\/; expected/],
+    ['key:/(\\d+)/', { records: webdataset }, link, tarEntry({ name: 'a/b.jpg' }), /has a key without a match of key:/],
+  ])(
+    'by %s is an error with its place, or takes the value for such records',
+    async (splitBy, format, good, bad, words) => {
+      const isTar = format.records?.by === 'webdataset';
+      const goods = Array.from({ length: isTar ? 1 : 300 }, () => good);
+      const bytes = isTar ? tarOf([]) : NO_BYTES;
+      const before = Buffer.concat(goods);
+      const input = directory.path('in');
+      writeFileSync(input, Buffer.concat([before, bad, bytes]));
+      const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy, ...format };
+      for (const tuning of [{ inline: true }, { inline: true, sliceBytes: 700 }]) {
+        const done = shuffle({ ...job, force: true }, tuning);
+        await expect(done).rejects.toMatchObject({ code: 'ERR_FIELD_MISSING', message: expect.stringMatching(words) });
+        await expect(done).rejects.toThrow(`/in: the record at byte ${before.byteLength} has `);
+        const report = await shuffle({ ...job, missing: 'none', force: true }, tuning);
+        expect(report.records).toBe(goods.length + 1);
+      }
+    },
+  );
+
+  it('is one too long for an expression, with its place', async () => {
+    const input = directory.path('in');
+    writeFileSync(input, Buffer.concat([Buffer.from('a\n'), Buffer.alloc(2 ** 24 + 1, 'x'), Buffer.from('\n')]));
+    const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy: '/(.)/', missing: 'x' };
+    await expect(shuffle(job, { inline: true })).rejects.toMatchObject({
+      code: 'ERR_INPUT_CORRUPT',
+      message: expect.stringMatching(/: byte 2 begins a record of 16777217 bytes; expected at most 16777216 where an/),
+    });
+  });
+});
+
+describe('a selector that the records cannot have', () => {
+  const csv: ShuffleOptions['records'] = { by: 'csv' };
+  const header = { lines: 1 };
+
+  it.each<[string, Partial<ShuffleOptions>, RegExp]>([
+    ['key', {}, /^`splitBy` key: only samples of tar files have keys; give `records: \{ by: 'webdataset' \}`/],
+    ['key:/(a)/', { records: csv }, /only samples of tar files have keys/],
+    ['csv:2', {}, /^`splitBy` csv:2: only rows of CSV have such columns; give `records: \{ by: 'csv' \}`/],
+    ['csv:2', { records: { by: 'npy' } }, /only rows of CSV have such columns/],
+    ['tsv:2', { zeroTerminated: true }, /^`splitBy` tsv:2: only lines and rows of CSV have such columns/],
+    [
+      'csv:site',
+      { records: csv },
+      /^`splitBy` csv:site: a column has its name from the header; give `header.lines`, or/,
+    ],
+    ['csv:site', { records: csv, header: { bytes: 3 } }, /a column has its name from the header/],
+  ])('%s of %j is refused', async (splitBy, options, message) => {
+    const input = directory.path('in');
+    writeFileSync(input, 'id,site\n');
+    const done = shuffle({ inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy, ...options });
+    await expect(done).rejects.toMatchObject({ code: 'ERR_OPTION', message: expect.stringMatching(message) });
+  });
+
+  it('works on records in memory', async () => {
+    const inputs = [{ records: ['1\ta\n', '2\ta\n', '3\ta\n'] }];
+    const { splits = [] } = await shuffle({ inputs, splits: SPLITS, splitBy: 'tsv:2', output: directory.path('out') });
+    expect(splits.map(({ records }) => records).sort()).toEqual([0, 0, 3]);
+  });
+
+  it('works on inputs without records', async () => {
+    writeFileSync(directory.path('in'), 'id,site');
+    const job = { records: csv, header, splits: SPLITS, output: directory.path('out'), force: true };
+    for (const splitBy of ['csv:site', 'csv:9', '/(x)/']) {
+      const { records, shards } = await shuffle({ ...job, inputs: [directory.path('in')], splitBy });
+      expect([records, shards.length]).toEqual([0, 3]);
     }
   });
 });

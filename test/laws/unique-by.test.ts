@@ -1,143 +1,169 @@
 /**
- * The law of `uniqueBy`: of records with equal values of a field, the first one in the order of the inputs stays, in the order
- * of the values, for any settings. Values are compared by their characters or bytes, never by a hash alone.
+ * The law of `uniqueBy`: of records with equal values of a field, a column, an expression or a key, the first one in the
+ * order of the inputs stays, in the order of the values, for any settings. Values are compared by their characters or
+ * bytes, never by a hash alone.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ShardRule, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
-import { atScale, fromCi, isSlow } from '../fixtures/scale.js';
-import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { useFedPipes } from '../fixtures/fed-pipes.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
+import { tarEntry } from '../formats/plain-tar.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
-import { recordsOf, uniqueOrderBy } from './reference-order.js';
-import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { uniqueOrderBy } from './reference-order.js';
+import { expectReport, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import {
+  byteLines,
+  bytesOfInputs,
+  identitiesIn,
+  identityOf,
+  NO_BYTES,
+  objects,
+  tables,
+  tarFiles,
+  type Valued,
+  type ValuedInputs,
+} from './valued-records.js';
 
 const directory = useMemoryDirectory();
 
 const bytesOf = (records: readonly Buffer[]) => records.reduce((sum, { byteLength }) => sum + byteLength, 0);
-const recordsIn = (inputs: readonly Buffer[]) => inputs.flatMap((input) => recordsOf(input, 0x0a));
+const recordsIn = ({ inputs }: ValuedInputs) => inputs.flat().map(({ record }) => record);
+const uniqueIn = (given: ValuedInputs, seed: string) => uniqueOrderBy(recordsIn(given), seed, identitiesIn(given));
 
-/** What equal values have in common: a quote and the characters of a string, or the bytes of anything else. */
-function identityOf(missing?: string): (record: Buffer) => Buffer {
-  return (record) => {
-    const { meta } = JSON.parse(record.toString());
-    const url = 'url' in meta ? meta.url : missing;
-    return Buffer.from(typeof url === 'string' ? `"${url}` : JSON.stringify(url));
-  };
-}
-
-async function expectFirst(job: Job): Promise<void> {
-  const { bytes, report } = await shuffleToFile(directory, { ...job, uniqueBy: '.meta.url' });
-  const all = recordsIn(job.inputs);
-  const unique = uniqueOrderBy(all, job.seed, identityOf(job.missing));
-  const expected = unique.slice(0, job.headCount);
-  expect(bytes.toString()).toBe(Buffer.concat(expected).toString());
+async function expectFirst(given: ValuedInputs, seed: string, settings: Settings, headCount?: number): Promise<void> {
+  const { header = NO_BYTES, trailer = NO_BYTES } = given;
+  const { selector, ...format } = given.job;
+  const job = { ...format, inputs: bytesOfInputs(given), seed, uniqueBy: selector, headCount, settings };
+  const { bytes, report } = await shuffleToFile(directory, job);
+  const all = recordsIn(given);
+  const unique = uniqueIn(given, seed);
+  const expected = unique.slice(0, headCount);
+  expect(bytes.toString('latin1')).toBe(Buffer.concat([header, ...expected, trailer]).toString('latin1'));
   expectReport(report, expected);
-  if (job.headCount === 0) return;
-  expect(report.duplicates).toEqual({
-    records: all.length - unique.length,
-    bytes: bytesOf(all) - bytesOf(unique),
-  });
+  expect(report.duplicates).toEqual({ records: all.length - unique.length, bytes: bytesOf(all) - bytesOf(unique) });
 }
 
-/** Few values, in several spellings. */
-const url = fc.oneof(
-  fc.constantFrom('a.com', 'é', 'c"d\\', '', '\u{1f600}x', 'y'.repeat(40)),
-  fc.integer({ min: 0, max: 9 }),
-  fc.constantFrom(true, null, '1', 'null'),
-);
-const line = fc
-  .tuple(url, fc.string({ unit: 'grapheme', maxLength: 30 }), fc.nat({ max: 3 }))
-  .map(([of, text, spelling]) => {
-    if (spelling === 1 && text === '') return '{"meta":{"n":1}}\n';
-    const record = spelling === 0 ? { meta: { n: [1], url: of }, text } : { text, meta: { url: of } };
-    const json = JSON.stringify(record).replaceAll('é', spelling === 1 ? '\\u00e9' : 'é');
-    const escaped =
-      spelling === 2 ? json.replaceAll('a.com', 'a\\u002ecom').replaceAll('\u{1f600}', '\\ud83d\\uDE00') : json;
-    return `${spelling === 3 ? escaped.replace('"url":', '"u\\u0072l" : ') : escaped}\n`;
-  });
-const jsonInputs = fc.array(
-  fc.array(line, { maxLength: 60 }).map((lines) => Buffer.from(lines.join(''))),
-  { minLength: 1, maxLength: 4 },
-);
+const HEADER = Buffer.from('id,site,note\n');
 
-/** Lines of which some values come very often. */
-function makeSkewed(lines: number, values: number, often: number): Buffer[] {
-  const texts = Array.from({ length: lines }, (_, i) => {
+/** Two inputs with records of which some values come very often: objects for a field, or rows. */
+function makeSkewed(count: number, values: number, often: number, selector: string): ValuedInputs {
+  const isField = selector.startsWith('.');
+  const records = Array.from({ length: count }, (_, i): Valued => {
     const draw = (Math.imul(i, 0x9e3779b1) >>> 8) / 2 ** 24;
-    const value = draw < often ? i % 3 : Math.floor(draw * values);
-    return `{"i":${i},"text":"${'x'.repeat((i * 37) % 60)}","meta":{"url":"${value.toString(36)}"}}\n`;
+    const site = `s${draw < often ? i % 3 : Math.floor(draw * values)}`;
+    const note = 'x'.repeat((i * 37) % 60);
+    const line = isField ? `{"i":${i},"note":"${note}","site":"${site}"}\n` : `${i},"${site},""",${note}\n`;
+    return { record: Buffer.from(line), identity: identityOf(selector.startsWith('csv') ? `${site},"` : site) };
   });
-  const at = Math.floor(lines / 3);
-  return [Buffer.from(texts.slice(0, at).join('')), Buffer.from(texts.slice(at).join(''))];
+  const inputs = [records.slice(0, count / 3), records.slice(count / 3)];
+  if (isField) return { inputs, job: { selector } };
+  return { inputs, header: HEADER, job: { records: { by: 'csv' }, header: { lines: 1 }, selector } };
 }
 
+const SELECTORS = ['.site', 'csv:2', 'csv:site', '/^\\d+,"(.*?),""",/'] as const;
 const PLAIN: Settings = { workers: 1, memoryBytes: 2 ** 26, tempDirCount: 1, encodings: ['plain'], tuning: {} };
 
-describe('records unique by a field', () => {
-  it('are the first ones of their values, whatever the settings', async () => {
-    const headCount = fc.option(fc.nat({ max: 12 }), { nil: undefined, freq: 3 });
-    const job = fc.record({ inputs: jsonInputs, seed: fc.string(), headCount, settings: anySettings });
-    await fc.assert(
-      fc.asyncProperty(job, (each) => expectFirst({ ...each, missing: 'null' })),
-      { numRuns: atScale(8, 100, 3000) },
-    );
+describe('records unique', () => {
+  it.each([
+    ['a field', objects],
+    ['a column', tables],
+    ['an expression', byteLines],
+    ['the key of a sample', tarFiles],
+  ])('by %s are the first ones of their values, whatever the settings', async (_, cases) => {
+    const headCount = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined, freq: 3 });
+    await fc.assert(fc.asyncProperty(cases, fc.string(), anySettings, headCount, expectFirst), {
+      numRuns: atScale(4, 40, 2000),
+    });
   });
 
-  it.runIf(fromCi)(
-    'are the same where piles are too large, with very many of one value, and on worker threads',
-    async () => {
-      const settings = fc
-        .tuple(tightSettings, fc.boolean())
-        .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
-      const skewed = fc.record({
-        lines: fc.integer({ min: 3000, max: 9000 }),
-        values: fc.integer({ min: 1, max: 9000 }),
-        often: fc.double({ min: 0, max: 1, noNaN: true }),
-      });
-      await fc.assert(
-        fc.asyncProperty(skewed, fc.string(), settings, ({ lines, values, often }, seed, ofJob) =>
-          expectFirst({ inputs: makeSkewed(lines, values, often), seed, settings: ofJob }),
-        ),
-        { numRuns: isSlow ? 600 : 20 },
-      );
-    },
-  );
+  it.runIf(fromCi)('are the same where piles are too large, with very many of one value, and on threads', async () => {
+    const settings = fc.tuple(tightSettings, fc.boolean()).map(([each, inline]) => {
+      const bufferBytes = 64 + (each.tuning.bufferBytes ?? 0);
+      return { ...each, tuning: { ...each.tuning, bufferBytes, inline } };
+    });
+    const skewed = fc
+      .tuple(
+        fc.integer({ min: 2000, max: 6000 }),
+        fc.integer({ min: 1, max: 6000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.constantFrom(...SELECTORS),
+      )
+      .map((drawn) => makeSkewed(...drawn));
+    await fc.assert(
+      fc.asyncProperty(skewed, fc.string(), settings, (given, seed, ofJob) => expectFirst(given, seed, ofJob)),
+      { numRuns: atScale(1, 12, 400) },
+    );
+  });
 
   it.each<ShardRule>([
     { by: 'count', shardCount: 5 },
     { by: 'bytes', maxShardBytes: 2000 },
   ])('are cut into shards: $by', async (rule) => {
-    const inputs = makeSkewed(2000, 300, 0.4);
-    const unique = uniqueOrderBy(recordsIn(inputs), 's', identityOf());
+    const given = makeSkewed(2000, 300, 0.4, '.site');
+    const unique = uniqueIn(given, 's');
     for (const tuning of [{ inline: true }, { inline: true, pileCount: 5, bufferBytes: 500, sliceBytes: 3000 }]) {
-      const job = { inputs, seed: 's', uniqueBy: '.meta.url', settings: { ...PLAIN, tuning } };
+      const job = { inputs: bytesOfInputs(given), seed: 's', uniqueBy: '.site', settings: { ...PLAIN, tuning } };
       const { report, shards } = await shuffleToShards(directory, job, rule);
       expectReport(report, unique);
       expect(Buffer.concat(shards).equals(Buffer.concat(unique))).toBe(true);
     }
   });
 
-  it('of which one value comes very often need no more memory or temp space', async () => {
-    const inputs = makeSkewed(30_000, 400, 0.99);
-    const tuning = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 2 ** 16, pass2ArenaBytes: 2 ** 18 };
-    const job = { inputs, seed: 'skew', uniqueBy: '.meta.url', settings: { ...PLAIN, tuning } };
+  it.each(sampled(SELECTORS, 3))('of which one value comes very often by %s need no more memory', async (selector) => {
+    const given = makeSkewed(fromCi ? 30_000 : 6000, 200, 0.99, selector);
+    const tuning = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 2 ** 15, pass2ArenaBytes: 2 ** 17 };
+    const { selector: uniqueBy, ...format } = given.job;
+    const job = { ...format, inputs: bytesOfInputs(given), seed: 'skew', uniqueBy, settings: { ...PLAIN, tuning } };
     const { report } = await shuffleToFile(directory, job);
-    await expectFirst(job);
-    expect(report.tempBytes).toBeLessThan(bytesOf(inputs) / 8);
+    expectReport(report, uniqueIn(given, 'skew'));
+    expect(report.tempBytes).toBeLessThan(given.inputs.flat().length * 6);
   });
 
-  it('are the same when the job is stopped and resumed, but not for another field', async () => {
-    const inputs = makeSkewed(4000, 500, 0.3);
-    const paths = inputs.map((_, i) => directory.path(`in-${i}`));
-    for (const [i, path] of paths.entries()) writeFileSync(path, inputs[i] ?? '');
-    const output = directory.path('resumed');
-    const job = {
-      inputs: paths,
-      output,
+  it('stay where their values differ and have one hash', async () => {
+    // Made for the hash of records: in it, a difference in the second byte of a value undoes one in the sixth.
+    const value = (second: number, sixth: number) =>
+      Buffer.from([second, 0x61, 0x61, 0x61, sixth, 0x61, 0x61, 0x7c, 0x01, 0x81, 0x2c, 0x08, 0xde, 0x52, 0xe3]);
+    const values = [value(0x64, 0x61), value(0x60, 0x65)];
+    const quote = Buffer.from('"');
+    const hashes = values.map((each) => recordHash(Buffer.concat([quote, each])));
+    expect(hashes).toEqual([hashes[0], hashes[0]]);
+    const write: [Partial<ShuffleOptions>, (i: number, value: Buffer) => Buffer][] = [
+      [{ records: { by: 'csv' }, uniqueBy: 'csv:2' }, (i, each) => Buffer.concat([Buffer.from(`${i},"`), each, quote])],
+      [{ uniqueBy: '.u' }, (i, each) => Buffer.concat([Buffer.from(`{"i":${i},"u":"`), each, Buffer.from('"}')])],
+      [{ uniqueBy: '/^\\d+ (.*)/' }, (i, each) => Buffer.concat([Buffer.from(`${i} `), each])],
+    ];
+    for (const [options, writeRecord] of write) {
+      const lines = [0, 1, 0, 1, 0].map((which, i) =>
+        Buffer.concat([writeRecord(i, values[which] ?? NO_BYTES), Buffer.from('\n')]),
+      );
+      writeFileSync(directory.path('in'), Buffer.concat(lines));
+      for (const tuning of [
+        { keepInRam: true, bufferBytes: 4096 },
+        { bufferBytes: 9, pileCount: 1 },
+      ]) {
+        const job = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'one', force: true };
+        const report = await shuffle({ ...job, ...options }, { inline: true, ...tuning });
+        const [first = NO_BYTES, second = NO_BYTES] = lines;
+        expect(readFileSync(job.output, 'latin1')).toBe(Buffer.concat([second, first]).toString('latin1'));
+        expect(report.duplicates?.records).toBe(3);
+      }
+    }
+  });
+
+  it('are the same when the job is stopped and resumed, but not by another column', async () => {
+    const given = makeSkewed(4000, 500, 0.3, 'csv:site');
+    writeFileSync(directory.path('in'), Buffer.concat([HEADER, ...recordsIn(given)]));
+    const job: ShuffleOptions & { output: string } = {
+      inputs: [directory.path('in')],
+      output: directory.path('out'),
+      records: { by: 'csv' },
+      header: { lines: 1 },
       seed: 'r',
-      uniqueBy: '.meta.url',
+      uniqueBy: 'csv:site',
       resume: true,
       workers: 1,
       memoryBytes: 2 ** 26,
@@ -148,44 +174,10 @@ describe('records unique by a field', () => {
       if (phase === 'shuffle') stop.abort();
     };
     await expect(shuffle({ ...job, signal: stop.signal, onProgress }, tuning)).rejects.toThrow();
-    await expect(shuffle({ ...job, uniqueBy: '.i' }, tuning)).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS' });
+    await expect(shuffle({ ...job, uniqueBy: 'csv:note' }, tuning)).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS' });
     const report = await shuffle(job, tuning);
     expect(report.resumed?.pileSets).toBeGreaterThan(1);
-    const expected = uniqueOrderBy(recordsIn(inputs), 'r', identityOf());
-    expect(readFileSync(output).equals(Buffer.concat(expected))).toBe(true);
-  });
-
-  it('stay where their values differ and have one hash', async () => {
-    // Made for the hash of records: in it, a difference in the second byte of a value undoes one in the sixth.
-    const value = (second: number, sixth: number) =>
-      Buffer.from([0x22, second, 0x61, 0x61, 0x61, sixth, 0x61, 0x61, 0x7c, 0x01, 0x81, 0x2c, 0x08, 0xde, 0x52, 0xe3]);
-    const [one, other] = [value(0x64, 0x61), value(0x60, 0x65)];
-    expect(recordHash(one)).toBe(recordHash(other));
-    const lineOf = (text: Buffer, i: number) =>
-      Buffer.concat([Buffer.from(`{"i":${i},"u":`), text, Buffer.from('"}\n')]);
-    const lines = [one, other, one, other, one].map(lineOf);
-    for (const tuning of [
-      { keepInRam: true, pileCount: 2, bufferBytes: 4096 },
-      { bufferBytes: 9, pileCount: 1 },
-    ]) {
-      const settings = { ...PLAIN, tuning: { inline: true, ...tuning } };
-      const job = { inputs: [Buffer.concat(lines)], seed: 'one', uniqueBy: '.u', settings };
-      const { bytes, report } = await shuffleToFile(directory, job);
-      const [first, second] = lines.slice(0, 2);
-      const expected = Buffer.concat([second ?? Buffer.of(), first ?? Buffer.of()]);
-      expect(bytes.toString('latin1')).toBe(expected.toString('latin1'));
-      expect(report.duplicates?.records).toBe(3);
-    }
-  });
-
-  it('have the field, or the job ends with the place of one that has not', async () => {
-    const good = '{"u":1}\n'.repeat(300);
-    writeFileSync(directory.path('in'), `${good}{"v":2}\n${good}`);
-    const job = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy: '.u' };
-    await expect(shuffle(job, { inline: true, readBytes: 1000 })).rejects.toMatchObject({
-      code: 'ERR_FIELD_MISSING',
-      message: `${directory.path('in')}: the record at byte ${good.length} has no field .u; expected a JSON object that has it, or give \`missing\` a value for such records`,
-    });
+    expect(readFileSync(job.output).equals(Buffer.concat([HEADER, ...uniqueIn(given, 'r')]))).toBe(true);
   });
 
   it.each<[Partial<ShuffleOptions>, string]>([
@@ -210,5 +202,68 @@ describe('records unique by a field', () => {
   ])('are refused with %j', async (options, message) => {
     const job = { inputs: ['in'], uniqueBy: '.u', ...options };
     await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
+  });
+});
+
+describe('streams', () => {
+  const ofPipes = useTestDirectory();
+  const pipeOf = useFedPipes(ofPipes);
+
+  it('give the bytes of files', async () => {
+    const uniqueBy = 'csv:site';
+    const paths = ['a', 'b'].map((name, k) => {
+      const rows = Array.from({ length: 500 }, (_, i) => `${i},s${(7 * i + k) % 40},"${i % 3}"\n`);
+      writeFileSync(ofPipes.path(name), `id,site,n\n${rows.join('')}`);
+      return ofPipes.path(name);
+    });
+    const job = { records: { by: 'csv' }, header: { lines: 1 }, uniqueBy, seed: '1', force: true } as const;
+    const [a = '', b = ''] = paths;
+    const outputs: string[] = [];
+    for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)]]) {
+      await shuffle({ ...job, inputs, output: ofPipes.path('out') }, atScale({ inline: true }, {}));
+      outputs.push(readFileSync(ofPipes.path('out'), 'utf8'));
+    }
+    expect(outputs[0]?.split('\n')).toHaveLength(42);
+    expect(outputs).toEqual(outputs.map(() => outputs[0]));
+  });
+});
+
+describe('a record without a value', () => {
+  it.each<[string, Partial<ShuffleOptions>, string, RegExp]>([
+    ['csv:3', { records: { by: 'csv' } }, 'd,e\n', /no column csv:3; expected a row that has it, or give/],
+    ['/^(\\w+)\\t/', {}, '\td\n', /no match of \/\^\(\\w\+\)\\t\/; expected/],
+  ])('by %s is an error with its place, or has the value for such records', async (uniqueBy, format, bad, words) => {
+    const good = 'a\tb,b,none\n'.replace('a', uniqueBy.startsWith('/') ? 'none' : 'a').repeat(300);
+    writeFileSync(directory.path('in'), good + bad);
+    writeFileSync(directory.path('bad'), bad.repeat(3));
+    const job = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy, force: true, ...format };
+    for (const tuning of sampled([{}, { sliceBytes: 700 }], 2)) {
+      const done = shuffle(job, { ...tuning, inline: true });
+      await expect(done).rejects.toMatchObject({ code: 'ERR_FIELD_MISSING', message: expect.stringMatching(words) });
+      await expect(done).rejects.toThrow(`/in: the record at byte ${good.length} has `);
+      const several = shuffle({ ...job, inputs: [directory.path('bad')] }, { ...tuning, inline: true });
+      await expect(several).rejects.toThrow('/bad: the record at byte 0 has ');
+      expect((await shuffle({ ...job, missing: 'none' }, { ...tuning, inline: true })).records).toBe(1);
+      expect((await shuffle({ ...job, missing: 'other' }, { ...tuning, inline: true })).records).toBe(2);
+    }
+  });
+});
+
+describe('samples of tar files', () => {
+  const sample = (key: string, text: string) => tarEntry({ name: `${key}.txt`, data: Buffer.from(text) });
+  const END = Buffer.alloc(1024);
+
+  it('of one key are one by their keys, and refused by anything else', async () => {
+    writeFileSync(directory.path('1.tar'), Buffer.concat([sample('a', 'one'), END]));
+    writeFileSync(directory.path('2.tar'), Buffer.concat([sample('a', 'two'), END]));
+    const inputs = ['1.tar', '2.tar'].map((name) => directory.path(name));
+    const job = { inputs, output: directory.path('out.tar'), records: { by: 'webdataset' } } as const;
+    await expect(shuffle({ ...job, uniqueBy: '/(one|two)/' })).rejects.toMatchObject({
+      code: 'ERR_SAMPLE_KEY_REPEATED',
+    });
+    const report = await shuffle({ ...job, uniqueBy: 'key' });
+    expect(report).toMatchObject({ records: 1, duplicates: { records: 1 } });
+    expect(readFileSync(job.output).equals(Buffer.concat([sample('a', 'one'), END]))).toBe(true);
+    await expect(shuffle({ ...job, unique: true, force: true })).rejects.toThrow('whose bytes tell when a file');
   });
 });

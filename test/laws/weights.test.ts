@@ -60,7 +60,7 @@ const withFactors = <T extends { readonly inputs: readonly Buffer[] }>(jobs: fc.
 describe('weights', () => {
   it('make the copies that the seed defines, whatever the settings', async () => {
     const job = withFactors(fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings }));
-    await fc.assert(fc.asyncProperty(job, expectCopies), { numRuns: atScale(10, 150, 3000) });
+    await fc.assert(fc.asyncProperty(job, expectCopies), { numRuns: atScale(10, 60, 3000) });
   });
 
   it('make the same copies where piles are scattered again, and on worker threads', async () => {
@@ -72,7 +72,7 @@ describe('weights', () => {
       fc.asyncProperty(atScale(fewer, largeInputs), factors, fc.string(), settings, (large, ofInputs, seed, ofJob) =>
         expectCopies({ inputs: makeLargeInputs(large), factors: ofInputs, seed, settings: ofJob }),
       ),
-      { numRuns: atScale(1, 16, 300) },
+      { numRuns: atScale(1, 8, 300) },
     );
   });
 
@@ -175,7 +175,7 @@ describe('weights', () => {
 
 describe('the records of a fractional weight', () => {
   const RECORDS = 100;
-  const jobs = atScale(20, 400, 4000);
+  const jobs = atScale(20, 100, 4000);
 
   it('are equally likely, at equally likely places, over whole jobs', async () => {
     const path = directory.path('lines');

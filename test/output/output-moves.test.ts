@@ -353,17 +353,6 @@ describe.each([existing, replacing])('$name', (kind) => {
     },
   );
 
-  it('is finished after the moves were taken back', async () => {
-    await forEachCall(async (number) => {
-      await begin(kind);
-      const { isReached } = await interrupted('ends', number, () => move(kind));
-      await quickly(() => back(kind));
-      await quickly(() => moveOrBegin(kind));
-      expectComplete(kind);
-      return isReached;
-    });
-  });
-
   it.each([
     ['taken back', expectUntouched, backIfBegun],
     ['finished', expectComplete, moveOrBegin],
@@ -397,19 +386,6 @@ describe.each([existing, replacing])('$name', (kind) => {
     await back(kind);
     expect(readFileSync(out(name), 'utf8')).toBe('mine');
     unlinkSync(out(name));
-    expectUntouched(kind);
-  });
-
-  it('takes moves back without hard links', async () => {
-    fileCalls.replace({
-      link: failWith('EPERM'),
-      rename(from, to) {
-        if (basename(from) === 'marker') failWith('EIO')();
-        systemFileCalls.rename(from, to);
-      },
-    });
-    await expect(move(kind)).rejects.toThrow(SystemError);
-    await back(kind);
     expectUntouched(kind);
   });
 
@@ -447,13 +423,6 @@ describe('former shards that were put aside', () => {
     await back(replacing);
     expectUntouched(replacing);
   });
-
-  it('may be gone already', async () => {
-    await begin(replacing);
-    rmSync(out(FORMER[0] ?? ''));
-    await move(replacing);
-    expectComplete(replacing);
-  });
 });
 
 /** The marker of shards: its text, its mode, and that it appears whole. */
@@ -489,28 +458,6 @@ describe('writeCompletionMarkers', () => {
     expect(readdirSync(directory.path('staging'))).toEqual([]);
   });
 
-  it('gives it the mode that the umask gives', async () => {
-    const umask = process.umask(0o027);
-    try {
-      await write();
-    } finally {
-      process.umask(umask);
-    }
-    expect(statSync(out('.part.complete.json')).mode & 0o777).toBe(0o640);
-  });
-
-  it('gives it its name when its bytes are durable', async () => {
-    const steps: string[] = [];
-    await withCallsSeen((name, call) => {
-      if (name === 'write' || name === 'rename') steps.push(name);
-      if (name === 'syncAsync') {
-        const isDirectory = statSync(`/proc/self/fd/${String(call[0])}`).isDirectory();
-        steps.push(isDirectory ? 'sync directory' : 'sync file');
-      }
-    }, write);
-    expect(steps).toEqual(['write', 'sync file', 'rename']);
-  });
-
   it('appears whole, whenever the process ends, and the next one writes it anew', async () => {
     for (let number = 1, isReached = true; isReached; number++) {
       ({ isReached } = await interrupted('ends', number, write));
@@ -526,11 +473,5 @@ describe('writeCompletionMarkers', () => {
     await write();
     expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
     expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
-  });
-
-  it('says what it could not write', async () => {
-    mkdirSync(out('.part.complete.json'));
-    await expect(write()).rejects.toThrow(SystemError);
-    await expect(write()).rejects.toThrow(/^cannot give its name to output .*part\.complete\.json: it is a directory$/);
   });
 });

@@ -18,9 +18,6 @@ export const ARENA_START = PAGE_BYTES;
 /** The most bytes of one linear memory: 32-bit addresses, without the last page, so that an end address fits. */
 export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 
-/** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
-export type FlushFunction = (pile: number, byteLength: number) => void;
-
 /** Finds values that the kernel cannot find: the imports of assembly/record-value.ts. */
 export interface ValueFinder {
   find(start: number, end: number): number;
@@ -211,8 +208,8 @@ export class Kernel {
   /** The whole linear memory, a new object after it grows: never keep it across `ensureArena`. */
   bytes: Uint8Array;
   view: DataView;
-  /** Writes the full buffers of `scatterRecords` and `rescatterStored`. */
-  flush: FlushFunction = () => {
+  /** Writes the first `byteLength` bytes of a full buffer of `scatterRecords` or `rescatterStored`. */
+  flush: (pile: number, byteLength: number) => void = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
   /** By the address of their selector. */

@@ -137,7 +137,7 @@ function printable(text: string): string {
 /** For checks whether the job should stop while the program is silent. */
 const WATCH_MILLISECONDS = 50;
 
-export interface ProgramRun {
+interface ProgramRun {
   readonly end: ProgramEnd;
   /**
    * Whether the program read the whole input, as far as this process can tell: a pipe may hold the last few hundred KB.

@@ -65,7 +65,7 @@ export const lines: Framing = {
   },
 };
 
-export function countNewlines(sample: Uint8Array): number {
+function countNewlines(sample: Uint8Array): number {
   return sample.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
 }
 

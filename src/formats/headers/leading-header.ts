@@ -35,6 +35,12 @@ export interface PrefixHeader {
   readonly lineEnd: string;
 }
 
+const AS_IT_IS: Omit<HeaderRule, 'measure'> = {
+  difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
+  headerOf: ({ bytes }) => bytes,
+  trailer: NOTHING,
+};
+
 export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
   const end = Buffer.from(lineEnd, 'hex');
   const linesOf = isQuoted ? quotedLines : (head: Buffer) => lines(head, end);
@@ -55,9 +61,7 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
       const expected = `expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`;
       throw corruptInput(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
     },
-    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
-    headerOf: ({ bytes }) => bytes,
-    trailer: NOTHING,
+    ...AS_IT_IS,
   };
 }
 
@@ -77,9 +81,7 @@ export function prefixHeader(lines: PrefixHeader): HeaderRule {
         start = found + end.byteLength;
       }
     },
-    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
-    headerOf: ({ bytes }) => bytes,
-    trailer: NOTHING,
+    ...AS_IT_IS,
   };
 }
 
@@ -121,8 +123,7 @@ export function bytesHeader(byteLength: number): HeaderRule {
         `byte ${head.byteLength} is the end of the input; expected a header of ${counted(byteLength, 'byte')}`,
       );
     },
+    ...AS_IT_IS,
     difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),
-    headerOf: ({ bytes }) => bytes,
-    trailer: NOTHING,
   };
 }
