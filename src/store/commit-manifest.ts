@@ -42,7 +42,9 @@ export async function commitManifest(
     }
     // The number of a lost state is not used again.
     const number = (lostState ?? state.number) + 1;
-    const next = { ...state, ...changed, number, time: Date.now() };
+    const { commits, removed, oldest, storeId } = { ...state, ...changed };
+    // The order of the fields is the order in the file.
+    const next = { commits, removed, oldest, storeId, number, time: Date.now() };
     const path = join(directory, nameOfManifest(next.number));
     const bytes = encodeManifest(next);
     try {
