@@ -5,15 +5,13 @@ import { type OpenedPiles, openPiles } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
 import { readCommitted } from '../passes/committed-slices.js';
 import { GatheredSlices } from '../passes/gathered-slices.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
 import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { hearSignalsAt } from '../pause.js';
 import { type ClusterJob, startTaskThreads, ungated } from './open-job.js';
 import { requireDone } from './task-arrays.js';
 
-export interface Scattered {
-  readonly piles: ScatteredPiles;
-  readonly found: Pick<GatheredSlices, 'header' | 'recordEnds' | 'leftOut' | 'blank' | 'beginnings'>;
-}
+export type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
 
 /** Checks that the tasks read every byte of every input once. */
 export async function gatherScattered(job: ClusterJob): Promise<Scattered> {

@@ -58,9 +58,10 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
-  const { records, bytes, longestRecordBytes, pileSets, beginnings } = pass1.value;
-  beginnings.tell(prepared.inputs, 'store', request.onWarning);
-  const checksum = checksumTextOf(pass1.value.checksum);
+  const { piles, found } = pass1.value;
+  const { records, bytes, longestRecordBytes, pileSets } = piles;
+  found.beginnings.tell(prepared.inputs, 'store', request.onWarning);
+  const checksum = checksumTextOf(piles.checksum);
   const commit = await progress.during('commit', undefined, () =>
     commitToStore(
       snapshot,
@@ -84,7 +85,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
     bytes,
     checksum,
     inputCount: inputIds.length,
-    blank: request.skipsBlank === true ? pass1.value.blank : undefined,
+    blank: request.skipsBlank === true ? found.blank : undefined,
     seed: snapshot.settings.seed,
     piles: snapshot.settings.pileCount,
     generation,

@@ -17,7 +17,7 @@ export interface SpaceNeed {
   readonly what: 'temp data' | 'output' | 'the pile store';
 }
 
-export interface Shortage {
+interface Shortage {
   readonly device: string;
   /** Completes `not enough space`: the purpose, the device, the needed and the free space. */
   readonly description: string;

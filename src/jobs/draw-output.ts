@@ -15,7 +15,7 @@ import type { Pass1, RunningShuffle } from './pass1.js';
 /** Draws from piles in memory. Without `headCount`, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(
   { site, prepared, scope }: RunningShuffle,
-  { all }: Pass1,
+  { found }: Pass1,
   work: PilesWork,
   threads: Threads,
 ): Promise<ShuffledOutput> {
@@ -35,7 +35,7 @@ export async function drawOutput(
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   const layout = {
     cuts,
-    ends: storedEnds(foundEnds(request, all), encoder),
+    ends: storedEnds(foundEnds(request, found), encoder),
     // A header that tells how many bytes follow is that of records of one length.
     recordBytes: places === Number.POSITIVE_INFINITY ? 0 : Math.round(places * meanRecordBytes),
     compression,

@@ -36,8 +36,7 @@ export interface EarlierAttempt {
 
 export type StartedFiles = FilesSite & { readonly start: JobStart };
 
-export interface StartRequest
-  extends Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'> {
+interface StartRequest extends Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'> {
   /** Whether jobs of this kind can be resumed. Default true. */
   readonly mayResume?: boolean;
 }

@@ -13,7 +13,7 @@ import { type CountedInputs, countInputs } from './count-inputs.js';
 import type { ShuffleRequest } from './request.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
 
-export interface ExpectedGroup {
+interface ExpectedGroup {
   readonly records: Expected;
   /** Includes the delimiters that inputs lack. */
   readonly bytes: Expected;

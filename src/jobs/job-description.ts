@@ -20,14 +20,14 @@ import type { KeptLayout } from './work-plan.js';
 
 type DescribedRequest = OutputRequest & Pick<ShuffleRequest, keyof typeof NO_RULES | 'seed' | 'skipsBlank'>;
 
-export interface DescribedJob {
+interface DescribedJob {
   readonly request: DescribedRequest;
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
 }
 
-export interface DescribedPlan {
+interface DescribedPlan {
   readonly isResumable: boolean;
   readonly layout: KeptLayout | undefined;
 }

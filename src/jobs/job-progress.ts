@@ -24,7 +24,7 @@ const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
 /** The counter of what an earlier attempt did of a phase. */
 const RESUMED_COUNTER: Partial<Record<JobPhase, Counter>> = { scatter: 'resumedBytes', shuffle: 'resumedOutputBytes' };
 
-export interface WatchedMachine {
+interface WatchedMachine {
   /** The gates whose permits the control words of the job have. */
   readonly gates: DeviceGates;
   readonly budgetBytes: number | undefined;

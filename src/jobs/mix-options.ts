@@ -18,7 +18,7 @@ import {
 } from '../plan/weights.js';
 import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
-export interface WeightRule extends InputGroup {
+interface WeightRule extends InputGroup {
   readonly weight: Weight;
 }
 

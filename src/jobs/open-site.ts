@@ -27,7 +27,7 @@ export interface OpenStream {
 }
 
 /** Temp data lies in private directories; the job leaves no files. */
-export interface JobStream extends OpenStream {
+interface JobStream extends OpenStream {
   readonly piles: RescatterTarget;
 }
 

@@ -28,8 +28,7 @@ export interface RunningShuffle {
   readonly tuning: Tuning;
 }
 
-export interface Pass1 {
-  readonly all: ScatterOutcome;
+export interface Pass1 extends ScatterOutcome {
   readonly seconds: number;
   readonly threads: Threads;
   readonly storage: PileStorage;
@@ -95,10 +94,13 @@ export async function runPass1({
     return scatterInputs(work, threads, kept);
   };
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
-  const { value: all, seconds } = await progress.during('scatter', plan.inputBytes, watched).catch((error: unknown) => {
-    throw isTooLargeToDraw(error) ? tooLargeToDrawFrom(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
-  });
-  all.beginnings.tell(prepared.inputs, 'output', request.onWarning);
-  const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds: all.recordEnds });
-  return { all, seconds, threads, storage, samples };
+  const { value: outcome, seconds } = await progress
+    .during('scatter', plan.inputBytes, watched)
+    .catch((error: unknown) => {
+      throw isTooLargeToDraw(error) ? tooLargeToDrawFrom(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
+    });
+  const { beginnings, recordEnds } = outcome.found;
+  beginnings.tell(prepared.inputs, 'output', request.onWarning);
+  const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds });
+  return { ...outcome, seconds, threads, storage, samples };
 }

@@ -14,7 +14,7 @@ import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
 import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
-export interface Pass2 {
+interface Pass2 {
   readonly output: ShuffledOutput;
   readonly seconds: number;
   readonly piles: ScatteredPiles;
@@ -26,14 +26,14 @@ export interface Pass2 {
 export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2> {
   const { site, prepared, progress, profile, scope, attempt } = job;
   const { request, inputIds, plan } = prepared;
-  const { all, storage, samples } = pass1;
+  const { found, storage, samples } = pass1;
   const { onWarning, unique, framing, isProfiled } = request;
   const rule = {
-    ...{ framing, unique, uniqueBy: equalityOf(request, all), tiesByBytes: inputIds !== undefined || unique },
+    ...{ framing, unique, uniqueBy: equalityOf(request, found), tiesByBytes: inputIds !== undefined || unique },
     ...{ rescatterTo: site.piles, hashesOutput: outlivesJob(site), isProfiled },
     sampledKeys: prepared.reportLog?.sampledKeys(),
   };
-  const toOpen = { piles: all, attempt, onWarning };
+  const toOpen = { piles: pass1.piles, attempt, onWarning };
   const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, scope.releases);
   const { threads } = opened;
   const distinct = await measureIfAsked(job, opened.work, threads);
@@ -47,7 +47,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
   const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
-  const planned = await planOutput(request, foundEnds(request, all), work, threads, keptNotes);
+  const planned = await planOutput(request, foundEnds(request, found), work, threads, keptNotes);
   const { piles } = planned.work;
   const layout = piles.hasDuplicates === true ? { ...planned.layout, ...inTurns(outlivesJob(site)) } : planned.layout;
   const deletesStripes = !(outlivesJob(site) && request.keepTemp);

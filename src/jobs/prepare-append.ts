@@ -35,7 +35,7 @@ import {
 import { TempDisks } from './temp-disks.js';
 import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
 
-export interface AppendRequest extends InputRequest, MachineRequest, TalkRequest {
+interface AppendRequest extends InputRequest, MachineRequest, TalkRequest {
   readonly generation: string;
   readonly replace: boolean;
 }

@@ -54,7 +54,7 @@ interface ListedPlaces {
 }
 
 /** What a job does while it is prepared, and a preview only looks at. */
-export interface PreparingSteps {
+interface PreparingSteps {
   readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
   /** Whether tasks of several machines do the job. */

@@ -22,7 +22,7 @@ const LEAST_TEMP_BYTES = 2 ** 30;
 export const FILES_OF_PROCESS = 48;
 export const FILES_OF_THREAD = 8;
 
-export interface AdvisedJob {
+interface AdvisedJob {
   readonly prepared: PreparedShuffle;
   readonly levels: number;
   /** Undefined: an input is a stream. */

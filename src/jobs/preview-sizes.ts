@@ -18,7 +18,7 @@ import type { PreviewedSplit } from './preview-report.js';
 import type { ShuffleRequest } from './request.js';
 import { sampleRecords } from './sample-records.js';
 
-export interface JobSizes {
+interface JobSizes {
   /** Records of all inputs. */
   readonly records: Expected;
   readonly recordBytes: Expected;
@@ -29,7 +29,7 @@ export interface JobSizes {
   readonly decodedBytes: readonly (number | undefined)[];
 }
 
-export interface SizedRecords {
+interface SizedRecords {
   readonly records: Expected;
   readonly bytes: Expected;
 }

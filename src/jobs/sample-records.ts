@@ -20,7 +20,7 @@ import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
 import type { Expected } from '../plan/sampled-records.js';
 import { exactly, partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
 
-export interface RecordSample {
+interface RecordSample {
   /** Records of all files, not only of the sample. */
   readonly records: Expected;
   /** About the sum of the field in them, in parts of 10^-15; 0 without one. */
@@ -36,7 +36,7 @@ export interface SampledFile {
 }
 
 /** How many windows there are, after half as many that tell where they should be. The more there are, the smaller. */
-export interface WindowSizes {
+interface WindowSizes {
   readonly windowBytes: number;
   readonly fewest: number;
   readonly most: number;

@@ -10,7 +10,7 @@ export interface SplitRequest {
   readonly shards: ShardRule;
 }
 
-export interface ShardRequest {
+interface ShardRequest {
   readonly shards: ShardRule | undefined;
   readonly splits: readonly SplitRequest[] | undefined;
 }

@@ -103,7 +103,7 @@ export async function shuffleStore(
 
 type StoreShuffleRequest = OutputRequest & MachineRequest & TalkRequest & { readonly isProfiled: boolean };
 
-export interface PreparedStoreShuffle {
+interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;

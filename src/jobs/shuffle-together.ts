@@ -82,7 +82,7 @@ export async function shuffleTogether(
   return { ...value, seconds: { total: seconds } };
 }
 
-export interface PreparedTogether {
+interface PreparedTogether {
   /** With the seed of a resumed attempt. */
   readonly request: TogetherRequest;
   readonly inputs: readonly Input[];

@@ -101,8 +101,8 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<Untim
   const { site, prepared, progress } = job;
   const { request, plan, control } = prepared;
   const pass1 = await runPass1(job);
-  const { all } = pass1;
-  await onCounts(all.counts);
+  const { found } = pass1;
+  await onCounts(found.counts);
   const pass2 = await runPass2(job, pass1);
   const { piles, distinct, output } = pass2;
 
@@ -110,7 +110,7 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<Untim
   const { records, bytes } = output.written;
   const checksum = checksumTextOf(output.written.checksum);
   const splits = summarizeSplits(pass2.splits, cuts);
-  prepared.reportLog?.passesDone({ all, written: output.totals, cuts });
+  prepared.reportLog?.passesDone({ piles: pass1.piles, recordEnds: found.recordEnds, written: output.totals, cuts });
   const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, output, summary, control));
   return {
@@ -120,15 +120,15 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<Untim
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: prepared.inputs.length,
-    groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups, request.shares?.unit),
-    blank: request.skipsBlank === true ? all.blank : undefined,
-    ...leftOutBy(request, all, distinct, output.written),
+    groups: prepared.weighing && found.groups && reportGroups(prepared.weighing, found.groups, request.shares?.unit),
+    blank: request.skipsBlank === true ? found.blank : undefined,
+    ...leftOutBy(request, pass1, distinct, output.written),
     workers: plan.memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
-    decoders: all.decoders,
+    decoders: found.decoders,
     ...reportShards({ records, splits }, commit.value),
-    resumed: resumedWork(prepared.earlier, all.resumedCount),
+    resumed: resumedWork(prepared.earlier, pass1.resumedCount),
   };
 }
 

@@ -17,7 +17,7 @@ import { commonExtension } from '../output/shard-names.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
 
-export type SiteRequest = OutputRequest & ResumeRequest;
+type SiteRequest = OutputRequest & ResumeRequest;
 
 export interface FilesSite {
   readonly kind: 'files';
@@ -42,7 +42,7 @@ export interface StreamSite {
 }
 
 /** What the job reads, as far as that decides where it writes. */
-export interface ReadPlaces {
+interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;

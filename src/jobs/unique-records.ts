@@ -3,6 +3,7 @@ import { withColumnNumber } from '../formats/selector.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import { deriveContentKey } from '../keys.js';
 import type { OutputLayout } from '../output/output-layout.js';
+import type { FoundInInputs } from '../passes/gathered-slices.js';
 import type { ScatterOutcome } from '../passes/scatter-pass.js';
 import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
 import { takeDistinct } from '../passes/take-distinct.js';
@@ -16,7 +17,7 @@ import type { ShuffleRequest } from './request.js';
 /** What tells equal records apart, once pass 1 has read the headers of all inputs; undefined: all bytes do. */
 export function equalityOf(
   { uniqueBy }: Pick<ShuffleRequest, 'uniqueBy'>,
-  { header }: Pick<ScatterOutcome, 'header'>,
+  { header }: Pick<FoundInInputs, 'header'>,
 ): ShuffleRequest['uniqueBy'] {
   return uniqueBy && withColumnNumber(uniqueBy, header && { path: 'the inputs', header });
 }
@@ -68,15 +69,16 @@ export function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' |
 /** The records of the inputs that the output lacks, and why. */
 export function leftOutBy(
   { headCount, repeat, unique }: ShuffleRequest,
-  all: ScatterOutcome,
+  { piles: all, found }: ScatterOutcome,
   kept: ScatteredPiles,
   written: TotalsSum,
 ): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
   const hasNoHead = headCount === undefined || repeat;
-  if (!unique) return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, all.leftOut), duplicates: undefined };
+  if (!unique)
+    return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, found.leftOut), duplicates: undefined };
   const distinct = kept.hasDuplicates === true ? written : kept;
   return {
     leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
-    duplicates: leftOutOf(all, distinct, all.leftOut),
+    duplicates: leftOutOf(all, distinct, found.leftOut),
   };
 }

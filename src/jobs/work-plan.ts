@@ -81,11 +81,11 @@ export const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
  */
 const MOST_PERMITS = 2 ** 16;
 
-export interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkRequest, 'signal'> {
+interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkRequest, 'signal'> {
   readonly seed: string;
 }
 
-export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
+interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
   readonly compression: object | undefined;
   readonly headCount: number | undefined;
   readonly repeat: boolean;
@@ -96,7 +96,7 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly uniqueBy?: { readonly selector: Selector } | undefined;
 }
 
-export interface JobNature {
+interface JobNature {
   /** Whether its output is on disk. */
   readonly hasFiles: boolean;
   readonly manifest: JobManifest | undefined;

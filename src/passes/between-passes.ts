@@ -17,8 +17,8 @@ import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js'
 import { type CutsToFit, cutsAt, fitCuts, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import { joinCuts, type PlannedSplit } from '../plan/splits.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
+import type { FoundInInputs } from './gathered-slices.js';
 import { measurePlaces, pileFinder } from './measure-piles.js';
-import type { ScatterOutcome } from './scatter-pass.js';
 import type { OutputForm, PilesWork, ScatteredPiles } from './shuffle-work.js';
 import { takeHead } from './take-head.js';
 import type { OnProfile } from './task-pool.js';
@@ -29,7 +29,7 @@ export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
 export function foundEnds(
   { header: spec }: { readonly header: HeaderSpec | undefined },
-  { header, beginnings: { markOfOutput } }: Pick<ScatterOutcome, 'header' | 'beginnings'>,
+  { header, beginnings: { markOfOutput } }: Pick<FoundInInputs, 'header' | 'beginnings'>,
 ): ShardEnds {
   const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
   const headerOf = (recordBytes: number) =>

@@ -31,7 +31,7 @@ export interface CommittedSlice {
 }
 
 /** Bounds for the ordinals in an index. */
-export interface JobSize {
+interface JobSize {
   readonly sliceCount: number;
   readonly inputCount: number;
 }
@@ -70,7 +70,7 @@ export interface KeptPileSets {
   readonly onDamage: (line: string) => void;
 }
 
-export interface CommittedSlicesQuery extends KeptPileSets {
+interface CommittedSlicesQuery extends KeptPileSets {
   readonly layout: PileSetLayout;
   readonly size: JobSize;
   readonly control: JobControl;

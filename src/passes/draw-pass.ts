@@ -58,7 +58,7 @@ export async function orderInMemory(
   return { memory, records: pieces.map(({ sum }) => sum.records) };
 }
 
-export interface DrawsWork {
+interface DrawsWork {
   readonly job: DrawsTask['job'];
   readonly ordered: OrderedRecords;
   readonly key: bigint;

@@ -30,7 +30,7 @@ export async function verifyFinishedRanges(
   await verifyRegions(place, ranges, threads, onWarning);
 }
 
-export async function verifyRegions(
+async function verifyRegions(
   place: Omit<ReadBackTask, 'regions'>,
   groups: readonly { readonly regions: readonly WrittenRegion[] }[],
   threads: Threads,

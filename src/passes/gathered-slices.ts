@@ -11,11 +11,18 @@ import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
+/** What the tasks found beside the piles. */
+export type FoundInInputs = Pick<
+  GatheredSlices,
+  'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'beginnings' | 'groups'
+>;
+
 interface GatherableWork extends ReadableInputs {
   readonly settings: Pick<ReadSettings, 'header'>;
 }
 
 export class GatheredSlices {
+  /** What decoded the parts of inputs that this attempt read, and how many parts each. */
   readonly decoders: Record<string, number> = {};
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;

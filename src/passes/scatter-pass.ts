@@ -10,15 +10,7 @@ import type { ScatterSettings } from '../../workers/settings.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { afterFailure } from '../cleanup.js';
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
-import type { Header } from '../formats/header.js';
-import type { Beginnings } from '../inputs/beginnings.js';
-import {
-  bytesWithCopies,
-  inputPart,
-  type LeftOut,
-  type ReadableInputs,
-  recordsWithCopies,
-} from '../inputs/input-part.js';
+import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
 import {
   commitPileSets,
@@ -34,9 +26,8 @@ import { type HeadPlan, largestKeyWith } from '../plan/head-plan.js';
 import type { Slice } from '../plan/slices.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
-import { bytesMissing, type InputCounts } from './coverage-check.js';
-import { GatheredSlices } from './gathered-slices.js';
-import type { GroupAmount } from './group-amounts.js';
+import { bytesMissing } from './coverage-check.js';
+import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './shuffle-work.js';
@@ -54,19 +45,11 @@ export interface ScatterWork extends ReadableInputs {
   readonly onWarning: (line: string) => void;
 }
 
-export interface ScatterOutcome extends ScatteredPiles {
-  readonly header: Header | undefined;
-  /** Where the records of each input end, in decoded bytes. */
-  readonly recordEnds: Float64Array;
-  readonly counts: InputCounts;
-  readonly leftOut: LeftOut;
-  readonly blank: LeftOut;
-  readonly beginnings: Beginnings;
+export interface ScatterOutcome {
+  readonly piles: ScatteredPiles;
+  readonly found: FoundInInputs;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
-  /** What decoded the parts of inputs that this attempt read, and how many parts each. */
-  readonly decoders: Readonly<Record<string, number>>;
-  readonly groups: readonly GroupAmount[] | undefined;
 }
 
 /** @param kept undefined: the caller commits all pile sets together, or removes them when the job ends. */
@@ -87,9 +70,7 @@ export async function scatterInputs(
     commits?.add({ slice, pileSet: result.pileSet });
   };
   await committing(commits, () => scatterSlices(work, threads, left, before, take));
-  const { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups } = gathered;
-  const found = { header, recordEnds, counts, decoders, leftOut, blank, beginnings, groups };
-  return { ...gathered.piles(), ...found, resumedCount };
+  return { piles: gathered.piles(), found: gathered, resumedCount };
 }
 
 /**
@@ -171,7 +152,7 @@ function unfilled(buffer: SharedArrayBuffer | undefined): SharedArrayBuffer | un
   return HeadLimit.create(headCount, largestKey);
 }
 
-export function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
+function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
   const { settings, attempt, keyOf } = work;
   const parts = (work.slices[slice] ?? []).map((part) => {
     const { count, records } = before(part);
@@ -273,10 +254,11 @@ export async function scatterHead(
   kept: KeptPileSets | undefined,
 ): Promise<ScatterOutcome> {
   const outcome = await scatterInputs(limited(work, head), threads, kept);
-  const isEnough = outcome.records >= head.headCount || outcome.leftOut.records === 0;
-  if (head.zeroBits === 0 || isEnough) return { ...outcome, keyScale: keyScaleOf(head) };
+  const { piles, found } = outcome;
+  const isEnough = piles.records >= head.headCount || found.leftOut.records === 0;
+  if (head.zeroBits === 0 || isEnough) return { ...outcome, piles: { ...piles, keyScale: keyScaleOf(head) } };
   const { layout } = work.settings;
-  for (const { name } of outcome.pileSets)
+  for (const { name } of piles.pileSets)
     for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
   const { control } = threads;
   control.count('scatteredBytes', -control.counted('scatteredBytes'));

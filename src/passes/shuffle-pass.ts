@@ -47,7 +47,7 @@ export interface KeptRanges {
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
 
-export interface WrittenPiles {
+interface WrittenPiles {
   /** Includes the regions of an earlier attempt. */
   readonly regions: WrittenRegion[];
   /** What the output has of each pile. */
@@ -142,7 +142,7 @@ async function writeRanges(
 }
 
 /** The task that writes a range, from `start` on and up to `end` in the output. */
-export function writeTask(
+function writeTask(
   work: ShuffleWork,
   range: PileRange,
   start: SinkStart | undefined,

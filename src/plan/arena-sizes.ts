@@ -32,13 +32,13 @@ export const LARGEST_ARENA_BYTES = 4 * 1024 * MIB - 4 * MIB;
 /** Pile sizes vary around their mean; piles with few records vary more. */
 const PILE_SKEW = 1.2;
 
-export interface Pass1Sizes {
+interface Pass1Sizes {
   readonly pileCount: number;
   readonly bufferBytes: number;
   readonly readBytes: number;
 }
 
-export interface Pass2Sizes {
+interface Pass2Sizes {
   readonly pileCount: number;
   readonly outputBytes: number;
 }

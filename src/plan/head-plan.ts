@@ -14,7 +14,7 @@ const DEVIATIONS = 8;
 /** If the head is a larger part of the records, nothing is left out. */
 const LARGEST_PART = 1 / 2;
 
-export interface HeadNeed {
+interface HeadNeed {
   readonly headCount: number;
   readonly records: number;
   /** Whether `records` comes from the inputs, at least from samples of them. */

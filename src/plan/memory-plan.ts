@@ -37,7 +37,7 @@ const MIB = 1024 * KIB;
 const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget with which a worker can do useful work. */
-export const SMALLEST_SHARE_BYTES = 4 * MIB;
+const SMALLEST_SHARE_BYTES = 4 * MIB;
 
 /** The calling thread ends work of this size before two threads have started. */
 export const INLINE_BYTES = 8 * MIB;

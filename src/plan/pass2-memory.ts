@@ -108,7 +108,7 @@ export function mayHaveRoomFor(need: MemoryNeed, long: LongNeed): boolean {
   return hasRoomFor(need, long, 0);
 }
 
-export interface RescatterBytes {
+interface RescatterBytes {
   /** Some thread writes at least this much, however much of the spare memory it gets. */
   readonly least: number;
   /** If all threads scatter their largest piles at the same time. */

@@ -11,7 +11,7 @@ export type ShardCuts = PlainCuts | SplitCuts;
 /** Cuts of an order without splits, or of one split. */
 export type PlainCuts = RankCuts | EvenCuts | FittedCuts;
 
-export interface RankCuts {
+interface RankCuts {
   readonly by: 'rank';
   readonly shardCount: number;
   readonly totalRecords: number;
@@ -19,14 +19,14 @@ export interface RankCuts {
 }
 
 /** Arithmetic cuts of shards of nearly equal size. */
-export interface EvenCuts {
+interface EvenCuts {
   readonly by: 'byte';
   readonly shardCount: number;
   readonly totalBytes: number;
 }
 
 /** Cuts at the beginnings of records. */
-export interface FittedCuts {
+interface FittedCuts {
   readonly by: 'byte';
   readonly shardCount: number;
   /** The bytes at which the shards from `firstShard` on begin. */
@@ -95,7 +95,7 @@ export function requireFewShards(shardCount: number, expected: string): void {
 }
 
 /** @param expected what makes few enough, such as an option and its least value. */
-export function tooManyShards(shardCount: number, expected: string): UsageError {
+function tooManyShards(shardCount: number, expected: string): UsageError {
   return new UsageError(
     `the output would have ${counted(shardCount, 'shard')}, more than ${MOST_SHARDS}; expected ${expected}`,
   );
@@ -218,7 +218,7 @@ export interface Crossing {
 }
 
 /** Finds the records across these bytes, which ascend. */
-export type MeasureCrossings = (bytes: readonly number[]) => Promise<readonly Crossing[]>;
+type MeasureCrossings = (bytes: readonly number[]) => Promise<readonly Crossing[]>;
 
 /**
  * The part of a shard that is kept free for the records across its ends. The first makes the fewest shards, and is nearly

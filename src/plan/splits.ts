@@ -71,7 +71,7 @@ export function splitBounds(rules: readonly SplitRule[], records: number, isHead
 }
 
 /** The ranks at which all splits but the first begin, where shares are parts of the number of records. */
-export function splitRanks(rules: readonly SplitRule[], records: number): readonly number[] {
+function splitRanks(rules: readonly SplitRule[], records: number): readonly number[] {
   if (rules.some((rule) => 'records' in rule)) return boundsByCounts(rules, records);
   const { before, sum } = sharesBefore(rules);
   return before.map((each) => Number((each * BigInt(records)) / sum));

@@ -50,7 +50,7 @@ export class Tally {
   }
 }
 
-export interface TallyOfPart {
+interface TallyOfPart {
   readonly records: number;
   readonly bytes: number;
   readonly checksum: bigint;

@@ -42,8 +42,8 @@ export async function commitManifest(
     }
     // The number of a lost state is not used again.
     const number = (lostState ?? state.number) + 1;
-    // In this order, as in all manifests so far.
     const { commits, removed, oldest, storeId } = { ...state, ...changed };
+    // The order of the fields is the order in the file.
     const next = { commits, removed, oldest, storeId, number, time: Date.now() };
     const path = join(directory, nameOfManifest(next.number));
     const bytes = encodeManifest(next);

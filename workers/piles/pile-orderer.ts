@@ -40,9 +40,9 @@ import { ScatterArena } from './scatter-arena.js';
 export const NO_LIMIT = (1n << 63n) - 1n;
 
 /** Called with the number of ordered records, and with what was dropped of the same stored records. */
-export type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
+type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
 
-export interface OrderablePile {
+interface OrderablePile {
   readonly pile: number;
   /**
    * Calls `emit` once for each part of the pile that is ordered alone.
@@ -51,7 +51,7 @@ export interface OrderablePile {
   order(emit: Emit): Promise<PileTally>;
 }
 
-export interface LevelPile {
+interface LevelPile {
   readonly merged: MergedPile;
   readonly layout: PileSetLayout;
   /** The product of the key scale and the pile counts of the levels above this one. The kernel takes it modulo 2^64. */
@@ -59,11 +59,11 @@ export interface LevelPile {
 }
 
 /** A pile of pass 1, which no level has scattered again. @param keyScale that of pass 1. */
-export function wholePile(merged: MergedPile, layout: PileSetLayout, keyScale = 1n): LevelPile {
+function wholePile(merged: MergedPile, layout: PileSetLayout, keyScale = 1n): LevelPile {
   return { merged, layout, parentScale: keyScale };
 }
 
-export interface OrdererParts {
+interface OrdererParts {
   readonly arena: Arena;
   readonly control: JobControl;
   readonly reader: MergedPileReader;

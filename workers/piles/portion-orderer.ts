@@ -20,14 +20,14 @@ export interface Portion {
   readonly rangeCount: number;
 }
 
-export interface OrderedPortion {
+interface OrderedPortion {
   readonly records: number;
   /** The records of the pile that come before them. */
   readonly recordsBefore: number;
   readonly storedBytes: number;
 }
 
-export interface PortionOrdererParts {
+interface PortionOrdererParts {
   readonly arena: Arena;
   readonly control: JobControl;
   readonly reader: MergedPileReader;

@@ -21,7 +21,7 @@ import type { SplitValues, ValueRule } from '../settings.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
-export interface ScatterSizes {
+interface ScatterSizes {
   /** Absent: the beginning of the arena. */
   readonly startAddress?: number;
   readonly pileCount: number;
@@ -37,7 +37,7 @@ export interface ScatterSizes {
   readonly uniqueBy?: ValueRule | undefined;
 }
 
-export type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
+type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
 
 export class ScatterArena implements RecordTaker {
   readonly window: ReadWindow;
@@ -130,7 +130,7 @@ export class ScatterArena implements RecordTaker {
   }
 }
 
-export function totalsOfTallies(view: DataView, tallies: number, pileCount: number): PileTotals {
+function totalsOfTallies(view: DataView, tallies: number, pileCount: number): PileTotals {
   const totals = emptyTotals(pileCount);
   for (let pile = 0; pile < pileCount; pile++) {
     const at = tallies + pile * TALLY_BYTES;

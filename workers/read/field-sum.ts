@@ -10,7 +10,7 @@ const PARTS_OF_ONE = 10n ** 15n;
 /** A value that is no number is shown up to here. */
 const MOST_SHOWN_BYTES = 40;
 
-export interface RecordWithoutNumber {
+interface RecordWithoutNumber {
   readonly address: number;
   /** What it has in the field, as text; undefined: it has no such field. */
   readonly value: string | undefined;

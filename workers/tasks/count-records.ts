@@ -17,7 +17,7 @@ import { whyUnfit } from '../read/unfit-record.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
-export interface CountRecordsTask {
+interface CountRecordsTask {
   readonly job: ReadSettings;
   readonly parts: readonly InputPart[];
   /** The field to add up. */

@@ -15,7 +15,7 @@ import type { LoadSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 
 /** Selects `count` ordered records of a pile, every `step`th from `first` on. */
-export interface Selection {
+interface Selection {
   readonly first: number;
   readonly step: number;
   readonly count: number;

@@ -13,7 +13,7 @@ import { readPart } from '../read/read-part.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
-export interface NoteTask {
+interface NoteTask {
   readonly job: ReadSettings;
   readonly part: Exclude<InputPart, { kind: 'stream' }>;
   /** The existing index file; `places` reserves room in it. */

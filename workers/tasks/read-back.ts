@@ -20,7 +20,7 @@ export interface ReadBackTask {
 }
 
 /** The checksums of the regions, in the form of `WrittenRegion`. */
-export type ReadBackResult = readonly string[];
+type ReadBackResult = readonly string[];
 
 export async function readBack({
   job,

@@ -10,7 +10,7 @@ import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './rep
 import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
 import { binomial, type RecordCounts, selfChecks, sum } from './self-check.js';
 
-export interface ReportCall {
+interface ReportCall {
   readonly request: ShuffleRequest;
   readonly command: string | undefined;
 }
@@ -26,7 +26,7 @@ export function reportData(
   const piles = outcome === undefined ? undefined : pileSizes(outcome, request);
   const sampleMissing = whyNoSample(result, request, log);
   const sample = sampleMissing === undefined && log !== undefined ? sampleOf(log, result) : [];
-  const recordEnds = outcome?.all.recordEnds;
+  const recordEnds = outcome?.recordEnds;
   const inputs = job?.inputs ?? [];
   return {
     format: 'pileshuf report',
@@ -82,7 +82,7 @@ function watchOf({ moments }: ReportLog, job: ReportedJob | undefined): ReportFa
   return { devices: job.inline ? [] : watched, moments };
 }
 
-function pileSizes({ all: { totals } }: PassOutcome, request: ShuffleRequest): PileSizes {
+function pileSizes({ piles: { totals } }: PassOutcome, request: ShuffleRequest): PileSizes {
   const records = [...totals.records];
   const count = records.reduce((all, each) => all + each, 0);
   const notExpected = whyNotUniform(request);
@@ -118,9 +118,9 @@ function whyNoSample(
 
 function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): SampledRecord[] {
   if (outcome === undefined) return [];
-  const { cuts, all } = outcome;
+  const { cuts, recordEnds } = outcome;
   const before = [0];
-  for (const bytes of all.recordEnds) before.push((before.at(-1) ?? 0) + bytes);
+  for (const bytes of recordEnds) before.push((before.at(-1) ?? 0) + bytes);
   const totalBytes = Math.max(1, before.at(-1) ?? 1);
   // Piles are a random part of the records, so bytes grow with ranks.
   const byteOfRank = result.bytes / Math.max(1, result.records);

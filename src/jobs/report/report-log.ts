@@ -29,7 +29,8 @@ export interface ReportedJob {
 
 export interface PassOutcome {
   /** The piles as pass 1 left them. */
-  readonly all: ScatteredPiles & { readonly recordEnds: Float64Array };
+  readonly piles: ScatteredPiles;
+  readonly recordEnds: Float64Array;
   /** What the output has of each pile. */
   readonly written: PileTotals;
   readonly cuts: ShardCuts;
