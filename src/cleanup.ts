@@ -42,6 +42,16 @@ async function releaseAll(releases: readonly Release[]): Promise<readonly unknow
   return failures;
 }
 
+/** For work that need not succeed: an error that pileshuf expects gives undefined. */
+export function ifPossible<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof PileshufError) return undefined;
+    throw error;
+  }
+}
+
 export function thenAlways<T>(work: () => T, after: () => void): T {
   let result: T;
   try {

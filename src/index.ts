@@ -11,7 +11,6 @@ export { type CheckOptions, type CheckReport, checkShuffled } from './checks/che
 export type { OrderTest } from './checks/order-tests.js';
 export type { OrderReport, OrderVerdict } from './checks/order-verdict.js';
 export {
-  type ReadOptions,
   type RecordDifference,
   type RecordDifferences,
   type RecordPlace,
@@ -21,6 +20,7 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
+export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
 export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
@@ -51,9 +51,7 @@ export {
 } from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
-export { TASK_KINDS, type TaskKind } from './cluster/task-arrays.js';
-export type { ClusterTaskProfile } from './cluster/task-profile.js';
-export type { TaskSteps, TimedTask } from './cluster/task-times.js';
+export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -88,6 +86,7 @@ export type {
   OutputCompression,
   PassSeconds,
   PhaseBytes,
+  ReadOptions,
   RecordKind,
   ReportFile,
   ShuffleOptions,
@@ -102,15 +101,13 @@ export type {
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
 export type {
   Advice,
-  Expected,
   MemberPreview,
   PreviewedDevice,
   PreviewedSplit,
   ShufflePreview,
   TogetherPreview,
 } from './jobs/preview-report.js';
-export { previewShuffle } from './jobs/preview-shuffle.js';
-export { previewTogether } from './jobs/preview-together.js';
+export { previewShuffle, previewTogether } from './jobs/preview-shuffle.js';
 export type {
   DeviceTraffic,
   ExpectedRange,
@@ -135,19 +132,19 @@ export {
 } from './jobs/store-upkeep.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
-export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
-export type { LoaderState } from './loader/loader-state.js';
-export { type OpenedStore, openStore } from './loader/open-store.js';
+export { type OpenedStore, openStore } from './loader/loader.js';
+export type { LoaderOptions, LoaderState, OpenStoreOptions } from './loader/loader-options.js';
 export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export { reportPage } from './report/page-of-report.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generations.js';
-export type { UnownedPileSets } from './store/seen-attempts.js';
+export type { UnownedPileSets } from './store/store-attempt.js';

@@ -13,7 +13,7 @@ export type OptionNamesBy<Choice extends { readonly by: string }> = {
  * @param owner has the options: `shuffle()`, or an option in backquotes that is an object.
  * @param given callers without types may pass anything.
  */
-export function requireKnownOptions(owner: string, given: unknown, names: Readonly<Record<string, true>>): void {
+export function requireKnownOptions(owner: string, given: unknown, names: Readonly<Record<string, unknown>>): void {
   if (typeof given !== 'object' || given === null) {
     const found = given === null ? 'null' : typeof given;
     throw new UsageError(`${owner}: expected an object with options, got ${found}`);

@@ -28,11 +28,11 @@ export class NumberWriter {
 
   /** The sum of the numbers of the last `write`, modulo 2^64. */
   get sum(): bigint {
-    return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersSum());
+    return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersSum.value);
   }
 
   get checksum(): bigint {
-    return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersChecksum());
+    return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersChecksum.value);
   }
 }
 

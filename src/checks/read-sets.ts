@@ -4,7 +4,6 @@ import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
-import { formatOf } from '../formats/record-format.js';
 import { describeForSlices } from '../inputs/cuts.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
@@ -15,9 +14,9 @@ import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inpu
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
-import { memoryNeedOfReading } from '../jobs/reading-memory.js';
 import type { InputRequest, MachineRequest, TalkRequest } from '../jobs/request.js';
-import { createReadControl } from '../jobs/work-plan.js';
+import { readRuleOf } from '../jobs/task-settings.js';
+import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
@@ -128,18 +127,17 @@ export async function passOver<T>(
   { releases }: JobScope,
   pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,
 ): Promise<T> {
-  const { decompressProgram, igzip, maxRecordBytes, signal } = request;
+  const { signal } = request;
   const { inline, readBytes } = plan;
   const control = createReadControl(inline, plan.spareBytes, deviceGates);
-  const stop = new JobStop(control, signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, signal, releases);
   const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
   // The slots are where the job that indexes has its blocks.
   const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
   const settings = {
     ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
-    ...{ ...formatOf(request), decompressProgram, igzip, maxRecordBytes, drawnKeys },
+    ...{ ...readRuleOf(request), drawnKeys },
   };
   const readable = sets.map(
     (set): RecordSet => ({

@@ -15,7 +15,7 @@ import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
-import type { ShuffleOptions } from '../jobs/options.js';
+import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../jobs/options.js';
 import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
@@ -23,26 +23,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
 import { drawHashKeys, type OpenedSets, openSets, passOver, type ReadRequest } from './read-sets.js';
 
-/** How records are read, and what the call may use. */
-export type ReadOptions = Pick<
-  ShuffleOptions,
-  | 'records'
-  | 'zeroTerminated'
-  | 'header'
-  | 'decompressProgram'
-  | 'igzip'
-  | 'maxRecordBytes'
-  | 'memoryBytes'
-  | 'workers'
-  | 'ioLimits'
-  | 'signal'
-  | 'onProgress'
-  | 'onWarning'
->;
-
-export interface VerifyOptions
-  extends ReadOptions,
-    Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude' | 'skipBlank'> {
+export interface VerifyOptions extends ReadOptions, FileChoiceOptions, Pick<ShuffleOptions, 'skipBlank'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
   readonly outputs: readonly NamedInput[];
   /** The files that they were made from, read in the same way. */

@@ -1,21 +1,21 @@
 /**
  * Verifies finished shards against their completion marker: the numbers of shards and records, the bytes, and the
- * checksum. Each split in a directory has a marker. Older versions left new directories without one; there the names of
- * the shards tell how many there must be.
+ * checksum. Each split in a directory has a marker. Without one, the names of the shards tell how many there must be.
  */
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
-import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
+import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT, prefixOfMarker } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../jobs/job.js';
+import type { ReadOptions } from '../jobs/options.js';
 import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { isNameOfShard } from '../output/shard-names.js';
 import { tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { drawHashKeys, openSets, passOver } from './read-sets.js';
-import { READ_OPTIONS, type ReadOptions, type VerifiedSide } from './verify-permutation.js';
+import { READ_OPTIONS, type VerifiedSide } from './verify-permutation.js';
 
 type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
 
@@ -102,12 +102,12 @@ function findSets(directory: string) {
     );
   const names = listNames(directory, 'input').sort();
   const marked = names.flatMap((name) => {
-    if (!name.endsWith(MARKER_ENDING)) return [];
+    const prefix = prefixOfMarker(name);
+    if (prefix === undefined) return [];
     const marker = join(directory, name);
     const text = readHead(marker, 'input', LONGEST_MARKER_BYTES).toString('latin1');
     if (!MARKER_TEXT.test(text)) return [];
     const { shards, ...expected }: Totals & { readonly shards: number } = JSON.parse(text);
-    const prefix = name.slice(name.startsWith('.') ? 1 : 0, -MARKER_ENDING.length);
     return [{ prefix, marker, expected, expectedShards: shards, ...shardsOf(prefix, shards, names) }];
   });
   const sets = marked.length > 0 ? marked : findUnmarked(names);

@@ -5,9 +5,10 @@
 import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.js';
+import type { ShuffleProgress } from '../jobs/options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
-import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
+import { type DisplayValues, flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
 import { parsePath } from './option-values.js';
 import type { Reporter } from './progress.js';
 
@@ -23,14 +24,22 @@ export interface CommandDefinition<Name extends CommandName> {
 export interface ParsedWords<Name extends CommandName> {
   readonly operands: readonly string[];
   readonly values: OptionValues<Name>;
+  readonly display: DisplayValues;
   readonly given: readonly OptionEntry[];
+}
+
+/** How the library tells of a job, and is told to stop it. */
+export interface Talk {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ShuffleProgress) => void;
+  readonly onWarning: (line: string) => void;
 }
 
 export interface CommandCall<Name extends CommandName> extends ParsedWords<Name> {
   /** The words after `pileshuf`, as typed. */
   readonly argv: readonly string[];
   readonly reporter: Reporter;
-  readonly signal: AbortSignal;
+  readonly talk: Talk;
   /** Sizes of the library's buffers, for tests. */
   readonly tuning: Partial<Tuning> | undefined;
 }
@@ -71,10 +80,13 @@ export function parseCommand<Name extends CommandName>(
   }
   requireOptions(name, given);
   refuseContradictions(name, given);
+  const { progress, quiet, json, ...values } = command.opts<DisplayValues & Record<string, unknown>>();
   return {
     kind: 'parsed',
     operands: command.args,
-    values: command.opts<OptionValues<Name>>(),
+    // Commander has put each under the name of what it sets.
+    values: values as OptionValues<Name>,
+    display: { progress, quiet, json },
     given: [...given.keys()],
   };
 }

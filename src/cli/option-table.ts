@@ -107,7 +107,20 @@ const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
 const lengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
+const progressStyle = oneOf('auto', 'bar', 'plain', 'json', 'none');
+export type ProgressStyle = (typeof progressStyle.words)[number];
 const kind = (recordKind: RecordKind): RecordKind => recordKind;
+
+/** Entries of one group that the same commands take. */
+function each<
+  const Group extends OptionGroup,
+  const Commands extends readonly CommandName[],
+  const Entries extends readonly Omit<OptionEntry, 'group' | 'commands'>[],
+>(group: Group, commands: Commands, entries: Entries) {
+  type Shared = { readonly group: Group; readonly commands: Commands };
+  const complete = entries.map((entry) => ({ ...entry, group, commands }));
+  return complete as readonly unknown[] as { readonly [Place in keyof Entries]: Entries[Place] & Shared };
+}
 
 // biome-ignore format: a table, of few lines an entry
 export const optionTable = [
@@ -172,37 +185,33 @@ export const optionTable = [
     help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
     group: 'Output', commands: SHUFFLERS,
   },
-  {
-    name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
-    help: 'write N shards; their record counts differ by at most 1; for splits, train=128,test=1',
-    group: 'Output', commands: OUTPUT_WRITERS,
-  },
-  {
-    name: 'shard-records', value: 'N', sets: 'shards.recordsPerShard', choice: 'shards', mayChange: true,
-    parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseRecords(text, flag) }) as const,
-    help: 'write N records to each shard, fewer to the last one',
-    group: 'Output', commands: OUTPUT_WRITERS,
-  },
-  {
-    name: 'shard-bytes', value: 'SIZE', sets: 'shards.maxShardBytes', choice: 'shards', mayChange: true,
-    parse: (text: string, flag: string) => ({ by: 'bytes', maxShardBytes: parseBytes(text, flag) }) as const,
-    help: 'write equal shards of at most SIZE; no record is cut',
-    group: 'Output', commands: OUTPUT_WRITERS,
-  },
-  {
-    name: 'compress', value: 'CODEC', sets: 'compress', parse: parseCompression, usualWords: ['none', 'gzip', 'zstd'],
-    help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
-    group: 'Output', commands: OUTPUT_WRITERS,
-  },
-  {
-    name: 'prefix', value: 'NAME', sets: 'shardPrefix', parse: parsePrefix,
-    help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
-    group: 'Output', commands: OUTPUT_WRITERS,
-  },
-  {
-    name: 'force', sets: 'force', help: 'replace existing outputs',
-    group: 'Output', commands: OUTPUT_WRITERS,
-  },
+  ...each('Output', OUTPUT_WRITERS, [
+    {
+      name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
+      help: 'write N shards; their record counts differ by at most 1; for splits, train=128,test=1',
+    },
+    {
+      name: 'shard-records', value: 'N', sets: 'shards.recordsPerShard', choice: 'shards', mayChange: true,
+      parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseRecords(text, flag) }) as const,
+      help: 'write N records to each shard, fewer to the last one',
+    },
+    {
+      name: 'shard-bytes', value: 'SIZE', sets: 'shards.maxShardBytes', choice: 'shards', mayChange: true,
+      parse: (text: string, flag: string) => ({ by: 'bytes', maxShardBytes: parseBytes(text, flag) }) as const,
+      help: 'write equal shards of at most SIZE; no record is cut',
+    },
+    {
+      name: 'compress', value: 'CODEC', sets: 'compress', parse: parseCompression, usualWords: ['none', 'gzip', 'zstd'],
+      help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
+    },
+    {
+      name: 'prefix', value: 'NAME', sets: 'shardPrefix', parse: parsePrefix,
+      help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
+    },
+    {
+      name: 'force', sets: 'force', help: 'replace existing outputs',
+    },
+  ]),
   {
     name: 'lengths', sets: 'withLengths', help: 'write the byte length of each record before it (u32, little-endian)',
     group: 'Output', commands: STREAM,
@@ -231,28 +240,26 @@ export const optionTable = [
     help: 'derive the seed from the first 1,024 bytes of FILE',
     group: 'Order', commands: [...SHUFFLERS, ...SHUF],
   },
-  {
-    name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
-    help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
-    default: '1',
-    group: 'Order', commands: SHUFFLERS,
-  },
-  {
-    name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
-    help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
-    group: 'Order', commands: SHUFFLERS,
-  },
-  {
-    name: 'key', value: 'KIND', sets: 'keys', ...oneOf('position', 'ordinal'),
-    help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
-    group: 'Order', commands: SHUFFLERS,
-  },
-  {
-    name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
-    help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
-    default: 'ordinal',
-    group: 'Order', commands: SHUFFLERS,
-  },
+  ...each('Order', SHUFFLERS, [
+    {
+      name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
+      help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
+      default: '1',
+    },
+    {
+      name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
+      help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
+    },
+    {
+      name: 'key', value: 'KIND', sets: 'keys', ...oneOf('position', 'ordinal'),
+      help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
+    },
+    {
+      name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
+      help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
+      default: 'ordinal',
+    },
+  ]),
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
@@ -265,47 +272,43 @@ export const optionTable = [
     help: 'id of an input, unique in the store; repeat it for each input, in order',
     group: 'Store', commands: ['pile'],
   },
-  {
-    name: 'generation', value: 'NAME', sets: 'generation',
-    help: 'generation to add the inputs to', default: "today's date, UTC",
-    group: 'Store', commands: STORE_WRITERS,
-  },
-  {
-    name: 'replace', sets: 'replace', help: 'replace inputs that the store already has',
-    group: 'Store', commands: STORE_WRITERS,
-  },
-  {
-    name: 'seed', value: 'STRING', sets: 'seed', help: 'seed of a new store', default: 'drawn',
-    group: 'Store', commands: STORE_WRITERS,
-  },
-  {
-    name: 'piles', value: 'N', sets: 'piles', parse: parseCount,
-    help: 'number of piles of a new store', default: 'derived from the expected bytes',
-    group: 'Store', commands: STORE_WRITERS,
-  },
-  {
-    name: 'expected-bytes', value: 'SIZE', sets: 'expectedBytes', parse: parseBytes,
-    help: 'bytes that a new store will hold', default: 'four times these inputs',
-    group: 'Store', commands: STORE_WRITERS,
-  },
-  {
-    name: 'keep', value: 'TIME', sets: 'rule.keepMilliseconds', choice: 'rule',
-    parse: (text: string, flag: string) => ({ keepMilliseconds: parseDuration(text, flag) }),
-    help: 'remove generations that are older: 30d, 12h, 4w',
-    group: 'Store', commands: EXPIRE,
-  },
-  {
-    name: 'before', value: 'DATE', sets: 'rule.before', choice: 'rule',
-    parse: (text: string) => ({ before: text }),
-    help: 'remove generations from before DATE: 2026-11-01, or 2026-11-01T06:00Z',
-    group: 'Store', commands: EXPIRE,
-  },
-  {
-    name: 'keep-last', value: 'N', sets: 'rule.keepLast', choice: 'rule',
-    parse: (text: string, flag: string) => ({ keepLast: parseCount(text, flag) }),
-    help: 'remove all generations but the last N',
-    group: 'Store', commands: EXPIRE,
-  },
+  ...each('Store', STORE_WRITERS, [
+    {
+      name: 'generation', value: 'NAME', sets: 'generation',
+      help: 'generation to add the inputs to', default: "today's date, UTC",
+    },
+    {
+      name: 'replace', sets: 'replace', help: 'replace inputs that the store already has',
+    },
+    {
+      name: 'seed', value: 'STRING', sets: 'seed', help: 'seed of a new store', default: 'drawn',
+    },
+    {
+      name: 'piles', value: 'N', sets: 'piles', parse: parseCount,
+      help: 'number of piles of a new store', default: 'derived from the expected bytes',
+    },
+    {
+      name: 'expected-bytes', value: 'SIZE', sets: 'expectedBytes', parse: parseBytes,
+      help: 'bytes that a new store will hold', default: 'four times these inputs',
+    },
+  ]),
+  ...each('Store', EXPIRE, [
+    {
+      name: 'keep', value: 'TIME', sets: 'rule.keepMilliseconds', choice: 'rule',
+      parse: (text: string, flag: string) => ({ keepMilliseconds: parseDuration(text, flag) }),
+      help: 'remove generations that are older: 30d, 12h, 4w',
+    },
+    {
+      name: 'before', value: 'DATE', sets: 'rule.before', choice: 'rule',
+      parse: (text: string) => ({ before: text }),
+      help: 'remove generations from before DATE: 2026-11-01, or 2026-11-01T06:00Z',
+    },
+    {
+      name: 'keep-last', value: 'N', sets: 'rule.keepLast', choice: 'rule',
+      parse: (text: string, flag: string) => ({ keepLast: parseCount(text, flag) }),
+      help: 'remove all generations but the last N',
+    },
+  ]),
   {
     name: 'grace', value: 'TIME', sets: 'graceMilliseconds', parse: parseDuration,
     help: 'keep removed data for this time, for programs that still read it', default: '1d',
@@ -317,40 +320,35 @@ export const optionTable = [
     group: 'Store', commands: ['gc'],
   },
 
-  {
-    name: 'epochs', value: 'N', sets: 'epochs', parse: parseCount,
-    help: 'stop after epoch N - 1', default: 'after the first epoch, or that of --start',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'epoch', value: 'N', sets: 'epoch', parse: parseWhole,
-    help: 'start with epoch N', default: '0, the global shuffle',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'rank', value: 'N', sets: 'rank', parse: parseWhole,
-    help: 'write the records i with i mod world size = N', default: '0',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'world-size', value: 'N', sets: 'worldSize', parse: parseCount,
-    help: 'number of ranks that share each epoch', default: '1',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'equalize', value: 'HOW', sets: 'equalize', ...oneOf('drop', 'pad'),
-    help: 'drop or pad records so that all ranks get the same count', default: 'counts differ by at most 1',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'start', value: 'STATE', sets: 'start', parse: parseState,
-    help: 'continue from a state, a JSON object, or from @FILE with one',
-    group: 'Epochs', commands: STREAM,
-  },
-  {
-    name: 'print-start', sets: 'printStart', help: 'print the state of the first record and exit',
-    group: 'Epochs', commands: STREAM,
-  },
+  ...each('Epochs', STREAM, [
+    {
+      name: 'epochs', value: 'N', sets: 'epochs', parse: parseCount,
+      help: 'stop after epoch N - 1', default: 'after the first epoch, or that of --start',
+    },
+    {
+      name: 'epoch', value: 'N', sets: 'epoch', parse: parseWhole,
+      help: 'start with epoch N', default: '0, the global shuffle',
+    },
+    {
+      name: 'rank', value: 'N', sets: 'rank', parse: parseWhole,
+      help: 'write the records i with i mod world size = N', default: '0',
+    },
+    {
+      name: 'world-size', value: 'N', sets: 'worldSize', parse: parseCount,
+      help: 'number of ranks that share each epoch', default: '1',
+    },
+    {
+      name: 'equalize', value: 'HOW', sets: 'equalize', ...oneOf('drop', 'pad'),
+      help: 'drop or pad records so that all ranks get the same count', default: 'counts differ by at most 1',
+    },
+    {
+      name: 'start', value: 'STATE', sets: 'start', parse: parseState,
+      help: 'continue from a state, a JSON object, or from @FILE with one',
+    },
+    {
+      name: 'print-start', sets: 'printStart', help: 'print the state of the first record and exit',
+    },
+  ]),
 
   {
     name: 'field', value: 'FIELD', sets: 'field',
@@ -367,99 +365,87 @@ export const optionTable = [
     help: 'records end in NUL instead of newline, in inputs and output',
     group: 'Records', commands: [...FRAMERS, ...SHUF],
   },
-  {
-    name: 'delimiter', value: 'STRING', sets: 'records.delimiter', choice: 'records',
-    parse: (text: string, flag: string) => kind({ by: 'delimiter', delimiter: parseDelimiter(text, flag) }),
-    help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'lines', sets: 'records', choice: 'records', constant: kind({ by: 'lines' }),
-    help: 'a record is a line, whatever an input looks like', default: 'lines; other formats are refused',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'lines-per-record', value: 'N', sets: 'records.linesPerRecord', choice: 'records',
-    parse: (text: string, flag: string) => kind({ by: 'lines', linesPerRecord: parseCount(text, flag) }),
-    help: 'a record is N lines',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'paragraphs', sets: 'records', choice: 'records', constant: kind({ by: 'paragraphs' }),
-    help: 'a record is a paragraph with the blank lines after it',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'csv', sets: 'records', choice: 'records', constant: kind({ by: 'csv' }),
-    help: 'a record is a CSV row; quoted newlines belong to it',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'fasta', sets: 'records', choice: 'records', constant: kind({ by: 'fasta' }),
-    help: 'a record is a FASTA sequence: a line with > and those up to the next one',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'fastq', sets: 'records', choice: 'records', constant: kind({ by: 'fastq' }),
-    help: 'a record is a FASTQ read of four lines, which are checked',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'record-size', value: 'BYTES', sets: 'records.recordBytes', choice: 'records',
-    parse: (text: string, flag: string) => kind({ by: 'size', recordBytes: parseCount(text, flag) }),
-    help: 'a record is BYTES long: token arrays, embeddings',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'length-prefixed', value: 'KIND', sets: 'records.prefix', choice: 'records',
-    words: lengthPrefix.words,
-    parse: (text: string, flag: string) => kind({ by: 'length-prefix', prefix: lengthPrefix.parse(text, flag) }),
-    help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'tfrecord', sets: 'records', choice: 'records', constant: kind({ by: 'tfrecord' }),
-    help: 'a record is a TFRecord; its checksums are verified',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'npy', sets: 'records', choice: 'records', constant: kind({ by: 'npy' }),
-    help: 'a record is a row of the array in a .npy file',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'webdataset', sets: 'records', choice: 'records', constant: kind({ by: 'webdataset' }),
-    help: 'a record is a sample of a tar file: members with the same name up to the first dot',
-    group: 'Records', commands: FRAMERS,
-  },
+  ...each('Records', FRAMERS, [
+    {
+      name: 'delimiter', value: 'STRING', sets: 'records.delimiter', choice: 'records',
+      parse: (text: string, flag: string) => kind({ by: 'delimiter', delimiter: parseDelimiter(text, flag) }),
+      help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
+    },
+    {
+      name: 'lines', sets: 'records', choice: 'records', constant: kind({ by: 'lines' }),
+      help: 'a record is a line, whatever an input looks like', default: 'lines; other formats are refused',
+    },
+    {
+      name: 'lines-per-record', value: 'N', sets: 'records.linesPerRecord', choice: 'records',
+      parse: (text: string, flag: string) => kind({ by: 'lines', linesPerRecord: parseCount(text, flag) }),
+      help: 'a record is N lines',
+    },
+    {
+      name: 'paragraphs', sets: 'records', choice: 'records', constant: kind({ by: 'paragraphs' }),
+      help: 'a record is a paragraph with the blank lines after it',
+    },
+    {
+      name: 'csv', sets: 'records', choice: 'records', constant: kind({ by: 'csv' }),
+      help: 'a record is a CSV row; quoted newlines belong to it',
+    },
+    {
+      name: 'fasta', sets: 'records', choice: 'records', constant: kind({ by: 'fasta' }),
+      help: 'a record is a FASTA sequence: a line with > and those up to the next one',
+    },
+    {
+      name: 'fastq', sets: 'records', choice: 'records', constant: kind({ by: 'fastq' }),
+      help: 'a record is a FASTQ read of four lines, which are checked',
+    },
+    {
+      name: 'record-size', value: 'BYTES', sets: 'records.recordBytes', choice: 'records',
+      parse: (text: string, flag: string) => kind({ by: 'size', recordBytes: parseCount(text, flag) }),
+      help: 'a record is BYTES long: token arrays, embeddings',
+    },
+    {
+      name: 'length-prefixed', value: 'KIND', sets: 'records.prefix', choice: 'records',
+      words: lengthPrefix.words,
+      parse: (text: string, flag: string) => kind({ by: 'length-prefix', prefix: lengthPrefix.parse(text, flag) }),
+      help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
+    },
+    {
+      name: 'tfrecord', sets: 'records', choice: 'records', constant: kind({ by: 'tfrecord' }),
+      help: 'a record is a TFRecord; its checksums are verified',
+    },
+    {
+      name: 'npy', sets: 'records', choice: 'records', constant: kind({ by: 'npy' }),
+      help: 'a record is a row of the array in a .npy file',
+    },
+    {
+      name: 'webdataset', sets: 'records', choice: 'records', constant: kind({ by: 'webdataset' }),
+      help: 'a record is a sample of a tar file: members with the same name up to the first dot',
+    },
+  ]),
   {
     name: 'skip-blank', sets: 'skipBlank',
     help: 'leave out records that are empty or white space, and count them',
     group: 'Records', commands: [...SHUFFLERS, ...STORE_WRITERS, 'verify'],
   },
-  {
-    name: 'header', value: 'N', sets: 'header.lines', choice: 'header',
-    parse: (text: string, flag: string): HeaderKind => ({ lines: parseCount(text, flag) }),
-    help: 'the first N lines of each input are its header',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'header-prefix', value: 'TEXT', sets: 'header.prefix', choice: 'header',
-    parse: (prefix: string): HeaderKind => ({ prefix }),
-    help: "the leading lines that begin with TEXT are the header of each input: '#' for VCF, '@' for SAM",
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'skip-bytes', value: 'N', sets: 'header.bytes', choice: 'header',
-    parse: (text: string, flag: string): HeaderKind => ({ bytes: parseCount(text, flag) }),
-    help: 'the first N bytes of each input are its header',
-    group: 'Records', commands: FRAMERS,
-  },
-  {
-    name: 'max-record', value: 'SIZE', sets: 'maxRecordBytes', parse: parseBytes, mayChange: true,
-    help: 'refuse longer records, at most 1984MiB', default: '1GiB',
-    group: 'Records', commands: FRAMERS,
-  },
+  ...each('Records', FRAMERS, [
+    {
+      name: 'header', value: 'N', sets: 'header.lines', choice: 'header',
+      parse: (text: string, flag: string): HeaderKind => ({ lines: parseCount(text, flag) }),
+      help: 'the first N lines of each input are its header',
+    },
+    {
+      name: 'header-prefix', value: 'TEXT', sets: 'header.prefix', choice: 'header',
+      parse: (prefix: string): HeaderKind => ({ prefix }),
+      help: "the leading lines that begin with TEXT are the header of each input: '#' for VCF, '@' for SAM",
+    },
+    {
+      name: 'skip-bytes', value: 'N', sets: 'header.bytes', choice: 'header',
+      parse: (text: string, flag: string): HeaderKind => ({ bytes: parseCount(text, flag) }),
+      help: 'the first N bytes of each input are its header',
+    },
+    {
+      name: 'max-record', value: 'SIZE', sets: 'maxRecordBytes', parse: parseBytes, mayChange: true,
+      help: 'refuse longer records, at most 1984MiB', default: '1GiB',
+    },
+  ]),
 
   {
     name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parsePaths,
@@ -480,22 +466,21 @@ export const optionTable = [
     help: 'shuffle files in one order that keeps them aligned, in a directory; repeat the option for more tuples of files',
     group: 'Input', commands: SHUFFLE,
   },
-  {
-    name: 'hidden', sets: 'hidden',
-    help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
-    group: 'Input', commands: DIRECTORY_READERS,
-  },
-  {
-    name: 'include', value: 'GLOB', sets: 'include', parse: parsePaths, isRepeatable: true,
-    help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
-    default: 'all, if they are of one kind',
-    group: 'Input', commands: DIRECTORY_READERS,
-  },
-  {
-    name: 'exclude', value: 'GLOB', sets: 'exclude', parse: parsePaths, isRepeatable: true,
-    help: 'leave out files and directories below directories that match, compared in the same way',
-    group: 'Input', commands: DIRECTORY_READERS,
-  },
+  ...each('Input', DIRECTORY_READERS, [
+    {
+      name: 'hidden', sets: 'hidden',
+      help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
+    },
+    {
+      name: 'include', value: 'GLOB', sets: 'include', parse: parsePaths, isRepeatable: true,
+      help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
+      default: 'all, if they are of one kind',
+    },
+    {
+      name: 'exclude', value: 'GLOB', sets: 'exclude', parse: parsePaths, isRepeatable: true,
+      help: 'leave out files and directories below directories that match, compared in the same way',
+    },
+  ]),
   {
     name: 'decompress-program', value: 'CMD', sets: 'decompressProgram', parse: parseDecompressProgram,
     help: "decode every input with CMD, such as 'xz -dc'",
@@ -542,27 +527,25 @@ export const optionTable = [
     help: 'publish the output as the tasks wrote it, without reading it back',
     group: 'Tasks', commands: PLANNERS,
   },
-  {
-    name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
-    help: 'which task of its kind, from 0 on',
-    default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',
-    group: 'Tasks', commands: TASK,
-  },
-  {
-    name: 'stride', value: 'W', sets: 'stride', parse: parseCount,
-    help: 'do the tasks I, I + W, I + 2W and so on, for an array of W indexes', default: 'only task I',
-    group: 'Tasks', commands: TASK,
-  },
-  {
-    name: 'wait', value: 'SECONDS', sets: 'waitSeconds', parse: parseWhole,
-    help: 'how long to wait for files of other machines to become visible', default: '60',
-    group: 'Tasks', commands: TASK,
-  },
-  {
-    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
-    help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
-    group: 'Tasks', commands: TASK,
-  },
+  ...each('Tasks', TASK, [
+    {
+      name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
+      help: 'which task of its kind, from 0 on',
+      default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',
+    },
+    {
+      name: 'stride', value: 'W', sets: 'stride', parse: parseCount,
+      help: 'do the tasks I, I + W, I + 2W and so on, for an array of W indexes', default: 'only task I',
+    },
+    {
+      name: 'wait', value: 'SECONDS', sets: 'waitSeconds', parse: parseWhole,
+      help: 'how long to wait for files of other machines to become visible', default: '60',
+    },
+    {
+      name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+      help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
+    },
+  ]),
   {
     name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
     help: 'directory on each node, for piles that do not fit in memory',
@@ -570,92 +553,77 @@ export const optionTable = [
     group: 'Tasks', commands: SLURM,
   },
 
-  {
-    name: 'partition', value: 'NAME', sets: 'partition', parse: parseWord,
-    help: 'where Slurm runs the tasks', default: "Slurm's default",
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'time', value: 'TIME', sets: 'time', parse: parseWord,
-    help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'mem', value: 'SIZE', sets: 'taskMemoryBytes', parse: parseSlurmMemory,
-    help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB, and 0 is all of a node',
-    default: '2G for each of its CPUs',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'commit-time', value: 'TIME', sets: 'commitTime', parse: parseWord,
-    help: 'the most time of the commit', default: 'that of a task',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'commit-mem', value: 'SIZE', sets: 'commitMemoryBytes', parse: parseSlurmMemory,
-    help: 'memory of the commit', default: 'that of a task',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'dependency', value: 'JOBS', sets: 'dependency', parse: parseWord,
-    help: 'plan and begin after other jobs, as sbatch writes it: afterok:123', default: 'plan and begin at once',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'env-command', value: 'COMMAND', sets: 'envCommand', parse: parseWord,
-    help: "what the shell of each task does first, as in --env-command='module load node'", default: 'nothing',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'account', value: 'NAME', sets: 'account', parse: parseWord,
-    help: 'whom Slurm charges', default: "Slurm's default",
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'qos', value: 'NAME', sets: 'qos', parse: parseWord,
-    help: 'quality of service', default: "Slurm's default",
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'constraint', value: 'FEATURES', sets: 'constraint', parse: parseWord,
-    help: 'what nodes must have', default: 'nothing',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'job-name', value: 'NAME', sets: 'jobName', parse: parseWord,
-    help: 'name of the jobs; the kind of the tasks is added', default: 'pileshuf',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'max-parallel', value: 'W', sets: 'maxParallel', parse: parseCount,
-    help: 'at most W tasks at once', default: 'as many as Slurm allows',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'sbatch-args', value: 'WORDS', sets: 'sbatchArgs', parse: parseSbatchArgs, isRepeatable: true,
-    help: "further options of sbatch, as in --sbatch-args='--exclude=n7 --nice'; repeat it for more",
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'log-dir', value: 'DIR', sets: 'logDir', parse: parsePath,
-    help: 'directory for a log of each task', default: 'logs in the job directory; it stays',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'wait', sets: 'wait',
-    help: 'follow the tasks to the end, and exit with 0 only if the output is there',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'dry-run', sets: 'dryRun',
-    help: 'print the calls of sbatch and the scripts; submit, plan and write nothing',
-    group: 'Slurm', commands: SLURM,
-  },
-  {
-    name: 'resume', sets: 'resume',
-    help: 'submit the tasks of the job in --job-dir that are not done',
-    group: 'Slurm', commands: SLURM,
-  },
+  ...each('Slurm', SLURM, [
+    {
+      name: 'partition', value: 'NAME', sets: 'partition', parse: parseWord,
+      help: 'where Slurm runs the tasks', default: "Slurm's default",
+    },
+    {
+      name: 'time', value: 'TIME', sets: 'time', parse: parseWord,
+      help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
+    },
+    {
+      name: 'mem', value: 'SIZE', sets: 'taskMemoryBytes', parse: parseSlurmMemory,
+      help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB, and 0 is all of a node',
+      default: '2G for each of its CPUs',
+    },
+    {
+      name: 'commit-time', value: 'TIME', sets: 'commitTime', parse: parseWord,
+      help: 'the most time of the commit', default: 'that of a task',
+    },
+    {
+      name: 'commit-mem', value: 'SIZE', sets: 'commitMemoryBytes', parse: parseSlurmMemory,
+      help: 'memory of the commit', default: 'that of a task',
+    },
+    {
+      name: 'dependency', value: 'JOBS', sets: 'dependency', parse: parseWord,
+      help: 'plan and begin after other jobs, as sbatch writes it: afterok:123', default: 'plan and begin at once',
+    },
+    {
+      name: 'env-command', value: 'COMMAND', sets: 'envCommand', parse: parseWord,
+      help: "what the shell of each task does first, as in --env-command='module load node'", default: 'nothing',
+    },
+    {
+      name: 'account', value: 'NAME', sets: 'account', parse: parseWord,
+      help: 'whom Slurm charges', default: "Slurm's default",
+    },
+    {
+      name: 'qos', value: 'NAME', sets: 'qos', parse: parseWord,
+      help: 'quality of service', default: "Slurm's default",
+    },
+    {
+      name: 'constraint', value: 'FEATURES', sets: 'constraint', parse: parseWord,
+      help: 'what nodes must have', default: 'nothing',
+    },
+    {
+      name: 'job-name', value: 'NAME', sets: 'jobName', parse: parseWord,
+      help: 'name of the jobs; the kind of the tasks is added', default: 'pileshuf',
+    },
+    {
+      name: 'max-parallel', value: 'W', sets: 'maxParallel', parse: parseCount,
+      help: 'at most W tasks at once', default: 'as many as Slurm allows',
+    },
+    {
+      name: 'sbatch-args', value: 'WORDS', sets: 'sbatchArgs', parse: parseSbatchArgs, isRepeatable: true,
+      help: "further options of sbatch, as in --sbatch-args='--exclude=n7 --nice'; repeat it for more",
+    },
+    {
+      name: 'log-dir', value: 'DIR', sets: 'logDir', parse: parsePath,
+      help: 'directory for a log of each task', default: 'logs in the job directory; it stays',
+    },
+    {
+      name: 'wait', sets: 'wait',
+      help: 'follow the tasks to the end, and exit with 0 only if the output is there',
+    },
+    {
+      name: 'dry-run', sets: 'dryRun',
+      help: 'print the calls of sbatch and the scripts; submit, plan and write nothing',
+    },
+    {
+      name: 'resume', sets: 'resume',
+      help: 'submit the tasks of the job in --job-dir that are not done',
+    },
+  ]),
 
   {
     name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory, mayChange: true,
@@ -695,23 +663,22 @@ export const optionTable = [
     group: 'Machine', commands: LIMITED,
   },
 
-  {
-    name: 'resume', sets: 'resume',
-    help: 'resume the unfinished job of this output, or start one that can be resumed',
-    group: 'Resume', commands: SHUFFLE,
-  },
-  {
-    name: 'job-dir', value: 'DIR', sets: 'jobDir', parse: parsePath,
-    help: 'directory for everything needed to resume', default: 'named after the output, beside the temp files',
-    group: 'Resume', commands: SHUFFLE,
-  },
-  {
-    name: 'keep-temp', sets: 'keepTemp', help: 'keep the job directory and temp files after success',
-    group: 'Resume', commands: SHUFFLE,
-  },
+  ...each('Resume', SHUFFLE, [
+    {
+      name: 'resume', sets: 'resume',
+      help: 'resume the unfinished job of this output, or start one that can be resumed',
+    },
+    {
+      name: 'job-dir', value: 'DIR', sets: 'jobDir', parse: parsePath,
+      help: 'directory for everything needed to resume', default: 'named after the output, beside the temp files',
+    },
+    {
+      name: 'keep-temp', sets: 'keepTemp', help: 'keep the job directory and temp files after success',
+    },
+  ]),
 
   {
-    name: 'progress', value: 'STYLE', sets: 'progress', ...oneOf('auto', 'bar', 'plain', 'json', 'none'),
+    name: 'progress', value: 'STYLE', sets: 'progress', ...progressStyle,
     help: 'auto, bar, plain, json or none (docs/RUNNING.md); auto draws no bar while records go to a pipe or terminal',
     default: 'auto',
     group: 'Progress', commands: TALKERS,
@@ -747,9 +714,16 @@ type ValueOf<E> = E extends { readonly constant: infer Constant }
       ? string
       : true;
 
-/** The values that a command gets: each option that was given, under the name of what it sets. */
+/** What a command shows, and how. The library has none of these options. */
+export interface DisplayValues {
+  readonly progress?: ProgressStyle | undefined;
+  readonly quiet?: true | undefined;
+  readonly json?: true | undefined;
+}
+
+/** The other values that a command gets: each option that was given, under the name of what it sets. */
 export type OptionValues<Name extends CommandName> = {
-  readonly [E in EntryOf<Name> as FieldOf<E>]?: ValueOf<E>;
+  readonly [E in EntryOf<Name> as Exclude<FieldOf<E>, keyof DisplayValues>]?: ValueOf<E>;
 };
 
 export function optionsOf(name: CommandName): readonly OptionEntry[] {

@@ -1,19 +1,11 @@
 import type { ClusterPlanOptions } from '../cluster/make-plan.js';
 import { UsageError } from '../errors.js';
-import type { ParsedWords } from './command.js';
+import type { ParsedWords, Talk } from './command.js';
 import { resolveInputIds, resolveInputs } from './input-list.js';
-import type { OptionValues } from './option-table.js';
 import { countOfRecords } from './option-values.js';
 import { readSeedFrom } from './random-seed.js';
 
-type Planner = 'cluster plan' | 'cluster slurm';
-
-/** The options of a plan, without those for what the command prints. */
-export type JobValues = Omit<OptionValues<'cluster plan'>, 'json' | 'progress' | 'quiet'>;
-
-export interface JobWords extends Omit<ParsedWords<Planner>, 'values'> {
-  readonly values: JobValues;
-}
+export interface JobWords extends Pick<ParsedWords<'cluster plan'>, 'operands' | 'values'> {}
 
 /** The inputs are as typed: no file that the words name is read. */
 export function askedJob({ operands, values }: JobWords) {
@@ -39,7 +31,7 @@ export function askedJob({ operands, values }: JobWords) {
 
 export async function readJob(
   words: JobWords,
-  { signal, onWarning }: { readonly signal: AbortSignal; readonly onWarning: (line: string) => void },
+  { signal, onWarning }: Pick<Talk, 'signal' | 'onWarning'>,
 ): Promise<ClusterPlanOptions> {
   const asked = { ...askedJob(words), signal, onWarning };
   const { inputLists = [], inputIds: rule, randomSource, mix } = words.values;

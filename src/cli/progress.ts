@@ -10,11 +10,10 @@ import type { ShuffleProgress } from '../jobs/options.js';
 import type { StopSignal } from './exit-code.js';
 import type { JobMeter, JobState, ProgressDisplay, TimedProgress } from './measured-job.js';
 import { jsonMessages, textMessages } from './messages.js';
+import type { ProgressStyle } from './option-table.js';
 import type { ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
 import { flagsAsTyped, type NameFlags } from './typed-flags.js';
-
-export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
 
 export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;

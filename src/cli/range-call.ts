@@ -10,7 +10,9 @@ const WITH_RANGE: ReadonlySet<string> = new Set([
   ...['workers', 'progress', 'quiet'],
 ]);
 
-export function rangeOptionsOf({ operands: [operand], values, given }: ParsedWords<'shuffle'>): RangeOptions {
+type Words = Pick<ParsedWords<'shuffle'>, 'operands' | 'values' | 'given'>;
+
+export function rangeOptionsOf({ operands: [operand], values, given }: Words): RangeOptions {
   const other = given.find(({ name }) => !WITH_RANGE.has(name));
   if (other !== undefined)
     throw new UsageError(
@@ -24,10 +26,9 @@ export function rangeOptionsOf({ operands: [operand], values, given }: ParsedWor
 }
 
 export async function runRangeCall(call: CommandCall<'shuffle'>): Promise<void> {
-  const { reporter, signal, tuning, values } = call;
+  const { reporter, talk, tuning, values } = call;
   const options = rangeOptionsOf(call);
   const seed = values.randomSource === undefined ? options.seed : await readSeedFrom(values.randomSource, false);
-  const talk = { signal, onProgress: reporter.progress, onWarning: reporter.warning };
   const report = await shuffleRange({ ...options, seed, ...talk }, tuning);
   reporter.done(describeRange(report), report);
 }

@@ -4,7 +4,7 @@ import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } 
 import type { RangeReport } from '../jobs/shuffle-range.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
-import type { UnownedPileSets } from '../store/seen-attempts.js';
+import type { UnownedPileSets } from '../store/store-attempt.js';
 import { describeEmptyShards } from './shard-words.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */

@@ -11,7 +11,7 @@ import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { watchSignals, watchStatusSignal } from './interruption.js';
 import { optionsOf } from './option-table.js';
-import { createReporter, type ReporterOptions } from './progress.js';
+import { createReporter } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 import { flagsAsTyped } from './typed-flags.js';
@@ -51,7 +51,6 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none', nameFlags }, stderr);
   const interruption = watchSignals(() => reporter.close());
   const ignoreStatusSignal = watchStatusSignal(() => void reporter.status());
-  const signal = interruption.abortSignal;
   let mixFile: string | undefined;
   try {
     requireUtf8(argv);
@@ -63,15 +62,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const {
-      progress: style,
-      quiet = command.name === 'shuf',
-      resume,
-      range,
-      dryRun,
-      mix,
-      output = '-',
-    }: ReportingValues = parsed.values;
+    const { progress: style, quiet = command.name === 'shuf' } = parsed.display;
+    const { resume, range, dryRun, mix, output = '-' }: ReportingValues = parsed.values;
     mixFile = mix;
     // Only the main command leaves jobs that can be resumed, and only with inputs.
     const leavesJobs = command === shuffleCommand && range === undefined;
@@ -88,7 +80,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     );
     await reporter.ready();
     const running = dryRun === true && command === shuffleCommand ? (await loaders.plan()).command : command;
-    await running.run({ ...parsed, argv, reporter, signal, tuning });
+    const talk = { signal: interruption.abortSignal, onProgress: reporter.progress, onWarning: reporter.warning };
+    await running.run({ ...parsed, argv, reporter, talk, tuning });
     return exitCodes.done;
   } catch (thrown) {
     nameMixFile(thrown, mixFile);
@@ -156,8 +149,6 @@ export function asksForJson(argv: readonly string[]): boolean {
 }
 
 interface ReportingValues {
-  readonly progress?: ReporterOptions['style'];
-  readonly quiet?: boolean;
   readonly resume?: boolean;
   readonly range?: unknown;
   readonly dryRun?: boolean;

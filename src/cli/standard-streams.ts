@@ -69,7 +69,7 @@ export async function printToStandardOutput(text: string): Promise<void> {
 export async function printReport(
   report: object,
   lines: readonly string[],
-  { json, quiet }: { readonly json?: true; readonly quiet?: true },
+  { json, quiet }: { readonly json?: true | undefined; readonly quiet?: true | undefined },
 ): Promise<void> {
   const shown = json === true ? [jsonLine(report)] : quiet === true ? [] : lines.map(oneLine);
   await printToStandardOutput(shown.map((line) => `${line}\n`).join(''));

@@ -7,35 +7,9 @@ import { countOfRecords } from './option-values.js';
 import { readSeedFrom } from './random-seed.js';
 import { describeTogether } from './report-text.js';
 
-const TOGETHER: ReadonlySet<string> = new Set([
-  ...[
-    'together',
-    'output',
-    'head-count',
-    'split',
-    'shards',
-    'shard-records',
-    'compress',
-    'force',
-    'seed',
-    'random-source',
-  ],
-  ...[
-    'zero-terminated',
-    'delimiter',
-    'lines',
-    'lines-per-record',
-    'paragraphs',
-    'csv',
-    'fasta',
-    'fastq',
-    'record-size',
-  ],
-  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes', 'max-record'],
-  ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
-  ...['resume', 'progress', 'quiet', 'dry-run', 'json'],
-]);
+const NO_MEANING = 'it has no meaning for tuples of files';
 
+/** The options that do not go with aligned files. */
 const REASONS: Readonly<Record<string, string>> = {
   'skip-blank': 'a line that is blank in one member may not be so in the others',
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
@@ -58,6 +32,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
   'keep-temp': 'the temp files of one member make way for the next; leave it out',
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
+  'input-range': NO_MEANING,
+  report: NO_MEANING,
 };
 
 export interface TogetherCall {
@@ -65,33 +41,27 @@ export interface TogetherCall {
   readonly randomSource: string | undefined;
 }
 
-export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle'>): TogetherCall | undefined {
+export function togetherCallOf({
+  operands,
+  values,
+  given,
+}: Pick<ParsedWords<'shuffle'>, 'operands' | 'values' | 'given'>): TogetherCall | undefined {
   const { together } = values;
   if (together === undefined) return undefined;
   for (const { name } of given) {
-    if (TOGETHER.has(name)) continue;
-    throw new UsageError(
-      `--${name} does not go with --together: ${REASONS[name] ?? 'it has no meaning for tuples of files'}`,
-    );
+    const reason = REASONS[name];
+    if (reason !== undefined) throw new UsageError(`--${name} does not go with --together: ${reason}`);
   }
   const [operand] = operands;
   if (operand !== undefined)
     throw new UsageError(
       `--together names all inputs, and ${operand} is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq`,
     );
-  const { output, headCount, splits, shards, compress, force, seed, resume } = values;
-  const { records, zeroTerminated, header } = values;
+  const { randomSource, dryRun: _, ...options } = values;
+  const { output, headCount } = options;
   if (output === undefined || output === '-')
     throw new UsageError('--together writes several files: name a directory with --output');
-  const { memoryBytes, tempDirs, tempCompress, workers, ioLimits, decompressProgram, igzip, maxRecordBytes } = values;
-  return {
-    options: {
-      ...{ together, output, headCount: countOfRecords(headCount), splits, shards, compress, force, seed, resume },
-      ...{ records, zeroTerminated, header, memoryBytes, tempDirs, tempCompress, workers, ioLimits },
-      ...{ decompressProgram, igzip, maxRecordBytes },
-    },
-    randomSource: values.randomSource,
-  };
+  return { options: { ...options, together, output, headCount: countOfRecords(headCount) }, randomSource };
 }
 
 export async function togetherJobOf({ options, randomSource }: TogetherCall): Promise<ShuffleTogetherOptions> {
@@ -100,9 +70,8 @@ export async function togetherJobOf({ options, randomSource }: TogetherCall): Pr
 
 export async function runTogetherCall(
   call: TogetherCall,
-  { reporter, signal, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'signal' | 'tuning'>,
+  { reporter, talk, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'talk' | 'tuning'>,
 ): Promise<void> {
-  const talk = { signal, onProgress: reporter.progress, onWarning: reporter.warning };
   const report = await shuffleTogether({ ...(await togetherJobOf(call)), ...talk }, tuning);
   reporter.done(describeTogether(report), report);
 }

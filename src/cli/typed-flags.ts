@@ -7,7 +7,8 @@ export function flagsAsTyped(argv: readonly string[]): NameFlags {
   const typed = shortFlagsIn(argv);
   return (message) =>
     typed.reduce(
-      (named, { name, short }) => named.replaceAll(new RegExp(`--${name}(?![\\w-])`, 'g'), `-${short}`),
+      // A message that has both forms keeps them.
+      (named, { name, short }) => named.replaceAll(new RegExp(`(?<!-${short}, )--${name}(?![\\w-])`, 'g'), `-${short}`),
       nameFlags(message),
     );
 }

@@ -7,10 +7,8 @@ import { makeOwnDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
 import { nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { SealedFormat } from '../io/sealed-format.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
-import { ATTEMPTS_NAME, CLUSTER_REMEDY } from './cluster-plan.js';
-import { TASK_KINDS, type TaskKind } from './task-arrays.js';
+import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
 
 const shape = object({
   kind: oneOf(...TASK_KINDS),
@@ -29,14 +27,7 @@ const shape = object({
 
 export type AttemptRecord = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
-  kind: 'attempt',
-  version: 1,
-  mostBytes: 2 ** 17,
-  role: 'temp',
-  shape,
-  remedy: CLUSTER_REMEDY,
-});
+const format = formatOfJob('attempt', 1, 2 ** 17, shape);
 
 const TELL_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;

@@ -26,8 +26,10 @@ import type { InputIds } from '../inputs/ids.js';
 import type { InputHeader } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { FileVersion } from '../io/files.js';
+import type { Shape } from '../io/json-shape.js';
 import { lstatPath } from '../io/paths.js';
 import { damagedFile, type Remedy, seal, unseal } from '../io/sealed-file.js';
+import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, readSmallFile } from '../io/small-file.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { OutputRequest, ShuffleRequest } from '../jobs/request.js';
@@ -35,6 +37,16 @@ import type { WorkPlan } from '../jobs/work-plan.js';
 import type { FilesPlace } from '../output/output-place.js';
 import type { Before } from '../passes/before-ranges.js';
 import type { Slice } from '../plan/slices.js';
+
+/**
+ * The arrays of tasks, in the order in which they run. `measure` has tasks only to keep one of equal records, `verify`
+ * only for an output too large for the commit.
+ */
+export const ARRAY_KINDS = ['scatter', 'measure', 'shuffle', 'verify'] as const;
+export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
+
+export type ArrayKind = (typeof ARRAY_KINDS)[number];
+export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** What a task needs of the options of the job. */
 export interface ClusterRequest
@@ -86,7 +98,7 @@ export interface ClusterPlan extends WorkPlan {
   readonly slices: readonly ClusterSlice[];
   readonly scatterTasks: readonly (readonly number[])[];
   /** 0: the job has no such array. */
-  readonly otherTasks: Readonly<Record<'measure' | 'shuffle' | 'verify', number>>;
+  readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
@@ -104,6 +116,10 @@ export interface ClusterPlan extends WorkPlan {
   readonly stagingDirectory: string;
   /** Whether the commit, or verify tasks before it, read the output back. */
   readonly readsBack: boolean;
+}
+
+export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
+  return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
 }
 
 export type ReadBackBy = 'verify' | 'commit' | 'nobody';
@@ -134,6 +150,16 @@ export const CLUSTER_REMEDY: Remedy = {
     'run all tasks with the version that planned the job, or remove the job directory and plan the job again',
   otherVersionCode: 'ERR_JOB_VERSION',
 };
+
+/** The format of a file of the job directory. */
+export function formatOfJob<T extends object>(
+  kind: string,
+  version: number,
+  mostBytes: number,
+  shape: Shape<T>,
+): SealedFormat<T> {
+  return new SealedFormat({ kind, version, mostBytes, role: 'temp', shape, remedy: CLUSTER_REMEDY });
+}
 
 export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {
   const bytes = seal(PLAN_OF_TASKS.kind, VERSION, { program: programVersion(), plan: toJsonValue(plan) });

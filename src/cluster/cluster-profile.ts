@@ -5,7 +5,6 @@ import { UsageError } from '../errors.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { reasonOf } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import type { JobScope } from '../jobs/job.js';
 import type { PassSeconds } from '../jobs/options.js';
 import {
   refusalOf,
@@ -17,10 +16,10 @@ import {
 import { type FilesPlace, requireOutside } from '../output/output-place.js';
 import { PHASES } from '../phase-clock.js';
 import type { ProfilePlace } from './cluster-plan.js';
+import { ARRAY_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
-import { ARRAY_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
-import { type ClusterTaskProfile, readProfile } from './task-profile.js';
 import type { TaskSteps } from './task-times.js';
+import { type ClusterTaskProfile, readProfile } from './task-times.js';
 
 /** The tasks of one kind; sums leave out those that are missing. */
 export interface ClusterPassProfile {
@@ -51,9 +50,8 @@ export interface ClusterProfile {
 
 /** The output is complete by then, so a failure is a warning. */
 export function writeClusterProfile(
-  { directory, plan, times }: ClusterJob,
+  { directory, plan, times, scope }: ClusterJob,
   { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,
-  { warn }: JobScope,
 ): void {
   if (plan.profile === undefined) return;
   const { path, mayReplace } = plan.profile;
@@ -75,7 +73,7 @@ export function writeClusterProfile(
   try {
     writeWhole(path, `${JSON.stringify(profile, undefined, 1)}\n`, mayReplace);
   } catch (error) {
-    warn(new Error(`\`profile\` ${path}: cannot write it: ${reasonOf(error)}; the output is complete`));
+    scope.warn(new Error(`\`profile\` ${path}: cannot write it: ${reasonOf(error)}; the output is complete`));
   }
 }
 

@@ -2,12 +2,19 @@ import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
 import type { AttemptRecord } from './attempt-log.js';
 import { readAttempts } from './attempt-log.js';
-import { type ReadBackBy, readBackBy } from './cluster-plan.js';
+import {
+  ARRAY_KINDS,
+  type ArrayKind,
+  type ReadBackBy,
+  readBackBy,
+  type TaskKind,
+  taskCountOf,
+} from './cluster-plan.js';
 import type { ClusterOutput } from './commit-job.js';
 import { isCleanedUp, readCommittedNote } from './committed-job.js';
 import { findPlan } from './open-job.js';
-import { readSlurmNote } from './slurm-note.js';
-import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf, unfinishedTasks } from './task-arrays.js';
+import { readSlurmNote } from './slurm-settings.js';
+import { unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 export interface PassStatus {
@@ -114,7 +121,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
       failedAt: timeOf(toldAt),
       error: error ?? '',
     })),
-    logDir: readSlurmNote(directory)?.logDirectory,
+    logDir: readSlurmNote(directory)?.logDir,
     output: undefined,
   };
 }

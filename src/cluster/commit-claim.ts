@@ -7,14 +7,12 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, replaceDurably } from '../io/small-file.js';
+import { createOnce, replaceDurably } from '../io/small-file.js';
 import { identifyThisProcess, isRunning } from '../machine/process-identity.js';
 import type { JobStop } from '../passes/threads.js';
-import { CLUSTER_REMEDY, COMMITTING_NAME } from './cluster-plan.js';
+import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
 import { isCommitted, notReady } from './open-job.js';
 import type { Patience } from './until-visible.js';
 
@@ -30,14 +28,7 @@ const shape = object({
 
 type Claim = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
-  kind: 'cluster-claim',
-  version: 1,
-  mostBytes: 2 ** 12,
-  role: 'temp',
-  shape,
-  remedy: CLUSTER_REMEDY,
-});
+const format = formatOfJob('cluster-claim', 1, 2 ** 12, shape);
 
 const BEAT_MILLISECONDS = 2000;
 /** In this time a process at work changes its claim, even if it is slow. */
@@ -109,13 +100,10 @@ export class CommitClaim {
 }
 
 async function claimOrTakeOver(directory: string, claim: Claim, patience: Patience): Promise<void> {
-  try {
-    await createDurably(directory, COMMITTING_NAME, format.seal(claim));
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-    await requireLeft(directory, patience);
-    await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
-  }
+  const bytes = format.seal(claim);
+  if (await createOnce(directory, COMMITTING_NAME, bytes)) return;
+  await requireLeft(directory, patience);
+  await replaceDurably(directory, COMMITTING_NAME, bytes);
 }
 
 /** Returns when the process of the claim is surely gone. */

@@ -6,7 +6,6 @@ import { moveIntoPlace } from '../io/durable.js';
 import { openStagedOutput, shortenFile, versionOf, withFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import type { JobScope } from '../jobs/job.js';
 import type { SplitReport } from '../jobs/options.js';
 import { reportShards, summarizeSplits } from '../jobs/split-report.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
@@ -16,7 +15,6 @@ import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-
 import { StagedOutput } from '../output/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../passes/sample-places.js';
 import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
-import type { AttemptLog } from './attempt-log.js';
 import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
@@ -48,13 +46,8 @@ export interface ClusterOutput {
 }
 
 /** @returns undefined if another process has committed the job meanwhile. */
-export async function commitJob(
-  job: ClusterJob,
-  log: AttemptLog,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<ClusterOutput | undefined> {
-  const { directory, plan, patience, stop, gates } = job;
+export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefined> {
+  const { directory, plan, patience, stop, gates, log, scope } = job;
   // When outputs move, or the job is committed, all tasks were done.
   const isOver = () => isCommitted(directory) || readJournal(directory) !== undefined;
   await requireWritten(job, isOver);
@@ -67,9 +60,7 @@ export async function commitJob(
   const staged = new StagedOutput(place, directories, gates.gateOf(plan.stagingDirectory, 'output'));
   const noted = readJournal(directory);
   const { journal, duplicates, blank } =
-    noted === undefined
-      ? await prepareMoves(job, staged, log, scratchDir, scope)
-      : { journal: noted, duplicates: undefined, blank: undefined };
+    noted === undefined ? await prepareMoves(job, staged) : { journal: noted, duplicates: undefined, blank: undefined };
   const shards = await staged.finish(journal);
   const output = { ...reportOf(plan, journal, shards), duplicates, blank };
   const { records, bytes, seed, checksum } = output;
@@ -79,7 +70,7 @@ export async function commitJob(
     readBackBy: readBackBy(plan),
     ...summary,
   });
-  writeClusterProfile(job, output, scope);
+  writeClusterProfile(job, output);
   log.stop();
   // Its last change must not come after the removal.
   await claim.release().catch(scope.warn);
@@ -90,18 +81,15 @@ export async function commitJob(
 async function prepareMoves(
   job: ClusterJob,
   staged: StagedOutput,
-  log: AttemptLog,
-  scratchDir: string,
-  scope: JobScope,
 ): Promise<Pick<ClusterOutput, 'duplicates' | 'blank'> & { readonly journal: CommitJournal }> {
   const { plan, control } = job;
   const records = readShuffleRecords(job);
-  const decided = await decideOutput(job, log.attempt, scratchDir, scope);
+  const decided = await decideOutput(job);
   const { work, layout, splits, found, duplicates, threads } = decided;
   found.beginnings.tell(job.inputs, 'output', job.onWarning);
   const { piles } = work;
   await requireNoJoins(records, work);
-  await requireUndamaged(job, records, readBackBy(plan) === 'commit' ? threads : undefined, log);
+  await requireUndamaged(job, records, readBackBy(plan) === 'commit' ? threads : undefined);
   await completeFiles(job, staged, decided, records);
   const { shardCount } = layout.cuts;
   const moves = await staged.prepareCommit(

@@ -1,14 +1,12 @@
 /** What stays of a job when its outputs have their names: a marker that says so. All else goes. */
 import { join } from 'node:path';
 import { removeDirectory } from '../io/directories.js';
-import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
-import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, isNameOfAttempt } from '../io/small-file.js';
+import { createOnce, isNameOfAttempt } from '../io/small-file.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
-import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME } from './cluster-plan.js';
+import { ATTEMPTS_NAME, COMMITTED_NAME, DATA_NAME, formatOfJob, PLAN_NAME } from './cluster-plan.js';
 
 const shape = object({
   stagingDirectory: text,
@@ -23,22 +21,11 @@ const shape = object({
 
 export type CommittedNote = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
-  kind: MARK_OF_TASKS.kind,
-  version: 2,
-  mostBytes: 2 ** 20,
-  role: 'temp',
-  shape,
-  remedy: CLUSTER_REMEDY,
-});
+const format = formatOfJob(MARK_OF_TASKS.kind, 2, 2 ** 20, shape);
 
 export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
-  try {
-    await createDurably(jobDirectory, COMMITTED_NAME, format.seal(note));
-  } catch (error) {
-    // Another attempt was first, after the same moves.
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  // Another attempt may be first, after the same moves.
+  await createOnce(jobDirectory, COMMITTED_NAME, format.seal(note));
 }
 
 export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {

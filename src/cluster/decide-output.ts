@@ -1,55 +1,29 @@
-/**
- * What every shuffle task and the commit decide between the passes: which records the output has, where splits begin,
- * how it is cut. All of it follows from the piles, so each may find it. Where that takes reading piles, the first that
- * is done notes it, and later ones use the note.
- */
-import { NameTakenError } from '../io/durable.js';
-import {
-  readCutsNote,
-  readHeadNote,
-  readSplitsNote,
-  writeCutsNote,
-  writeHeadNote,
-  writeSplitsNote,
-} from '../job-directory/notes.js';
-import type { JobScope } from '../jobs/job.js';
-import type { OutputLayout } from '../output/output-layout.js';
-import { foundEnds, planOutput } from '../passes/between-passes.js';
-import { cutOutput } from '../passes/cut-output.js';
-import { type FoundSplit, findSplits } from '../passes/find-splits.js';
+/** What every shuffle task and the commit decide between the passes. The first that is done notes it for the others. */
+import { type KeptNotes, readNote } from '../job-directory/notes.js';
+import { foundEnds, type OutputPlan, planOutput } from '../passes/between-passes.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
-import { leftOutOf, takeHead } from '../passes/take-head.js';
+import { leftOutOf } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { gatherScattered, openPilesOfJob, type Scattered } from './job-piles.js';
 import { gatherMeasured } from './measure-part.js';
 import type { ClusterJob } from './open-job.js';
-import { openPiles } from './open-piles.js';
-import { gatherScattered, type Scattered } from './scattered.js';
 
-export interface DecidedOutput {
-  /** Its piles are those of the output alone. */
-  readonly work: PilesWork & Pick<ShuffleWork, 'samples'>;
-  readonly layout: OutputLayout;
-  readonly splits: readonly FoundSplit[] | undefined;
+export interface DecidedOutput extends OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>> {
   readonly found: Scattered['found'];
   /** The records dropped because an equal one is kept. Undefined: equal records stay. */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly threads: Threads;
 }
 
-export async function decideOutput(
-  job: ClusterJob,
-  attempt: string,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<DecidedOutput> {
+export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { plan, directory, keyOf, inputs, signal } = job;
   const { request } = plan;
   const { piles: all, found } = await gatherScattered(job);
   const distinct = await gatherMeasured(job, all);
   const duplicates = request.unique ? leftOutOf(all, distinct, found.leftOut) : undefined;
-  const { work: toCut, threads } = await openPiles(job, distinct, attempt, scratchDir, scope);
+  const { work, threads } = await openPilesOfJob(job, distinct);
   const samples = sampleSourceOf(request.framing, {
     inputs,
     recordEnds: found.recordEnds,
@@ -57,34 +31,12 @@ export async function decideOutput(
     keys: request.keys,
     signal,
   });
-  const keptHead = keptNote(readHeadNote(directory), directory, writeHeadNote);
-  const head = await takeHead(request, toCut, threads, keptHead);
-  const work = { ...toCut, piles: head, samples };
-  const keptSplits = keptNote(readSplitsNote(directory), directory, writeSplitsNote);
-  const splits = await findSplits(request, work, threads, keptSplits);
-  const outputPlan = planOutput(request, head, foundEnds(request, found), splits);
-  const keptCuts = keptNote(readCutsNote(directory, { mostShards: MOST_SHARDS }), directory, writeCutsNote);
-  const cuts = await cutOutput(outputPlan, work, threads, keptCuts);
-  const { ends, recordBytes, compression } = outputPlan;
-  return { work, layout: { ends, recordBytes, compression, cuts }, splits, found, duplicates, threads };
-}
-
-/** A note that every task would make alike. */
-function keptNote<Note>(
-  found: Note | undefined,
-  directory: string,
-  write: (directory: string, note: Note) => Promise<void>,
-) {
-  return {
-    found,
+  const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
+  const notes: KeptNotes = {
+    jobDirectory: directory,
     hasFinishedRanges: false,
-    write: async (note: Note) => {
-      try {
-        await write(directory, note);
-      } catch (error) {
-        // Another task was first, with the same note.
-        if (!(error instanceof NameTakenError)) throw error;
-      }
-    },
+    found: (name) => readNote(directory, name, limits),
   };
+  const decided = await planOutput(request, foundEnds(request, found), { ...work, samples }, threads, notes);
+  return { ...decided, found, duplicates, threads };
 }

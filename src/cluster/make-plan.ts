@@ -18,7 +18,6 @@
  */
 import { isAbsolute, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
-import { formatOf } from '../formats/record-format.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobControl } from '../job-control.js';
@@ -27,7 +26,7 @@ import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
 import { MOST_WORKERS, type OutputRequest } from '../jobs/request.js';
-import { scatterSettings } from '../jobs/task-settings.js';
+import { readRuleOf, scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../jobs/work-plan.js';
 import type { KeyRule } from '../keys.js';
@@ -202,12 +201,10 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const { compression, shards, splits, ...asked } = prepared.request;
-  const { decompressProgram, igzip, maxRecordBytes } = asked;
   const { keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel } = asked;
-  const read = { ...formatOf(asked), decompressProgram, igzip, maxRecordBytes };
   const made: ClusterPlan = {
     request: {
-      ...{ ...read, keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel },
+      ...{ ...readRuleOf(asked), keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel },
       ...{ headCount: asked.headCount, shards, splits, compression },
     },
     inputs: inputsToRead.map(inputOf),
@@ -326,13 +323,12 @@ async function lookBefore(
   scope: JobScope,
 ): Promise<BeforePart> {
   const { request, plan, control } = prepared;
-  const stop = new JobStop(control, request.signal);
-  scope.releases.push(() => stop.release());
+  const stop = new JobStop(control, request.signal, scope.releases);
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: 0 };
   const threads = await startThreads(size, { control, stop }, () => {}, scope.releases);
   const layout = { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '' };
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const settings = scatterSettings(threads, plan, request, piling, false, false);
+  const settings = scatterSettings(threads, plan, request, piling, { keepsPileSets: false });
   return lookBeforeRanges(
     { ...prepared, slices, settings, ...(request.keys !== undefined && { keys: request.keys }) },
     threads,

@@ -4,23 +4,17 @@
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { NameTakenError } from '../io/durable.js';
 import { list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 import { distinctTally } from '../job-directory/notes.js';
-import type { JobScope } from '../jobs/job.js';
-import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
-import { bytesOfPart } from '../passes/shuffle-work.js';
+import { bytesOfPart, type ScatteredPiles, scatteredPiles } from '../passes/shuffle-work.js';
 import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../passes/take-distinct.js';
 import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { shareOfPiles } from '../plan/task-shares.js';
-import type { AttemptLog } from './attempt-log.js';
-import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
+import { CLUSTER_REMEDY, formatOfJob, recordNameOf, taskCountOf } from './cluster-plan.js';
+import { gatherScattered, openPilesOfJob } from './job-piles.js';
 import type { ClusterJob } from './open-job.js';
-import { openPiles } from './open-piles.js';
-import { gatherScattered } from './scattered.js';
-import { readVisible, requireDone, taskCountOf } from './task-arrays.js';
+import { readVisible, requireDone } from './task-arrays.js';
 
 const shape = object({
   first: wholeNumber(),
@@ -29,28 +23,15 @@ const shape = object({
 
 type MeasureRecord = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
-  kind: 'cluster-measure',
-  version: 2,
-  mostBytes: 2 ** 24,
-  role: 'temp',
-  shape,
-  remedy: CLUSTER_REMEDY,
-});
+const format = formatOfJob('cluster-measure', 2, 2 ** 24, shape);
 
 /** @returns the bytes of the records that this attempt looked at; undefined if the task was done before. */
-export async function measurePart(
-  job: ClusterJob,
-  index: number,
-  log: AttemptLog,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<number | undefined> {
-  const { directory, plan } = job;
+export async function measurePart(job: ClusterJob): Promise<number | undefined> {
+  const { directory, plan, index, log } = job;
   if (readRecord(directory, index) !== undefined) return undefined;
   const { piles } = await gatherScattered(job);
   const { totals } = piles;
-  const { work, threads } = await openPiles(job, piles, log.attempt, scratchDir, scope);
+  const { work, threads } = await openPilesOfJob(job, piles);
   const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
   const bytes = bytesOfPart(totals, part);
   let measuredBytes = 0;
@@ -84,12 +65,7 @@ function readRecord(directory: string, task: number): MeasureRecord | undefined 
 }
 
 async function noteFirst(directory: string, task: number, own: MeasureRecord): Promise<void> {
-  try {
-    await createDurably(directory, recordNameOf('measure', task), format.seal(own));
-    return;
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  if (await createOnce(directory, recordNameOf('measure', task), format.seal(own))) return;
   const first = readRecord(directory, task);
   // Not visible yet: nobody knows.
   if (first === undefined || JSON.stringify(first) === JSON.stringify(own)) return;

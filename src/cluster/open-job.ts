@@ -15,31 +15,37 @@ import { createControl } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
-import { type ClusterPlan, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readClusterPlan } from './cluster-plan.js';
+import { AttemptLog } from './attempt-log.js';
+import {
+  type ClusterPlan,
+  COMMITTED_NAME,
+  DATA_NAME,
+  PLAN_NAME,
+  readClusterPlan,
+  type TaskKind,
+} from './cluster-plan.js';
 import type { TaskTimes } from './task-times.js';
 import type { Patience } from './until-visible.js';
 
-/** How a task talks to its caller. */
-export interface TaskTalk {
+/** One attempt at a task. */
+export interface TaskAttempt {
+  readonly kind: TaskKind;
+  /** 0 of a commit. */
+  readonly index: number;
+  /** A directory on this machine, for piles that are too large. */
+  readonly scratchDir: string;
+  readonly patience: Patience;
+  readonly times: TaskTimes;
+  readonly scope: JobScope;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
-  readonly times: TaskTimes;
 }
 
-/** A task, before its job is opened. */
-export interface TaskInSight {
-  /** The index of a scatter task; undefined: a task that reads piles. */
-  readonly scatterIndex: number | undefined;
-  /** A commit puts no records in order, so it may have less memory. */
-  readonly isCommit: boolean;
-  /** For piles that are too large. */
-  readonly scratchDir: string;
-}
-
-export interface ClusterJob extends TaskTalk {
+/** A planned job, as the attempt at a task sees it. */
+export interface ClusterJob extends TaskAttempt {
   readonly directory: string;
   readonly plan: ClusterPlan;
-  readonly patience: Patience;
+  readonly log: AttemptLog;
   readonly gates: DeviceGates;
   readonly control: JobControl;
   readonly stop: JobStop;
@@ -49,31 +55,26 @@ export interface ClusterJob extends TaskTalk {
   readonly keyOf: (inputOrdinal: number) => bigint;
 }
 
-/** @param task says which devices it meets. @returns undefined if the job is committed. */
-export async function openClusterJob(
-  jobDir: string,
-  task: TaskInSight,
-  patience: Patience,
-  talk: TaskTalk,
-  { releases }: JobScope,
-): Promise<ClusterJob | undefined> {
+/** @returns undefined if the job is committed. */
+export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Promise<ClusterJob | undefined> {
+  const { kind, index, patience, signal, scope } = attempt;
   const found = await findPlan(jobDir, patience);
   if (found === undefined) return undefined;
   const { directory, plan } = found;
-  if (!task.isCommit) requireMemory(plan);
+  // A commit puts no records in order, so it may have less memory.
+  if (kind !== 'commit') requireMemory(plan);
   const gates = new DeviceGates(ioLimitsHere(plan));
   const { pileCount, stripeCount } = plan.memory;
   const disks = new TempDisks([directory], gates).in([join(directory, DATA_NAME)]);
   const layout = { pileCount, stripeCount, disks, indexDirectory: directory };
-  makeGates(plan, task, gates);
+  makeGates(plan, attempt, gates);
   const control = createControl(plan, gates);
-  const stop = new JobStop(control, talk.signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, signal, scope.releases);
   return {
-    ...talk,
+    ...attempt,
     directory,
     plan,
-    patience,
+    log: new AttemptLog(directory, kind, index),
     gates,
     control,
     stop,
@@ -84,15 +85,15 @@ export async function openClusterJob(
 }
 
 /** A control has room only for the gates that are known when it is made: so a task names all of its devices before. */
-function makeGates(plan: ClusterPlan, { scatterIndex, scratchDir }: TaskInSight, gates: DeviceGates): void {
+function makeGates(plan: ClusterPlan, { kind, index, scratchDir }: TaskAttempt, gates: DeviceGates): void {
   // What is not there is refused where it is opened.
   const makeGate = (path: string, role: FileRole) => {
     if (statPath(path, role) !== undefined) gates.gateOf(path, role);
   };
   // The directory in it may be made on another machine, and not be visible here yet.
   makeGate(dirname(plan.stagingDirectory), 'output');
-  if (scatterIndex === undefined) makeGate(scratchDir, 'temp');
-  else for (const path of inputPathsOf(plan, scatterIndex)) makeGate(path, 'input');
+  if (kind !== 'scatter') makeGate(scratchDir, 'temp');
+  else for (const path of inputPathsOf(plan, index)) makeGate(path, 'input');
 }
 
 function inputPathsOf({ scatterTasks, slices, inputs }: ClusterPlan, task: number): ReadonlySet<string> {
@@ -154,12 +155,9 @@ function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
   }));
 }
 
-export function startTaskThreads(
-  { plan: { inline, memory }, control, stop, times }: ClusterJob,
-  { releases }: JobScope,
-): Promise<Threads> {
-  const threadCount = inline ? 0 : memory.workers;
-  return startThreads({ threadCount, startCount: 0 }, { control, stop }, times.add, releases);
+export function startTaskThreads({ plan, control, stop, times, scope }: ClusterJob): Promise<Threads> {
+  const threadCount = plan.inline ? 0 : plan.memory.workers;
+  return startThreads({ threadCount, startCount: 0 }, { control, stop }, times.add, scope.releases);
 }
 
 /** Inputs without gates, for a task that reads none of them. */

@@ -2,48 +2,44 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { counted, nameSome, VerificationError } from '../errors.js';
-import { NameTakenError } from '../io/durable.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
-import { createDurably } from '../io/small-file.js';
-import type { JobScope } from '../jobs/job.js';
+import { createOnce } from '../io/small-file.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import { findChanged } from '../passes/finished-output.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import type { Threads } from '../passes/threads.js';
 import { hearSignalsAt } from '../pause.js';
-import type { AttemptLog } from './attempt-log.js';
-import { recordNameOf } from './cluster-plan.js';
-import { type DamagedRegion, lastDamage, noteDamage, rewriteOf } from './damage-note.js';
+import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import { pathsOfShards, readShuffleRecord, type ShuffleRecord } from './shuffle-record.js';
+import {
+  type DamagedRegion,
+  lastDamage,
+  noteDamage,
+  pathsOfShards,
+  readShuffleRecord,
+  rewriteOf,
+  type ShuffleRecord,
+} from './shuffle-record.js';
 import { quoteForShell } from './slurm-script.js';
-import { requireDone, taskCountOf, unfinished, unfinishedTasks } from './task-arrays.js';
+import { requireDone, unfinished, unfinishedTasks } from './task-arrays.js';
 
 /**
  * If the output of the shuffle task of this index is damaged, that task is no longer done.
  * @returns the stored bytes that this attempt read; undefined if the task was done before.
  */
-export async function verifyPart(
-  job: ClusterJob,
-  index: number,
-  log: AttemptLog,
-  _scratchDir: string,
-  scope: JobScope,
-): Promise<number | undefined> {
-  const { directory, patience } = job;
+export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
+  const { directory, patience, index } = job;
   const rewrite = rewriteOf(directory, index);
   const name = recordNameOf('verify', index, rewrite);
   if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
   const record = await patience.untilFound(directory, () => readShuffleRecord(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
-  const threads = await startTaskThreads(job, scope);
+  const threads = await startTaskThreads(job);
   job.times.useThreads(threads.pool.threadCount);
-  const bytes = await requireUndamaged(job, [record], threads, log);
+  const bytes = await requireUndamaged(job, [record], threads);
   // Empty: that it is there says all.
-  await createDurably(directory, name, new Uint8Array()).catch((error: unknown) => {
-    if (!(error instanceof NameTakenError)) throw error;
-  });
+  await createOnce(directory, name, new Uint8Array());
   return bytes;
 }
 
@@ -84,9 +80,8 @@ export async function requireUndamaged(
   job: ClusterJob,
   records: readonly ShuffleRecord[],
   threads: Threads | undefined,
-  log: AttemptLog,
 ): Promise<number> {
-  const { directory, control } = job;
+  const { directory, control, log } = job;
   const { there, damaged } = await findRegions(job, records);
   const bytes = there.reduce((sum, { region }) => sum + region.end - region.start, 0);
   if (threads !== undefined) {
@@ -101,9 +96,9 @@ export async function requireUndamaged(
     ofTask.push({ path, start: headerBytes + region.start, end: headerBytes + region.end });
     damage.set(record.task, ofTask);
   }
-  for (const { task, rewrite } of records) {
-    const ofTask = damage.get(task);
-    if (ofTask !== undefined) await noteDamage(directory, task, rewrite, ofTask);
+  for (const record of records) {
+    const ofTask = damage.get(record.task);
+    if (ofTask !== undefined) await noteDamage(directory, record, ofTask);
   }
   throw damageError(job, damage);
 }

@@ -3,20 +3,18 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { type JobScope, runJob } from '../jobs/job.js';
+import { runJob } from '../jobs/job.js';
 import { requireKnownOptions } from '../known-options.js';
-import { AttemptLog } from './attempt-log.js';
+import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { removeRest } from './committed-job.js';
 import { measurePart } from './measure-part.js';
-import { type ClusterJob, isCommitted, openClusterJob } from './open-job.js';
+import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
-import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './task-arrays.js';
-import { leaveProfile } from './task-profile.js';
-import { TaskTimes } from './task-times.js';
+import { leaveProfile, TaskTimes } from './task-times.js';
 import { Patience } from './until-visible.js';
 
 export interface ClusterTaskOptions {
@@ -90,7 +88,7 @@ async function runTask(options: ClusterTaskOptions, startSeconds: number): Promi
   for (let task = index; ; task += stride ?? 1) {
     // Only the first task of a process had to wait for its start.
     const times = new TaskTimes(task === index ? startSeconds : 0);
-    const { value } = await runJob(options, (scope) => runOne(options, task, { patience, times }, scope));
+    const { value } = await runJob(options, (scope) => runOne(options, { index: task, patience, times, scope }));
     if (value.isCommitted) return { kind, done, wereDone, bytes, wasCommitted: true, output: undefined };
     if (task >= value.count) {
       break;
@@ -115,24 +113,21 @@ interface TaskOutcome {
 
 async function runOne(
   { kind, jobDir, scratchDir = defaultScratch(), signal, onWarning = () => {} }: ClusterTaskOptions,
-  task: number,
-  { patience, times }: { readonly patience: Patience; readonly times: TaskTimes },
-  scope: JobScope,
+  attempt: Pick<TaskAttempt, 'index' | 'patience' | 'times' | 'scope'>,
 ): Promise<TaskOutcome> {
-  const inSight = { scatterIndex: kind === 'scatter' ? task : undefined, isCommit: kind === 'commit', scratchDir };
-  const job = await openClusterJob(jobDir, inSight, patience, { signal, onWarning, times }, scope);
+  const { index, times, scope } = attempt;
+  const job = await openClusterJob(jobDir, { ...attempt, kind, scratchDir, signal, onWarning });
   if (job === undefined) {
     // A commit before was killed at its very end.
     if (kind === 'commit') removeRest(realPathOf(resolve(jobDir), 'temp'), scope.warn);
     return { count: 0, isCommitted: true };
   }
-  const { plan, directory } = job;
+  const { plan, directory, log } = job;
   const count = kind === 'commit' ? 1 : taskCountOf(plan, kind);
-  if (task >= count) return { count };
-  const log = new AttemptLog(directory, kind, task);
+  if (index >= count) return { count };
   log.begin();
   try {
-    const outcome = await doTask(job, kind, task, log, scratchDir, scope);
+    const outcome = await doTask(job);
     if (outcome.isCommitted === true) {
       // The process that committed may have removed all but what this one told since.
       log.stop();
@@ -140,7 +135,7 @@ async function runOne(
     }
     const { bytes } = outcome;
     if (plan.profile !== undefined && kind !== 'commit' && bytes !== undefined)
-      leaveProfile(directory, { kind, index: task, ...times.timed(bytes) });
+      leaveProfile(directory, { kind, index, ...times.timed(bytes) });
     log.done();
     return { count, ...outcome };
   } catch (error) {
@@ -151,30 +146,15 @@ async function runOne(
   }
 }
 
-async function doTask(
-  job: ClusterJob,
-  kind: TaskKind,
-  task: number,
-  log: AttemptLog,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<Omit<TaskOutcome, 'count'>> {
+async function doTask(job: ClusterJob): Promise<Omit<TaskOutcome, 'count'>> {
   await requireStaging(job);
-  if (kind !== 'commit') return { bytes: await PARTS[kind](job, task, log, scratchDir, scope) };
-  const output = await commitJob(job, log, scratchDir, scope);
+  if (job.kind !== 'commit') return { bytes: await PARTS[job.kind](job) };
+  const output = await commitJob(job);
   return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
 }
 
-type Part = (
-  job: ClusterJob,
-  index: number,
-  log: AttemptLog,
-  scratchDir: string,
-  scope: JobScope,
-) => Promise<number | undefined>;
-
-const PARTS: Readonly<Record<ArrayKind, Part>> = {
-  scatter: (job, index, log, _, scope) => scatterPart(job, index, log, scope),
+const PARTS: Readonly<Record<ArrayKind, (job: ClusterJob) => Promise<number | undefined>>> = {
+  scatter: scatterPart,
   measure: measurePart,
   shuffle: shufflePart,
   verify: verifyPart,

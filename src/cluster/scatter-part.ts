@@ -11,9 +11,8 @@ import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
-import type { JobScope } from '../jobs/job.js';
-import { keySplitValues } from '../jobs/split-values.js';
 import { scatterSettings } from '../jobs/task-settings.js';
+import { keySplitValues } from '../jobs/value-options.js';
 import { committing, GroupCommit } from '../passes/group-commit.js';
 import { removePileSet, type ScatterWork, scatterSlices } from '../passes/scatter-pass.js';
 import { hearSignalsAt } from '../pause.js';
@@ -22,35 +21,25 @@ import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
 import { largestKeyWith } from '../plan/head-plan.js';
 import type { SlicePart } from '../plan/slices.js';
-import type { AttemptLog } from './attempt-log.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
+import { readScatteredSlice } from './job-piles.js';
 import { type ClusterJob, startTaskThreads } from './open-job.js';
-import { readScatteredSlice } from './scattered.js';
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
-export async function scatterPart(
-  job: ClusterJob,
-  index: number,
-  log: AttemptLog,
-  scope: JobScope,
-): Promise<number | undefined> {
-  const { plan, directory, control, stop, piling, onWarning } = job;
+export async function scatterPart(job: ClusterJob): Promise<number | undefined> {
+  const { index, plan, directory, control, stop, piling, log, onWarning } = job;
   const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
   const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
   if (left.length === 0) return undefined;
   const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
   const { readable, before } = await openInputs(job, left);
-  const threads = await startTaskThreads(job, scope);
+  const threads = await startTaskThreads(job);
   job.times.useThreads(threads.pool.threadCount);
-  const settings = scatterSettings(
-    threads,
-    plan,
-    plan.request,
-    piling,
-    true,
-    plan.profile !== undefined,
-    keySplitValues(plan.request.splitBy, plan.request.seed),
-  );
+  const settings = scatterSettings(threads, plan, plan.request, piling, {
+    keepsPileSets: true,
+    isProfiled: plan.profile !== undefined,
+    splitBy: keySplitValues(plan.request.splitBy, plan.request.seed),
+  });
   const headCount = plan.limitsHead ? plan.request.headCount : undefined;
   const headLimit = headCount === undefined ? undefined : HeadLimit.create(headCount, largestKeyWith(0));
   const work: ScatterWork = {
@@ -86,7 +75,7 @@ export async function scatterPart(
   } catch (error) {
     // No thread may make a file of this attempt after the removal.
     await threads.pool.destroy();
-    for (const slice of left) if (!mayBeCommitted.has(slice)) removeOwn(job, work, slice, scope);
+    for (const slice of left) if (!mayBeCommitted.has(slice)) removeOwn(job, work, slice);
     throw error;
   }
   return bytes;
@@ -125,7 +114,7 @@ function requireSame(slice: number, own: ScatterResult, first: ScatterResult): v
   );
 }
 
-function removeOwn({ piling }: ClusterJob, { settings, attempt }: ScatterWork, slice: number, scope: JobScope): void {
+function removeOwn({ piling, scope }: ClusterJob, { settings, attempt }: ScatterWork, slice: number): void {
   try {
     removePileSet({ job: { ...settings, layout: piling.layout }, pileSetName: pileSetName(slice, attempt) });
   } catch (error) {

@@ -13,11 +13,10 @@
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
-import { NameTakenError, syncPath } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { lengthenFile, openStagedOutput, withFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import type { JobScope } from '../jobs/job.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { type OutputTarget, recordBytesOf, type ShardRange, stagedPath } from '../output/output-target.js';
 import { StagedOutput } from '../output/staged-output.js';
@@ -28,28 +27,20 @@ import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
-import type { AttemptLog } from './attempt-log.js';
-import { rewriteOf } from './damage-note.js';
+import { taskCountOf } from './cluster-plan.js';
 import { type DecidedOutput, decideOutput } from './decide-output.js';
 import type { ClusterJob } from './open-job.js';
-import { readShuffleRecord, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
-import { taskCountOf } from './task-arrays.js';
+import { readShuffleRecord, rewriteOf, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
-export async function shufflePart(
-  job: ClusterJob,
-  index: number,
-  log: AttemptLog,
-  scratchDir: string,
-  scope: JobScope,
-): Promise<number | undefined> {
-  const { directory, control } = job;
+export async function shufflePart(job: ClusterJob): Promise<number | undefined> {
+  const { directory, control, index, log } = job;
   // Another machine may have found a moment ago that the output of the task is damaged.
   listNames(directory, 'temp');
   const rewrite = rewriteOf(directory, index);
   if (readShuffleRecord(directory, index, rewrite) !== undefined) return undefined;
-  const decided = await decideOutput(job, log.attempt, scratchDir, scope);
-  const share = shareOf(job, decided, index, log.attempt);
+  const decided = await decideOutput(job);
+  const share = shareOf(job, decided);
   log.count(bytesOfPart(decided.work.piles.totals, share.part), () => control.counted('shuffledBytes'));
   const removeOwn = () => {
     if (share.own !== undefined) removeDirectory(share.directory);
@@ -68,7 +59,7 @@ export async function shufflePart(
     try {
       removeOwn();
     } catch (failure) {
-      scope.warn(failure);
+      job.scope.warn(failure);
     }
     throw error;
   }
@@ -82,7 +73,7 @@ interface Share {
   readonly directory: string;
 }
 
-function shareOf({ plan }: ClusterJob, { layout, work }: DecidedOutput, index: number, attempt: string): Share {
+function shareOf({ plan, index, log }: ClusterJob, { layout, work }: DecidedOutput): Share {
   const { piles } = work;
   const { stagingDirectory } = plan;
   const taskCount = taskCountOf(plan, 'shuffle');
@@ -94,7 +85,7 @@ function shareOf({ plan }: ClusterJob, { layout, work }: DecidedOutput, index: n
       own: undefined,
       directory: stagingDirectory,
     };
-  const own = `task-${index}-${attempt}`;
+  const own = `task-${index}-${log.attempt}`;
   return { part: pilesOfShards(layout, shards, piles.totals), shards, own, directory: join(stagingDirectory, own) };
 }
 
@@ -128,12 +119,7 @@ function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
 
 /** @returns whether this attempt was the first, or may have been. */
 async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
-  try {
-    await writeShuffleRecord(directory, record);
-    return true;
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-  }
+  if (await writeShuffleRecord(directory, record)) return true;
   const first = readShuffleRecord(directory, record.task, record.rewrite);
   // It is this very record, or it is not visible yet, and nobody knows.
   if (first === undefined || (first.own !== null && first.own === record.own)) return true;

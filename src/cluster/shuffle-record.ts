@@ -1,12 +1,14 @@
-/** What a shuffle task wrote, and where. It counts until the output is found damaged; then the task makes another. */
+/**
+ * What a shuffle task wrote, and where. It counts until the output is found damaged when it is read back: then the task
+ * is not done, and writes its output once more. No note of damage is ever removed, so a late attempt changes nothing.
+ */
 import { basename, join } from 'node:path';
-import { fileName, list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { listNames, nameExists } from '../io/paths.js';
-import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
+import { fileName, list, nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { listNames, nameExists, statPath } from '../io/paths.js';
+import { createOnce } from '../io/small-file.js';
 import { finishedRange } from '../job-directory/finished-ranges.js';
 import { stagedPath } from '../output/output-target.js';
-import { CLUSTER_REMEDY, recordNameOf } from './cluster-plan.js';
+import { formatOfJob, recordNameOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
 
 const shape = object({
@@ -22,18 +24,11 @@ const shape = object({
 
 export type ShuffleRecord = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
-  kind: 'cluster-shuffle',
-  version: 3,
-  mostBytes: 2 ** 28,
-  role: 'temp',
-  shape,
-  remedy: CLUSTER_REMEDY,
-});
+const format = formatOfJob('cluster-shuffle', 3, 2 ** 28, shape);
 
-/** @throws NameTakenError if another attempt was first. */
-export async function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<void> {
-  await createDurably(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
+/** @returns whether this attempt was the first. */
+export function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<boolean> {
+  return createOnce(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
 }
 
 export function readShuffleRecord(jobDirectory: string, task: number, rewrite: number): ShuffleRecord | undefined {
@@ -59,4 +54,32 @@ export async function pathsOfShards(
     const moved = stagedPath(stagingDirectory, shard);
     return names !== undefined && !names.has(basename(inOwn)) && nameExists(moved, 'output') ? moved : inOwn;
   };
+}
+
+/** Bytes of a staged file. */
+const damagedRegion = object({ path: text, start: wholeNumber(), end: wholeNumber() });
+
+export type DamagedRegion = ValueOf<typeof damagedRegion>;
+
+const damageFormat = formatOfJob('cluster-damage', 1, 2 ** 28, object({ regions: list(damagedRegion) }));
+
+export async function noteDamage(
+  jobDirectory: string,
+  { task, rewrite }: ShuffleRecord,
+  regions: readonly DamagedRegion[],
+): Promise<void> {
+  await createOnce(jobDirectory, recordNameOf('damaged', task, rewrite), damageFormat.seal({ regions }));
+}
+
+/** How often the output of a shuffle task was found damaged. */
+export function rewriteOf(jobDirectory: string, task: number): number {
+  let rewrite = 0;
+  while (statPath(join(jobDirectory, recordNameOf('damaged', task, rewrite)), 'temp') !== undefined) rewrite += 1;
+  return rewrite;
+}
+
+export function lastDamage(jobDirectory: string, task: number): readonly DamagedRegion[] {
+  const rewrite = rewriteOf(jobDirectory, task) - 1;
+  if (rewrite < 0) return [];
+  return damageFormat.read(join(jobDirectory, recordNameOf('damaged', task, rewrite)))?.regions ?? [];
 }

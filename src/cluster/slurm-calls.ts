@@ -1,7 +1,8 @@
 /** All that this program asks of Slurm, through its commands. What they refuse comes back in their own words. */
 import { SystemError, UsageError } from '../errors.js';
 import { ChildProgram, isProgram } from '../machine/child-program.js';
-import { commentOf, SLURM_KINDS, type SlurmKind } from './slurm-script.js';
+import { commentOf } from './slurm-script.js';
+import { type NodeSize, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';
 
 /** Slurm's own default, where there is no Slurm to ask. */
 export const USUAL_ARRAY_SIZE = 1001;
@@ -115,11 +116,6 @@ export async function readNodes(partition: string | undefined): Promise<NodeSize
   // The name of the default partition ends in a star.
   const usual = nodes.filter(({ name }) => name.endsWith('*'));
   return partition === undefined && usual.length > 0 ? usual : nodes;
-}
-
-export interface NodeSize {
-  readonly cpus: number;
-  readonly memoryBytes: number;
 }
 
 const MIB = 2 ** 20;

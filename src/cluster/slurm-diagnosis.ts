@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { nameSome } from '../errors.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { formatBudget } from '../quantity.js';
+import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
 import { type EndedTask, isActive, readAccounts, readExit, type SlurmId, type SlurmTask } from './slurm-calls.js';
-import type { SlurmNote } from './slurm-note.js';
 import { nameTasks } from './slurm-queue.js';
-import { begunAs, limitsOf, logNameOf, type SlurmKind } from './slurm-script.js';
-import { asSlurmRequest } from './slurm-settings.js';
-import { ARRAY_KINDS, TASK_KINDS } from './task-arrays.js';
+import { begunAs, logNameOf } from './slurm-script.js';
+import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 
 /** Each costs a call of scontrol, or a log that tells nothing. */
 const MOST_ASKED = 20;
@@ -40,7 +39,7 @@ export async function describeFailures(
     const isOf = (task: EndedTask) => (each: FailedTask) => kind === 'commit' || each.index === task.index;
     const failures: Failure[] = [];
     for (const [i, task] of ended.entries()) {
-      const log = readLog(join(note.logDirectory, logNameOf(kind, task.index)), task);
+      const log = readLog(join(note.logDir, logNameOf(kind, task.index)), task);
       const whole = i < MOST_ASKED ? await withExit(task) : task;
       failures.push({ ...task, cause: causeOf(whole, noted.find(isOf(task))?.error, log, note) });
     }
@@ -89,7 +88,7 @@ function causeOf(task: EndedTask, error: string | undefined, log: string, note: 
   const begun = log !== '';
   if (/^DependencyNeverSatisfied/.test(reason)) return 'a job before it has failed';
   if (state === 'TIMEOUT' || /^slurmstepd.*DUE TO TIME LIMIT/m.test(log)) {
-    const limit = timeLimit === '' ? (limitsOf(asSlurmRequest(note), kind).time ?? '') : timeLimit;
+    const limit = timeLimit === '' ? (limitsOf(note, kind).time ?? '') : timeLimit;
     return `reached the time limit${limit === '' ? '' : ` of ${limit}`}; give more with \`${kind === 'commit' ? 'commitTime' : 'time'}\``;
   }
   if (state === 'OUT_OF_MEMORY' || reason === 'OutOfMemory' || OUT_OF_MEMORY.test(log))
@@ -97,8 +96,7 @@ function causeOf(task: EndedTask, error: string | undefined, log: string, note: 
   if (state === 'CANCELLED') return `cancelled${cancelledBy === undefined ? '' : ` by ${userNamed(cancelledBy)}`}`;
   if (/^(NODE_FAIL|BOOT_FAIL)$/.test(state) || /^slurmstepd.*DUE TO NODE FAILURE/m.test(log)) return 'the node failed';
   if (state === 'PREEMPTED') return 'preempted';
-  if (!begun && reason === 'JobLaunchFailure')
-    return `Slurm could not start this; the node may not see ${note.logDirectory}`;
+  if (!begun && reason === 'JobLaunchFailure') return `Slurm could not start this; the node may not see ${note.logDir}`;
   if (
     exit?.signal === 9 ||
     exit?.code === 137 ||
@@ -120,7 +118,7 @@ function endsKilled(log: string): boolean {
 }
 
 function memoryAsked(kind: SlurmKind, note: SlurmNote): string {
-  const { memoryBytes } = limitsOf(asSlurmRequest(note), kind);
+  const { memoryBytes } = limitsOf(note, kind);
   const option = kind === 'commit' ? 'commitMemoryBytes' : 'taskMemoryBytes';
   if (memoryBytes === 0) return 'all of the node was asked for; take larger nodes';
   return `${formatBudget(memoryBytes)} was asked for; give more with \`${option}\``;
@@ -136,7 +134,7 @@ function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
   const indexes = kind === 'commit' ? [undefined] : (status[kind]?.unfinished ?? []).slice(0, MOST_ASKED);
   return indexes.flatMap((index) => {
     const forgotten = { kind, jobId: '', index, state: '', node: '', reason: '', timeLimit: '' };
-    const log = readLog(join(note.logDirectory, logNameOf(kind, index)), forgotten);
+    const log = readLog(join(note.logDir, logNameOf(kind, index)), forgotten);
     const cause = causeOf({ ...forgotten, exit: undefined, cancelledBy: undefined }, undefined, log, note);
     return cause === '' ? [] : [{ kind, index, node: '', cause }];
   });

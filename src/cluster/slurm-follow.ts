@@ -7,15 +7,15 @@ import { PileshufError, SystemError } from '../errors.js';
 import type { ShuffleProgress } from '../jobs/options.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { ClusterPlan } from './cluster-plan.js';
+import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './committed-job.js';
 import { findPlan } from './open-job.js';
 import { isActive, type SlurmTask } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
-import { readSlurmNote, type SlurmNote } from './slurm-note.js';
 import { groupActive, VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
-import { ARRAY_KINDS, type ArrayKind, type TaskKind, taskCountOf } from './task-arrays.js';
+import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
 export interface SlurmFollowOptions {

@@ -8,15 +8,15 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { ARRAY_KINDS, type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './committed-job.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
 import { findPlan } from './open-job.js';
 import {
   cancel,
   isActive,
-  type NodeSize,
   readArraySize,
   readNodes,
   readQueue,
@@ -25,37 +25,23 @@ import {
   testRequest,
   USUAL_ARRAY_SIZE,
 } from './slurm-calls.js';
-import { readSlurmNote, type SlurmNote, writeSlurmNote } from './slurm-note.js';
+import { foldTasks, quoteForShell, requestWords, type SlurmJob, submissionWords, taskScript } from './slurm-script.js';
 import {
-  foldTasks,
   limitsOf,
-  quoteForShell,
-  requestWords,
-  type SlurmJob,
-  type SlurmPlace,
-  type SlurmRequest,
-  submissionWords,
-  taskScript,
-} from './slurm-script.js';
-import {
-  asSlurmRequest,
   logDirectoryOf,
+  type NodeSize,
   plannedNeed,
+  planPartOf,
+  readSlurmNote,
   recordMemoryOf,
   SLURM_TASK_OPTIONS,
+  type SlurmNote,
   type SlurmTaskOptions,
   settle,
   tooLargeFor,
+  writeSlurmNote,
 } from './slurm-settings.js';
-import {
-  ARRAY_KINDS,
-  type ArrayKind,
-  type FoundJob,
-  TASK_KINDS,
-  type TaskKind,
-  taskCountOf,
-  unfinishedTasks,
-} from './task-arrays.js';
+import { type FoundJob, unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
 
 /** The plan of a job, and what Slurm is told. */
@@ -85,8 +71,8 @@ export interface SlurmSubmission {
 }
 
 const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
-const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
+const SLURM_OPTIONS: Readonly<Record<keyof SlurmOptions, unknown>> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
+const RESUME_OPTIONS: Readonly<Record<keyof SlurmResumeOptions, unknown>> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.
@@ -103,7 +89,7 @@ export async function submitToSlurm(
   const asked = settle(options, undefined, {}, resolve(jobDir));
   const memoryBytes = await requirePossible(asked);
   const arraySize = await readArraySize();
-  const plan = await planCluster(planOptionsOf(options, asked.cpusPerTask, memoryBytes), tuning);
+  const plan = await planCluster({ ...planPartOf(options), cpusPerTask: asked.cpusPerTask, memoryBytes }, tuning);
   const settings = settle(options, undefined, {}, plan.jobDir);
   const submission = await submitRest(plan.jobDir, settings, arraySize, program, signal);
   return { ...submission, plan };
@@ -141,7 +127,7 @@ export async function resumeOnSlurm(
   const settings = settle(options, noted, plannedNeed(plan), directory);
   const queued = noted === undefined ? [] : await readQueuedJobs(settings.token);
   if (queued.some(({ kind }) => kind === 'commit'))
-    return { jobDir: directory, logDir: settings.logDirectory, jobs: queued, wereQueued: true, plan: undefined };
+    return { jobDir: directory, logDir: settings.logDir, jobs: queued, wereQueued: true, plan: undefined };
   return submitRest(directory, settings, await readArraySize(), program, signal, queued);
 }
 
@@ -171,12 +157,12 @@ export async function describeSlurm(
   const settings = settle(options, noted, found === undefined ? {} : plannedNeed(found.plan), directory);
   if (isNew && settings.taskMemoryBytes > 0) recordMemoryOf(settings, undefined);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
-  const place = placeOf(directory, settings, program);
   const jobs = isNew ? newJobs(options, arraySize) : found === undefined ? [] : jobsLeft(found, arraySize);
   const described = jobs.map((job, i) => {
     const after = jobs[i - 1]?.kind.toUpperCase();
-    const words = submissionWords(asSlurmRequest(settings), place, job, after, settings.maxParallel);
-    return `${words.map(quoteForShell).join(' ')} <<'SCRIPT'\n${taskScript(place, job)}SCRIPT\n`;
+    const words = submissionWords(settings, job, after);
+    const script = taskScript(directory, settings, program, job);
+    return `${words.map(quoteForShell).join(' ')} <<'SCRIPT'\n${script}SCRIPT\n`;
   });
   const profile = isNew ? options.profile && resolve(options.profile) : found?.plan.profile?.path;
   // As JSON, a name is one line.
@@ -187,18 +173,17 @@ export async function describeSlurm(
 /** Has Slurm check what tasks ask for. @returns the memory of a task for records. */
 export async function requirePossible(settings: SlurmNote): Promise<number> {
   requireSlurm();
-  const request = asSlurmRequest(settings);
-  const [ofTask, ofCommit] = [limitsOf(request, 'scatter'), limitsOf(request, 'commit')];
+  const [ofTask, ofCommit] = [limitsOf(settings, 'scatter'), limitsOf(settings, 'commit')];
   const differs = ofTask.time !== ofCommit.time || ofTask.memoryBytes !== ofCommit.memoryBytes;
   for (const kind of differs ? (['scatter', 'commit'] as const) : (['scatter'] as const))
-    await explained(request, kind, testRequest(requestWords(request, kind)));
+    await explained(settings, kind, testRequest(requestWords(settings, kind)));
   return recordMemoryOf(settings, await smallestNode(settings));
 }
 
 /** Slurm says only that it has no such node. */
-async function explained<T>(request: SlurmRequest, kind: TaskKind, asked: Promise<T>): Promise<T> {
+async function explained<T>(settings: SlurmNote, kind: TaskKind, asked: Promise<T>): Promise<T> {
   return asked.catch(async (error: unknown) => {
-    const reason = tooLargeFor(await readNodes(request.partition).catch(() => []), request, kind);
+    const reason = tooLargeFor(await readNodes(settings.partition).catch(() => []), settings, kind);
     if (reason !== undefined && error instanceof PileshufError) error.message = `${error.message}: ${reason}`;
     throw error;
   });
@@ -212,25 +197,9 @@ async function smallestNode({ taskMemoryBytes, partition, cpusPerTask }: SlurmNo
   return able.toSorted((a, b) => a.memoryBytes - b.memoryBytes)[0] ?? nodes[0];
 }
 
-/** The options of the plan, without those for Slurm alone: no others may be there. */
-function planOptionsOf(options: SlurmOptions, cpusPerTask: number, memoryBytes: number): ClusterPlanOptions {
-  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = options;
-  const { taskMemoryBytes, commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand, ...rest } =
-    others;
-  return { ...rest, cpusPerTask, memoryBytes };
-}
-
 export function ownProgram(): string[] {
   const root = dirname(createRequire(import.meta.url).resolve('pileshuf/package.json'));
   return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];
-}
-
-function placeOf(
-  jobDirectory: string,
-  { logDirectory, scratchDir, envCommand, token }: SlurmNote,
-  program: readonly string[],
-): SlurmPlace {
-  return { jobDirectory, logDirectory, scratchDir, envCommand, program, token };
 }
 
 /** The jobs of a plan that has as many tasks as it may have. */
@@ -278,9 +247,7 @@ async function submitRest(
   signal: AbortSignal | undefined,
   queued: readonly SubmittedJob[] = [],
 ): Promise<SlurmSubmission> {
-  const { logDirectory, maxParallel } = settings;
-  const request = asSlurmRequest(settings);
-  const place = placeOf(directory, settings, program);
+  const { logDir } = settings;
   const found = await findPlan(directory, new Patience(0, undefined));
   const left = found === undefined ? [] : jobsLeft(found, arraySize);
   const isBehind = ({ kind }: SlurmJob) =>
@@ -288,17 +255,18 @@ async function submitRest(
   const submitted: SubmittedJob[] = [...queued];
   try {
     await writeSlurmNote(directory, settings);
-    makeOwnDirectory(logDirectory, 'job');
+    makeOwnDirectory(logDir, 'job');
     for (const job of left.filter(isBehind)) {
       signal?.throwIfAborted();
-      const words = submissionWords(request, place, job, submitted.at(-1)?.id, maxParallel);
-      const id = await explained(request, job.kind, submit(words, taskScript(place, job)));
+      const words = submissionWords(settings, job, submitted.at(-1)?.id);
+      const script = taskScript(directory, settings, program, job);
+      const id = await explained(settings, job.kind, submit(words, script));
       submitted.push({ kind: job.kind, id, tasks: job.array?.indexes.length ?? 1 });
     }
   } catch (error) {
     throw await takenBack(error, directory, settings.token, submitted, signal);
   }
-  return { jobDir: directory, logDir: logDirectory, jobs: submitted, wereQueued: false, plan: undefined };
+  return { jobDir: directory, logDir, jobs: submitted, wereQueued: false, plan: undefined };
 }
 
 /** Cancels what was submitted, even where the answer was lost. @returns the error to throw. */

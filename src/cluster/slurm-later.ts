@@ -6,17 +6,16 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { PLAN_NAME } from './cluster-plan.js';
 import { findPlan } from './open-job.js';
 import { submit } from './slurm-calls.js';
 import { describePlanFailure } from './slurm-diagnosis.js';
 import type { SlurmFollowOptions } from './slurm-follow.js';
 import { ownProgram, requirePossible, resumeOnSlurm, type SlurmSubmission } from './slurm-job.js';
-import type { SlurmNote } from './slurm-note.js';
 import { VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
 import { begunAs, commentOf, preparation, quoteForShell, requestWords, shellFor } from './slurm-script.js';
-import { asSlurmRequest, SLURM_TASK_OPTIONS, type SlurmTaskOptions, settle } from './slurm-settings.js';
+import { SLURM_TASK_OPTIONS, type SlurmNote, type SlurmTaskOptions, settle } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
 /** A job that is to be planned after others. */
@@ -41,7 +40,11 @@ export interface SlurmPlanJob {
   planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
 
-const LATER_OPTIONS: OptionNames<SlurmLaterOptions> = { jobDir: true, dependency: true, ...SLURM_TASK_OPTIONS };
+const LATER_OPTIONS: Readonly<Record<keyof SlurmLaterOptions, unknown>> = {
+  jobDir: true,
+  dependency: true,
+  ...SLURM_TASK_OPTIONS,
+};
 
 /**
  * Has Slurm plan a job when other jobs have ended, which write its inputs. The plan then submits the tasks.
@@ -74,7 +77,7 @@ function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
   const { envCommand, token } = settings;
   const log = `${jobDir}.plan.log`;
   const sbatch = [
-    ...['sbatch', '--parsable', ...requestWords(asSlurmRequest(settings), 'plan')],
+    ...['sbatch', '--parsable', ...requestWords(settings, 'plan')],
     `--comment=${commentOf(token, 'plan')}`,
     ...[`--chdir=${process.cwd()}`, '--open-mode=append', `--output=${log.replaceAll('%', '%%')}`],
     ...[`--dependency=${options.dependency}`, '--kill-on-invalid-dep=yes'],

@@ -3,8 +3,7 @@ import { nameSome } from '../errors.js';
 import { isProgram } from '../machine/child-program.js';
 import { findPlan } from './open-job.js';
 import { isActive, readQueue, type SlurmId, type SlurmTask } from './slurm-calls.js';
-import { readSlurmNote } from './slurm-note.js';
-import { SLURM_KINDS, type SlurmKind } from './slurm-script.js';
+import { readSlurmNote, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
 /** Tasks of one job of Slurm that are in the same state for the same reason. */

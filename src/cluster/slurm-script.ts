@@ -1,29 +1,6 @@
 /** The words of each call of sbatch, and the script that runs on a node. Pure functions. */
-import { UsageError } from '../errors.js';
-import { TASK_KINDS, type TaskKind } from './task-arrays.js';
-
-/** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */
-export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;
-export type SlurmKind = (typeof SLURM_KINDS)[number];
-
-/** What Slurm is told of each task. Undefined: Slurm's own default. */
-export interface SlurmRequest {
-  readonly partition: string | undefined;
-  /** As Slurm writes times: `2:00:00`, `1-12`. */
-  readonly time: string | undefined;
-  readonly account: string | undefined;
-  readonly qos: string | undefined;
-  readonly constraint: string | undefined;
-  readonly jobName: string;
-  /** Further words for sbatch, after those that a user may change. */
-  readonly sbatchArgs: readonly string[];
-  readonly cpusPerTask: number;
-  /** 0: all that the node has. */
-  readonly taskMemoryBytes: number;
-  /** Undefined: as a task. */
-  readonly commitMemoryBytes: number | undefined;
-  readonly commitTime: string | undefined;
-}
+import type { TaskKind } from './cluster-plan.js';
+import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 
 export interface SlurmJob {
   readonly kind: TaskKind;
@@ -31,45 +8,14 @@ export interface SlurmJob {
   readonly array: { readonly indexes: readonly number[]; readonly stride: number } | undefined;
 }
 
-/** Where the tasks of all submissions of a job find things, all of it absolute. */
-export interface SlurmPlace {
-  readonly jobDirectory: string;
-  readonly logDirectory: string;
-  /** Undefined: `$SLURM_TMPDIR`, else `$TMPDIR`, else /tmp, on each node. */
-  readonly scratchDir: string | undefined;
-  readonly envCommand: string | undefined;
-  /** Node and the script that it runs. */
-  readonly program: readonly string[];
-  /** Tells the submissions of this job from all others. */
-  readonly token: string;
-}
-
 const MIB = 2 ** 20;
 const INDEX_DIGITS = 6;
 const PAUSE_SECONDS = 5;
 
-/** What no further word for sbatch may be, because this program decides it. */
-const OWN_OPTIONS =
-  /^(--(array|chdir|comment|dependency|error|kill-on-invalid-dep|output|parsable|test-only|wait|wrap)(=.*)?|-[adeDoW].*)$/s;
-
-export function requireFreeWords(sbatchArgs: readonly string[]): void {
-  const own = sbatchArgs.find((word) => OWN_OPTIONS.test(word));
-  if (own === undefined) return;
-  throw new UsageError(`\`sbatchArgs\` has ${own}, which pileshuf decides itself; leave it out`);
-}
-
-/** Slurm replaces no pattern in a name with a backslash: all tasks would write to one file. */
-export function requireLogDirectory(directory: string): void {
-  if (!directory.includes('\\')) return;
-  throw new UsageError(
-    `the directory of logs ${directory} has a backslash, with which Slurm cannot name the logs of tasks; give \`logDir\` without`,
-  );
-}
-
 /** The words that say what a task needs. Slurm can check them alone. */
-export function requestWords(request: SlurmRequest, kind: SlurmKind): string[] {
-  const { partition, account, qos, constraint, jobName, sbatchArgs, cpusPerTask } = request;
-  const { time, memoryBytes } = limitsOf(request, kind);
+export function requestWords(note: SlurmNote, kind: SlurmKind): string[] {
+  const { partition, account, qos, constraint, jobName, sbatchArgs, cpusPerTask } = note;
+  const { time, memoryBytes } = limitsOf(note, kind);
   const given = { partition, time, account, qos, constraint };
   return [
     `--job-name=${jobName}-${kind}`,
@@ -83,31 +29,19 @@ export function requestWords(request: SlurmRequest, kind: SlurmKind): string[] {
   ];
 }
 
-export function limitsOf(request: SlurmRequest, kind: SlurmKind) {
-  const { time, taskMemoryBytes, commitTime = time, commitMemoryBytes = taskMemoryBytes } = request;
-  return kind === 'commit'
-    ? { time: commitTime, memoryBytes: commitMemoryBytes }
-    : { time, memoryBytes: taskMemoryBytes };
-}
-
 /** @param after the id of the job that must succeed before. */
-export function submissionWords(
-  request: SlurmRequest,
-  { logDirectory, token }: SlurmPlace,
-  { kind, array }: SlurmJob,
-  after: string | undefined,
-  maxParallel: number | undefined,
-): string[] {
+export function submissionWords(note: SlurmNote, { kind, array }: SlurmJob, after: string | undefined): string[] {
+  const { maxParallel, logDir, token } = note;
   const limit = maxParallel === undefined ? '' : `%${maxParallel}`;
   const logName = array === undefined ? kind : `${kind}-%${INDEX_DIGITS}a`;
   return [
     'sbatch',
     '--parsable',
-    ...requestWords(request, kind),
+    ...requestWords(note, kind),
     `--comment=${commentOf(token, kind)}`,
     '--chdir=/',
     '--open-mode=append',
-    `--output=${logDirectory.replaceAll('%', '%%')}/${logName}.log`,
+    `--output=${logDir.replaceAll('%', '%%')}/${logName}.log`,
     ...(array === undefined ? [] : [`--array=${rangesOf(array.indexes)}${limit}`]),
     ...(after === undefined ? [] : [`--dependency=afterok:${after}`, '--kill-on-invalid-dep=yes']),
   ];
@@ -144,9 +78,14 @@ export function foldTasks(unfinished: readonly number[], taskCount: number, most
  * A task gets few variables of the environment, so that what a user has set up on one machine changes nothing; with
  * `envCommand` it gets what that leaves. It is tried once more after a failure that may pass: a wrong call and a bad
  * input stay what they are, and a signal means that it must end.
+ * @param program Node and the script that it runs.
  */
-export function taskScript(place: SlurmPlace, { kind, array }: SlurmJob): string {
-  const { jobDirectory, scratchDir, envCommand, program } = place;
+export function taskScript(
+  jobDirectory: string,
+  { scratchDir, envCommand }: Pick<SlurmNote, 'scratchDir' | 'envCommand'>,
+  program: readonly string[],
+  { kind, array }: SlurmJob,
+): string {
   const scratch = scratchDir === undefined ? `"\${SLURM_TMPDIR:-\${TMPDIR:-/tmp}}"` : quoteForShell(scratchDir);
   const name = array === undefined ? kind : `${kind} $SLURM_ARRAY_TASK_ID`;
   const id = array === undefined ? '$SLURM_JOB_ID' : `\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID`;

@@ -1,15 +1,20 @@
-/** What Slurm is told of tasks: what was asked for, what an earlier submission noted, else the defaults. */
+/**
+ * What Slurm is told of tasks: what was asked for, what an earlier submission noted, else the defaults. The note lets a
+ * later submission ask for the same. It has no ids of jobs: these are lost or reused.
+ */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
+import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
+import { replaceDurably } from '../io/small-file.js';
 import { MOST_WORKERS } from '../jobs/request.js';
-import type { OptionNames } from '../known-options.js';
 import { formatBudget, formatPlural } from '../quantity.js';
-import type { ClusterPlan } from './cluster-plan.js';
-import type { NodeSize } from './slurm-calls.js';
-import type { SlurmNote } from './slurm-note.js';
-import { limitsOf, requireFreeWords, requireLogDirectory, type SlurmKind, type SlurmRequest } from './slurm-script.js';
+import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
+
+/** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */
+export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;
+export type SlurmKind = (typeof SLURM_KINDS)[number];
 
 /** What Slurm is told of each task. */
 export interface SlurmTaskOptions {
@@ -49,24 +54,50 @@ export interface SlurmTaskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export const SLURM_TASK_OPTIONS: OptionNames<SlurmTaskOptions> = {
-  partition: true,
-  time: true,
-  account: true,
-  qos: true,
-  constraint: true,
-  jobName: true,
-  sbatchArgs: true,
-  cpusPerTask: true,
-  taskMemoryBytes: true,
-  commitMemoryBytes: true,
-  commitTime: true,
-  maxParallel: true,
-  logDir: true,
-  scratchDir: true,
-  envCommand: true,
-  signal: true,
+/** Each option, as the note has it. */
+const SHAPES = {
+  partition: optional(text),
+  time: optional(text),
+  account: optional(text),
+  qos: optional(text),
+  constraint: optional(text),
+  jobName: text,
+  sbatchArgs: list(text),
+  cpusPerTask: wholeNumber(1),
+  taskMemoryBytes: wholeNumber(),
+  commitMemoryBytes: optional(wholeNumber()),
+  commitTime: optional(text),
+  maxParallel: optional(wholeNumber(1)),
+  logDir: text,
+  scratchDir: optional(text),
+  envCommand: optional(text),
 };
+
+export const SLURM_TASK_OPTIONS: Readonly<Record<keyof SlurmTaskOptions, unknown>> = { ...SHAPES, signal: undefined };
+
+/** By the token the submissions of this job are told from all others. */
+const shape = object({ ...SHAPES, token: text });
+
+export type SlurmNote = ValueOf<typeof shape>;
+
+const format = formatOfJob('cluster-slurm', 2, 2 ** 20, shape);
+
+export async function writeSlurmNote(jobDirectory: string, note: SlurmNote): Promise<void> {
+  await replaceDurably(jobDirectory, SLURM_NAME, format.seal(note));
+}
+
+export function readSlurmNote(jobDirectory: string): SlurmNote | undefined {
+  return format.read(join(jobDirectory, SLURM_NAME));
+}
+
+/** The options without those for Slurm alone. A plan knows the threads of its tasks, too. */
+export function planPartOf<Options extends SlurmTaskOptions>(
+  options: Options,
+): Omit<Options, Exclude<keyof typeof SHAPES, 'cpusPerTask'>> {
+  const isForPlan = (name: string) => name === 'cpusPerTask' || !Object.hasOwn(SHAPES, name);
+  const part = Object.fromEntries(Object.entries(options).filter(([name]) => isForPlan(name)));
+  return part as ReturnType<typeof planPartOf<Options>>;
+}
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
@@ -78,10 +109,7 @@ const PROGRAM_BYTES = 256 * MIB;
 const PROGRAM_BYTES_OF_THREAD = 64 * MIB;
 const LEAST_RECORD_BYTES = 64 * MIB;
 
-export function plannedNeed({
-  memory,
-  memoryBytes,
-}: ClusterPlan): Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'> {
+export function plannedNeed({ memory, memoryBytes }: ClusterPlan): SlurmTaskOptions {
   const cpusPerTask = memory.workers;
   return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
 }
@@ -89,45 +117,53 @@ export function plannedNeed({
 export function settle(
   asked: SlurmTaskOptions,
   noted: SlurmNote | undefined,
-  planned: Pick<SlurmTaskOptions, 'cpusPerTask' | 'taskMemoryBytes'>,
+  planned: SlurmTaskOptions,
   jobDirectory: string,
 ): SlurmNote {
-  const cpusPerTask = asked.cpusPerTask ?? noted?.cpusPerTask ?? planned.cpusPerTask ?? DEFAULT_CPUS;
-  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
-  const taskMemoryBytes =
-    asked.taskMemoryBytes ??
-    noted?.taskMemoryBytes ??
-    planned.taskMemoryBytes ??
-    cpusPerTask * DEFAULT_MEMORY_OF_THREAD;
-  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 0);
-  const commitMemoryBytes = asked.commitMemoryBytes ?? noted?.commitMemoryBytes;
-  if (commitMemoryBytes !== undefined) requireWhole('`commitMemoryBytes`', commitMemoryBytes, 0);
-  const maxParallel = asked.maxParallel ?? noted?.maxParallel;
-  if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
-  const sbatchArgs = asked.sbatchArgs ?? noted?.sbatchArgs ?? [];
-  requireFreeWords(sbatchArgs);
-  const logDirectory =
-    asked.logDir === undefined ? (noted?.logDirectory ?? logDirectoryOf(asked, jobDirectory)) : resolve(asked.logDir);
-  requireLogDirectory(logDirectory);
-  requireLogPlace(logDirectory, jobDirectory);
-  return {
-    token: noted?.token ?? randomBytes(8).toString('hex'),
-    partition: asked.partition ?? noted?.partition,
-    time: asked.time ?? noted?.time,
-    account: asked.account ?? noted?.account,
-    qos: asked.qos ?? noted?.qos,
-    constraint: asked.constraint ?? noted?.constraint,
-    jobName: asked.jobName ?? noted?.jobName ?? DEFAULT_JOB_NAME,
-    sbatchArgs,
-    cpusPerTask,
-    taskMemoryBytes,
+  const names = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
+  const known = Object.fromEntries(
+    names.map((name) => [name, asked[name] ?? noted?.[name] ?? planned[name]]),
+  ) as Required<Omit<SlurmTaskOptions, 'signal'>>;
+  const {
+    cpusPerTask = DEFAULT_CPUS,
+    jobName = DEFAULT_JOB_NAME,
+    sbatchArgs = [],
     commitMemoryBytes,
-    commitTime: asked.commitTime ?? noted?.commitTime,
     maxParallel,
-    logDirectory,
-    scratchDir: asked.scratchDir ?? noted?.scratchDir,
-    envCommand: asked.envCommand ?? noted?.envCommand,
-  };
+  } = known;
+  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
+  const { taskMemoryBytes = cpusPerTask * DEFAULT_MEMORY_OF_THREAD } = known;
+  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 0);
+  if (commitMemoryBytes !== undefined) requireWhole('`commitMemoryBytes`', commitMemoryBytes, 0);
+  if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
+  requireFreeWords(sbatchArgs);
+  const logDir = logDirectoryOf(known, jobDirectory);
+  requireLogDirectory(logDir);
+  requireLogPlace(logDir, jobDirectory);
+  const token = noted?.token ?? randomBytes(8).toString('hex');
+  return { ...known, token, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes, logDir };
+}
+
+export function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {
+  return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
+}
+
+/** What no further word for sbatch may be, because this program decides it. */
+const OWN_OPTIONS =
+  /^(--(array|chdir|comment|dependency|error|kill-on-invalid-dep|output|parsable|test-only|wait|wrap)(=.*)?|-[adeDoW].*)$/s;
+
+function requireFreeWords(sbatchArgs: readonly string[]): void {
+  const own = sbatchArgs.find((word) => OWN_OPTIONS.test(word));
+  if (own === undefined) return;
+  throw new UsageError(`\`sbatchArgs\` has ${own}, which pileshuf decides itself; leave it out`);
+}
+
+/** Slurm replaces no pattern in a name with a backslash: all tasks would write to one file. */
+function requireLogDirectory(directory: string): void {
+  if (!directory.includes('\\')) return;
+  throw new UsageError(
+    `the directory of logs ${directory} has a backslash, with which Slurm cannot name the logs of tasks; give \`logDir\` without`,
+  );
 }
 
 /** Slurm never starts a task whose log it cannot open. */
@@ -144,17 +180,21 @@ function requireLogPlace(directory: string, jobDirectory: string): void {
   if (obstacle !== undefined) throw refuse(`cannot write to ${holder}: ${obstacle}`);
 }
 
-export function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {
-  return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
-}
-
-export function asSlurmRequest(note: SlurmNote): SlurmRequest {
-  const { partition, time, account, qos, constraint, commitMemoryBytes, commitTime, ...rest } = note;
-  return { ...rest, partition, time, account, qos, constraint, commitMemoryBytes, commitTime };
+export function limitsOf(note: SlurmNote, kind: SlurmKind) {
+  const { time, taskMemoryBytes, commitTime = time, commitMemoryBytes = taskMemoryBytes } = note;
+  return kind === 'commit'
+    ? { time: commitTime, memoryBytes: commitMemoryBytes }
+    : { time, memoryBytes: taskMemoryBytes };
 }
 
 function programBytes(cpusPerTask: number): number {
   return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
+}
+
+/** A node from which Slurm may choose. */
+export interface NodeSize {
+  readonly cpus: number;
+  readonly memoryBytes: number;
 }
 
 /**
@@ -177,15 +217,15 @@ export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smal
 const SHARE_OF_NODE = 3 / 4;
 
 /** Why Slurm cannot have such a task run on any node. Undefined: for another reason. */
-export function tooLargeFor(nodes: readonly NodeSize[], request: SlurmRequest, kind: SlurmKind): string | undefined {
+export function tooLargeFor(nodes: readonly NodeSize[], note: SlurmNote, kind: SlurmKind): string | undefined {
   if (nodes.length === 0) return undefined;
-  const { memoryBytes } = limitsOf(request, kind);
+  const { memoryBytes } = limitsOf(note, kind);
   const mostCpus = Math.max(...nodes.map(({ cpus }) => cpus));
   const mostBytes = Math.max(...nodes.map((node) => node.memoryBytes));
-  const where = request.partition === undefined ? 'node' : `node of ${request.partition}`;
-  if (request.cpusPerTask > mostCpus)
-    return `\`cpusPerTask\` is ${request.cpusPerTask}, and the largest ${where} has ${formatPlural(mostCpus, 'CPU')}`;
+  const where = note.partition === undefined ? 'node' : `node of ${note.partition}`;
+  if (note.cpusPerTask > mostCpus)
+    return `\`cpusPerTask\` is ${note.cpusPerTask}, and the largest ${where} has ${formatPlural(mostCpus, 'CPU')}`;
   if (memoryBytes <= mostBytes) return undefined;
-  const option = kind === 'commit' && request.commitMemoryBytes !== undefined ? 'commitMemoryBytes' : 'taskMemoryBytes';
+  const option = kind === 'commit' && note.commitMemoryBytes !== undefined ? 'commitMemoryBytes' : 'taskMemoryBytes';
   return `\`${option}\` is ${formatBudget(memoryBytes)}, and the largest ${where} has ${formatBudget(mostBytes)}`;
 }

@@ -1,27 +1,16 @@
 /**
- * The arrays of tasks of a job, in the order in which they run. A task is done when its record has its name in the job
- * directory: of a scatter task the indexes of its slices, of another task a file of its own.
+ * Which tasks are done. A task is done when its record has its name in the job directory: of a scatter task the indexes
+ * of its slices, of another task a file of its own.
  */
 import { join } from 'node:path';
 import { nameSome } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { type ClusterPlan, recordNameOf } from './cluster-plan.js';
-import { rewriteOf } from './damage-note.js';
+import { type ArrayKind, recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady } from './open-job.js';
-
-/** `measure` has tasks only to keep one of equal records, `verify` only for an output too large for the commit. */
-export const ARRAY_KINDS = ['scatter', 'measure', 'shuffle', 'verify'] as const;
-export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
-
-export type ArrayKind = (typeof ARRAY_KINDS)[number];
-export type TaskKind = (typeof TASK_KINDS)[number];
+import { rewriteOf } from './shuffle-record.js';
 
 export type FoundJob = Pick<ClusterJob, 'directory' | 'plan'>;
-
-export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
-  return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
-}
 
 /** The tasks that are not done, as far as this machine sees. */
 export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind): number[] {

@@ -1,9 +1,18 @@
-/** Where the time of an attempt at a task goes, in a job that measures it. */
+/**
+ * Where the time of an attempt at a task goes, in a job that measures it. The first attempt that has done a task leaves
+ * its profile for the commit; one that cannot has done its work anyway.
+ */
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { TaskProfile } from '../../workers/tasks.js';
+import { linkToNewName } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
+import { amount, object, oneOf, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import { passSeconds } from '../jobs/job-profile.js';
 import type { PassSeconds } from '../jobs/options.js';
 import { PHASES } from '../phase-clock.js';
+import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
 
 /** The elapsed seconds of a task, step by step. */
 export interface TaskSteps {
@@ -81,4 +90,54 @@ function now(): number {
 
 function endOf({ beganMilliseconds, seconds }: Pick<TaskProfile, 'beganMilliseconds' | 'seconds'>): number {
   return beganMilliseconds + 1000 * PHASES.reduce((sum, phase) => sum + seconds[phase], 0);
+}
+
+/** How one task spent its time, in the first attempt that did it. */
+export interface ClusterTaskProfile extends TimedTask {
+  readonly kind: TaskKind;
+  readonly index: number;
+}
+
+const amounts = <Name extends string>(...names: readonly Name[]) =>
+  object(Object.fromEntries(names.map((name) => [name, amount]))) as Shape<Readonly<Record<Name, number>>>;
+
+const shape: Shape<ClusterTaskProfile> = object({
+  kind: oneOf(...TASK_KINDS),
+  index: wholeNumber(),
+  host: text,
+  threads: wholeNumber(1),
+  beganMilliseconds: amount,
+  bytes: amount,
+  seconds: amounts('start', 'prepare', 'work', 'finish'),
+  phases: amounts(...PHASES, 'idle'),
+});
+
+const format = formatOfJob('task-profile', 1, 2 ** 14, shape);
+
+function placeIn(jobDirectory: string, kind: TaskKind, index: number): string {
+  return join(jobDirectory, ATTEMPTS_NAME, `${kind}-${String(index).padStart(6, '0')}.profile`);
+}
+
+export function leaveProfile(jobDirectory: string, profile: ClusterTaskProfile): void {
+  const place = placeIn(jobDirectory, profile.kind, profile.index);
+  const whole = nameOfAttempt(place);
+  try {
+    createWhole(whole, format.seal(profile), 'temp');
+    linkToNewName(whole, place);
+  } catch {
+    // Another attempt was first, or the disk is full: the commit says whose profile is missing.
+    try {
+      removeFile(whole, 'temp');
+    } catch {
+      // The commit removes it.
+    }
+  }
+}
+
+export function readProfile(jobDirectory: string, kind: TaskKind, index: number): ClusterTaskProfile | undefined {
+  try {
+    return format.read(placeIn(jobDirectory, kind, index));
+  } catch {
+    return undefined;
+  }
 }

@@ -3,12 +3,11 @@
  * exports a `Framing`, or a function that makes one, and its line in the table.
  */
 import type { Framing } from './framing.js';
-import { beginsWith } from './framings/begins-with.js';
 import { csv } from './framings/csv.js';
 import { delimited } from './framings/delimited.js';
 import { fastq } from './framings/fastq.js';
 import { fixedSize, type LengthPrefix, lengthPrefixed, tfrecord } from './framings/lengths.js';
-import { lineGroups, lines, paragraphs } from './framings/lines.js';
+import { beginsWith, lineGroups, lines, paragraphs } from './framings/lines.js';
 import { webdataset } from './framings/webdataset.js';
 
 const NEWLINE = '0a';

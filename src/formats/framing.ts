@@ -15,32 +15,34 @@ export interface FramingFunctions {
   scanSequence(...call: [...Region, sequenceBytes: number, endBytes: number, ...Table]): number;
   scanLineGroups(...call: [...Region, linesPerRecord: number, linesBefore: number, ...Table]): number;
   /** Lines of the record that `scanLineGroups` left incomplete. */
-  linesPending(): number;
+  readonly linesPending: WebAssembly.Global<number>;
   scanQuoted(...call: [...Region, quotes: number, ...Table]): number;
   /** The state of the quotes where `scanQuoted` stopped; odd: inside quotes. */
-  quotesPending(): number;
+  readonly quotesPending: WebAssembly.Global<number>;
   /** Address of the byte at which `scanQuoted` refused to go on; 0: none. */
-  strayQuote(): number;
+  readonly strayQuote: WebAssembly.Global<number>;
   scanReads(
     ...call: [...Region, linesBefore: number, end1: number, end2: number, end3: number, isPart: boolean, ...Table]
   ): number;
-  /** Lines of the read that `scanReads` left incomplete; `readLineEnd` gives where the last of them end. */
-  readLines(): number;
-  readLineEnd(back: number): number;
+  /** Lines of the read that `scanReads` left incomplete, and where the last three of them end. */
+  readonly readLines: WebAssembly.Global<number>;
+  readonly readLineEnd1: WebAssembly.Global<number>;
+  readonly readLineEnd2: WebAssembly.Global<number>;
+  readonly readLineEnd3: WebAssembly.Global<number>;
   /** For `count` marked reads, the first of which has the ordinal `first`. */
   sumOfNames(table: number, count: number, first: bigint): bigint;
   /** 1 if `scanReads` stopped at something that is no read. */
-  badRead(): number;
+  readonly badRead: WebAssembly.Global<number>;
   scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;
   /** Where the line begins in which `scanParagraphs` stopped; `paragraphSeen` gives what it had seen of the record. */
-  paragraphLineStart(): number;
-  paragraphSeen(): number;
+  readonly paragraphLineStart: WebAssembly.Global<number>;
+  readonly paragraphSeen: WebAssembly.Global<number>;
   scanFixed(recordStart: number, to: number, recordBytes: number, ...table: Table): number;
   scanLengthPrefixed(recordStart: number, to: number, prefix: number, longest: bigint, ...table: Table): number;
   scanTfrecords(recordStart: number, to: number, longest: bigint, ...table: Table): number;
   /** The number of the defect of the record after the last marked one; 0: none. */
-  framingProblem(): number;
-  framingProblemValue(): bigint;
+  readonly framingProblem: WebAssembly.Global<number>;
+  readonly framingProblemValue: WebAssembly.Global<bigint>;
 }
 
 /**
@@ -114,7 +116,7 @@ export interface Framing {
  * Where a scanner begins: at the first record of an input; in the middle, after so many of the byte that its `Cut`
  * counts; or at a sample from anywhere, which cannot be checked.
  */
-export type ScanStart = 'beginning' | number | 'sample';
+type ScanStart = 'beginning' | number | 'sample';
 
 export interface RecordLimits {
   readonly maxRecordBytes: number;

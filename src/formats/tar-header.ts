@@ -8,7 +8,7 @@ export const BLOCK_BYTES = 512;
 /** Notes on the next member take some KiB. More is taken for damage. */
 const MOST_NOTE_BYTES = 2 ** 20;
 
-export interface NamedMember {
+interface NamedMember {
   readonly type: string;
   readonly name: string;
   /** Whether members of its type have data, whatever size the header declares. */

@@ -1,7 +1,7 @@
 /** UTF-8 marks and doubts at the beginnings of the inputs, told once for all of them. */
-import { UTF8_MARK } from '../formats/byte-order-mark.js';
 import { type Doubt, describeDoubt, isDoubt } from '../formats/first-look.js';
 import { NOTHING } from '../formats/framing.js';
+import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
 import type { Coverage } from './input-part.js';
 import { type Input, type InputHeader, moreInputs } from './list-inputs.js';
@@ -12,7 +12,7 @@ export interface RaisedDoubt {
 }
 
 /** For each kind of doubt: the first input that raises it, and how many do. */
-export class Doubts {
+class Doubts {
   readonly #raised = new Map<Doubt['kind'], RaisedDoubt & { readonly count: number }>();
 
   add(raised: RaisedDoubt): void {

@@ -115,7 +115,7 @@ export async function walkMembers(
 }
 
 /** Keeps some of the points, which come in order and may be millions. */
-export class SpacedPoints {
+class SpacedPoints {
   #points: CutPoint[] = [];
   #spacing: number;
 

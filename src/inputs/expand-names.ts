@@ -4,7 +4,7 @@
  */
 import { basename, join, relative, resolve } from 'node:path';
 import { InputError } from '../errors.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import {
   DirectoryWalk,
@@ -13,9 +13,9 @@ import {
   isPattern,
   type ListedDirectory,
   listMatches,
+  type PathMatcher,
 } from '../io/list-files.js';
-import { globOfShards, isShardOf, MARKER_ENDING } from '../io/own-files.js';
-import type { PathMatcher } from '../io/path-matcher.js';
+import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
@@ -31,7 +31,7 @@ export type NamedInput = string | { readonly path: string } | { readonly records
 /** A named input whose records, if it has any, are joined by the delimiter of the job. */
 export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
 
-export type NamedFiles =
+type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
   | { readonly kind: 'file'; readonly path: string }
   | FilesOfDirectory;
@@ -114,7 +114,7 @@ function refuseSets({ path, place }: Folder, entries: readonly Entry[], isTaken:
   const complete = completeSetsIn(path, entries);
   if (complete.length === 0) return;
   const files = entries.filter(
-    (entry) => !(entry.isDirectory() || entry.name.endsWith(MARKER_ENDING)) && isTaken(join(place, entry.name)),
+    (entry) => !entry.isDirectory() && prefixOfMarker(entry.name) === undefined && isTaken(join(place, entry.name)),
   );
   const prefixes = complete.filter((prefix) => files.some(({ name }) => isShardOf(prefix, name)));
   const areAlone = files.every(({ name }) => prefixes.some((prefix) => isShardOf(prefix, name)));

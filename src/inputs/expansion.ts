@@ -38,7 +38,7 @@ interface Expanded {
   readonly decodedBytes: number;
 }
 
-export interface Expansion {
+interface Expansion {
   readonly decodedBytes: readonly number[];
   /** Bounds of their sum, with a probability of about 95 %. */
   readonly least: number;

@@ -1,7 +1,7 @@
 /** Which files below a directory are inputs. Files that the caller names are not subject to this. */
 import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
-import { matcherBelow, type PathMatcher, pathsTo } from '../io/path-matcher.js';
+import { matcherBelow, type PathMatcher, pathsTo } from '../io/list-files.js';
 
 export interface FileChoice {
   /** Whether hidden names are like others. */

@@ -52,7 +52,7 @@ function hashEnds(input: Input): Buffer {
     : Buffer.alloc(8);
 }
 
-export interface InputChange {
+interface InputChange {
   readonly ordinal: number;
   readonly change: string;
 }

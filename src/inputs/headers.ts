@@ -29,7 +29,7 @@ import type { FileInput, Input } from './list-inputs.js';
 const HEAD_BYTES = 4096;
 const PIECE_BYTES = 256 * 1024;
 
-export interface HeaderRequest extends RecordFormat {
+interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
   /** Whether no task reads streams. Absent: tasks do. */
   readonly readsStreams?: boolean;
@@ -38,7 +38,7 @@ export interface HeaderRequest extends RecordFormat {
   readonly onWarning?: (line: string) => void;
 }
 
-export interface InputHeaders {
+interface InputHeaders {
   readonly inputs: readonly Input[];
   /** The header that all inputs share, from the first one read; undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;

@@ -1,6 +1,6 @@
 /** The part of an input that a task must read, and its report of what it read. */
 import type { FoundHeader } from '../formats/header.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
@@ -94,7 +94,7 @@ export interface Coverage {
 }
 
 /** Counts of records that have a weight. */
-export interface WeighedRecords {
+interface WeighedRecords {
   readonly records: number;
   /** Those without the drawn copy. */
   readonly undrawnRecords: number;

@@ -5,12 +5,10 @@
 import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
-import { holdsNothing, type Pointer, pointerIn } from '../formats/files-without-data.js';
-import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
+import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
+import { holdsNothing, type Pointer, pointerIn } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
-import { JSON_HEAD_BYTES } from '../formats/json-lines.js';
-import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
@@ -49,7 +47,7 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-export interface ListedInputs {
+interface ListedInputs {
   readonly inputs: readonly Input[];
   /** Files without content, which are no inputs because a header is asked for. */
   readonly empty: readonly Input[];
@@ -59,7 +57,7 @@ export interface ListedInputs {
   placeOf(path: string): PlaceOfInput | undefined;
 }
 
-export interface PlaceOfInput {
+interface PlaceOfInput {
   readonly directory: string;
   readonly place: string;
 }
@@ -68,7 +66,7 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-export interface ListingRequest {
+interface ListingRequest {
   readonly decompressProgram?: DecompressProgram;
   readonly signal?: AbortSignal | undefined;
   readonly fileChoice?: FileChoice;

@@ -11,8 +11,8 @@ import {
   INDEX_SUFFIX,
   LOCK_KIND,
   LONGEST_MARKER_BYTES,
-  MARKER_ENDING,
   MARKER_TEXT,
+  prefixOfMarker,
   STORE_SETTINGS_NAME,
 } from '../io/own-files.js';
 import { kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
@@ -39,7 +39,7 @@ const MISSING_HEADER_BYTES = 64;
 const OWN_FILES: readonly OwnFile[] = [
   {
     what: 'the marker of complete shards',
-    isName: (name) => name.endsWith(MARKER_ENDING),
+    isName: (name) => prefixOfMarker(name) !== undefined,
     isBeginning: (head) => MARKER_TEXT.test(head.toString('latin1')),
   },
   { what: 'a record index', isName: (name) => name.endsWith(INDEX_SUFFIX), isBeginning: beginsAsIndex },
@@ -77,9 +77,10 @@ export function ownFileAt(path: string, head: Buffer): string | undefined {
 
 export function completeSetsIn(path: string, entries: readonly Entry[]): string[] {
   return entries.flatMap(({ name }) => {
-    if (!name.endsWith(MARKER_ENDING)) return [];
+    const prefix = prefixOfMarker(name);
+    if (prefix === undefined) return [];
     const text = readHead(join(path, name), 'input', LONGEST_MARKER_BYTES).toString('latin1');
-    return MARKER_TEXT.test(text) ? [name.slice(name.startsWith('.') ? 1 : 0, -MARKER_ENDING.length)] : [];
+    return MARKER_TEXT.test(text) ? [prefix] : [];
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import { UsageError } from '../errors.js';
 import type { FramingSpec } from '../formats/framing-table.js';
-import { pathMatcher } from '../io/path-matcher.js';
+import { pathMatcher } from '../io/list-files.js';
 import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { Input } from './list-inputs.js';
 
@@ -21,7 +21,7 @@ export interface Grouping {
 }
 
 /** Without a name: the inputs of no group. */
-export interface WeighedGroup {
+interface WeighedGroup {
   readonly name: string | undefined;
   readonly weight: Weight;
   readonly inputCount: number;

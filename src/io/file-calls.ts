@@ -4,7 +4,7 @@
  * which closes the file whatever it reports.
  */
 import * as fs from 'node:fs';
-import { promisify } from 'node:util';
+import { promisify, types } from 'node:util';
 import { errnoOf } from './io-error.js';
 
 export const systemFileCalls = {
@@ -60,61 +60,31 @@ export function replaceFileCalls(calls: FileCalls): FileCalls {
   return former;
 }
 
-const mayRepeat = (error: unknown) => errnoOf(error) === 'EINTR';
+type Call = (...call: never[]) => unknown;
 
-export const fileCalls: FileCalls = {
-  open: (...call) => repeated(() => layer.open(...call)),
-  close: (fd) => {
-    try {
-      layer.close(fd);
-    } catch (error) {
-      if (!mayRepeat(error)) throw error;
+function repeating(name: keyof FileCalls): Call {
+  const requireInterrupted = (error: unknown) => {
+    if (errnoOf(error) !== 'EINTR') throw error;
+  };
+  const repeated: Call = (...call) => {
+    for (;;) {
+      try {
+        const ask: Call = layer[name];
+        const result = ask(...call);
+        if (!types.isPromise(result)) return result;
+        return result.catch((error: unknown) => {
+          requireInterrupted(error);
+          return repeated(...call);
+        });
+      } catch (error) {
+        requireInterrupted(error);
+        if (name === 'close') return undefined;
+      }
     }
-  },
-  read: (fd, bytes, offset, byteLength, position) =>
-    repeated(() => layer.read(fd, bytes, offset, byteLength, position)),
-  readAsync: (...call) => repeatedAsync(() => layer.readAsync(...call)),
-  write: (fd, bytes, offset, byteLength, position) =>
-    repeated(() => layer.write(fd, bytes, offset, byteLength, position)),
-  writeAsync: (...call) => repeatedAsync(() => layer.writeAsync(...call)),
-  truncate: (...call) => repeated(() => layer.truncate(...call)),
-  syncData: (fd) => repeated(() => layer.syncData(fd)),
-  syncDataAsync: (fd) => repeatedAsync(() => layer.syncDataAsync(fd)),
-  syncAsync: (fd) => repeatedAsync(() => layer.syncAsync(fd)),
-  statOpen: (fd) => repeated(() => layer.statOpen(fd)),
-  stat: (path) => repeated(() => layer.stat(path)),
-  lstat: (path) => repeated(() => layer.lstat(path)),
-  access: (...call) => repeated(() => layer.access(...call)),
-  realPath: (path) => repeated(() => layer.realPath(path)),
-  list: (directory) => repeated(() => layer.list(directory)),
-  listBytes: (directory) => repeated(() => layer.listBytes(directory)),
-  makeDirectory: (...call) => repeated(() => layer.makeDirectory(...call)),
-  makeUniqueDirectory: (prefix) => repeated(() => layer.makeUniqueDirectory(prefix)),
-  removeDirectory: (path) => repeated(() => layer.removeDirectory(path)),
-  chmod: (...call) => repeated(() => layer.chmod(...call)),
-  chown: (...call) => repeated(() => layer.chown(...call)),
-  link: (...call) => repeated(() => layer.link(...call)),
-  rename: (...call) => repeated(() => layer.rename(...call)),
-  unlink: (path) => repeated(() => layer.unlink(path)),
-  statFileSystem: (path) => repeated(() => layer.statFileSystem(path)),
-};
-
-function repeated<T>(call: () => T): T {
-  for (;;) {
-    try {
-      return call();
-    } catch (error) {
-      if (!mayRepeat(error)) throw error;
-    }
-  }
+  };
+  return repeated;
 }
 
-async function repeatedAsync<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!mayRepeat(error)) throw error;
-    }
-  }
-}
+const names = Object.keys(systemFileCalls) as (keyof FileCalls)[];
+
+export const fileCalls = Object.fromEntries(names.map((name) => [name, repeating(name)])) as FileCalls;

@@ -83,7 +83,7 @@ export class RegularInput {
 }
 
 /** An empty piece is the end. */
-export interface StreamInput {
+interface StreamInput {
   readonly path: string;
   next(): Promise<Uint8Array>;
   /** Wakes a caller that waits for the next piece. Safe to call twice. */

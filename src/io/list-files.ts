@@ -1,10 +1,11 @@
 /**
  * Finds input files: everything below a directory, or everything that matches a pattern. Both give paths sorted by
- * their bytes. Both refuse what they cannot look at: to leave out a file in silence is to lose its records.
+ * their bytes. Both refuse what they cannot look at: to leave out a file in silence is to lose its records. Also matches
+ * single paths with globs.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join, normalize } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import { hearSignalsAt } from '../pause.js';
 import { fileCalls } from './file-calls.js';
@@ -240,11 +241,11 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
       `the pattern ${pattern} has a range in braces, which only shells know; give it unquoted, or as {a,b} or [0-9]`,
     );
   }
-  const { default: picomatch } = await import('picomatch');
+  const matcherOf = await globMatcher();
   const stepsOf = (names: readonly string[]) =>
     names.reduceRight<Step | undefined>((next, name) => {
       const isAnyDepth = name === '**';
-      const test = picomatch(escapeLiterals(name), { dot: true, noextglob: true, posix: true });
+      const test = matcherOf(name);
       const matches = (found: string) =>
         (name.startsWith('.') || !found.startsWith('.')) && (isAnyDepth || test(found));
       return { matches, isAnyDepth, next };
@@ -302,9 +303,13 @@ function alternativesOf(pattern: string): string[] {
   return [pattern];
 }
 
-/** Escapes what is special to picomatch and not to us: outside of brackets, and not escaped already. */
-export function escapeLiterals(name: string): string {
-  return name.replace(/\\.|\[[^\]]*\]|[()|+@!]/g, (found) => (found.length === 1 ? `\\${found}` : found));
+async function globMatcher(): Promise<(glob: string) => (text: string) => boolean> {
+  const { default: picomatch } = await import('picomatch');
+  return (glob) => {
+    // What is special to picomatch and not to us: outside of brackets, and not escaped already.
+    const escaped = glob.replace(/\\.|\[[^\]]*\]|[()|+@!]/g, (found) => (found.length === 1 ? `\\${found}` : found));
+    return picomatch(escaped, { dot: true, noextglob: true, posix: true });
+  };
 }
 
 /** The directory need not exist. */
@@ -339,4 +344,36 @@ function sortByBytes(paths: string[]): string[] {
 /** The order of `LC_ALL=C sort`. UTF-16 order differs from it above U+FFFF. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+export type PathMatcher = (path: string) => boolean;
+
+export const MOST_GLOB_CHARACTERS = 4096;
+
+/**
+ * Matches paths with a glob as in .gitignore: one with a slash is compared with the path, one without with each name in
+ * the path; what names a directory names all files below it. Hidden names are like others.
+ */
+export async function pathMatcher(glob: string): Promise<PathMatcher> {
+  const literal = normalize(glob).replace(/(?<=.)\/$/, '');
+  const isNamed = await textMatcher(literal);
+  if (!literal.includes('/')) return (path) => normalize(path).split('/').some(isNamed);
+  return (path) => pathsTo(normalize(path)).some(isNamed);
+}
+
+/** For paths below a directory. A glob without a slash is compared with the last name of the path alone. */
+export async function matcherBelow(glob: string): Promise<PathMatcher> {
+  const isNamed = await textMatcher(normalize(glob).replace(/^\/|\/$/g, ''));
+  return glob.includes('/') ? (path) => pathsTo(path).some(isNamed) : (path) => isNamed(basename(path));
+}
+
+async function textMatcher(literal: string): Promise<PathMatcher> {
+  const test = (await globMatcher())(literal);
+  return (text) => text !== '' && (text === literal || test(text));
+}
+
+/** `a`, `a/b` and `a/b/c` for `a/b/c`. */
+export function pathsTo(path: string): string[] {
+  const names = path.split('/');
+  return names.map((_, i) => names.slice(0, i + 1).join('/'));
 }

@@ -5,6 +5,12 @@
 
 /** Of the marker that the shards of a prefix are complete. */
 export const MARKER_ENDING = '.complete.json';
+
+/** The prefix whose marker has this name; undefined if no marker has. Loaders of data sets pass over hidden files. */
+export function prefixOfMarker(name: string): string | undefined {
+  return name.startsWith('.') && name.endsWith(MARKER_ENDING) ? name.slice(1, -MARKER_ENDING.length) : undefined;
+}
+
 export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"\}\n$/;
 export const LONGEST_MARKER_BYTES = 160;
 

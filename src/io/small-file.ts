@@ -7,8 +7,8 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { thenAlwaysAsync } from '../cleanup.js';
-import { linkToNewName, publishName, syncDirectory, syncOpenFile } from './durable.js';
+import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
+import { linkToNewName, NameTakenError, publishName, syncDirectory, syncOpenFile } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {
   closeFile,
@@ -55,6 +55,17 @@ export async function createDurably(directory: string, name: string, bytes: Uint
   await commit(directory, name, bytes, 'temp', linkToNewName);
 }
 
+/** Like `createDurably`, where several may write the same: the first wins. @returns whether this call was the first. */
+export async function createOnce(directory: string, name: string, bytes: Uint8Array): Promise<boolean> {
+  try {
+    await createDurably(directory, name, bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof NameTakenError) return false;
+    throw error;
+  }
+}
+
 /**
  * Like `createDurably`, for a file of a store, which others look for. When it throws, they may have found the file
  * nevertheless; then it stays.
@@ -81,19 +92,11 @@ async function commit(
     await thenAlwaysAsync(write, () => closeFile(file));
     giveName(attempt, join(directory, name));
   } catch (error) {
-    removeIfPossible(attempt, role);
+    // A job that resumes knows the file by its name.
+    ifPossible(() => removeFile(attempt, role));
     throw error;
   }
   await syncDirectory(directory, role);
-}
-
-/** The failure before this matters more than that of the removal. */
-function removeIfPossible(attempt: string, role: OwnRole): void {
-  try {
-    removeFile(attempt, role);
-  } catch {
-    // A job that resumes knows the file by its name.
-  }
 }
 
 /**

@@ -8,7 +8,7 @@ import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import { distinctTally } from './notes.js';
+import { distinctTally, type RangeLimits } from './notes.js';
 
 const NAME = /^done-(\d{6,})$/;
 
@@ -58,11 +58,6 @@ export async function writeFinishedRanges(
   ranges: readonly FinishedRange[],
 ): Promise<void> {
   await createDurably(jobDirectory, recordName(number), format.seal({ ranges }));
-}
-
-export interface RangeLimits {
-  readonly pileCount: number;
-  readonly mostShards: number;
 }
 
 export interface FinishedRanges {

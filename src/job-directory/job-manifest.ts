@@ -30,6 +30,9 @@ export const FINGERPRINT_BYTES = 32;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
 
+/** How the output is cut into shards. Null: one output. */
+export const shardsShape = nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) }));
+
 /** A split of the output: how much it has, and how it is cut. */
 export const splitShape = object({ name: text, amount: text, shards: text });
 
@@ -62,8 +65,7 @@ const shape = object({
   unique: optional(flag),
   /** The field whose values tell which records are equal, and the value where it is missing. Absent: all bytes do. */
   uniqueBy: optional(object({ field: text, missing: optional(text) })),
-  /** Null: one output. */
-  shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
+  shards: shardsShape,
   shardPrefix: text,
   /** The splits of the output, in order. Absent: the output is not split. */
   splits: optional(list(splitShape)),

@@ -10,7 +10,6 @@ import {
   list,
   nullable,
   object,
-  oneOf,
   optional,
   text,
   type ValueOf,
@@ -18,7 +17,7 @@ import {
 } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole } from '../io/small-file.js';
-import { MANIFEST_NAME, splitShape } from './job-manifest.js';
+import { MANIFEST_NAME, shardsShape, splitShape } from './job-manifest.js';
 
 const manifestShape = object({
   /** Whether a later attempt may use the members that are done. */
@@ -30,7 +29,7 @@ const manifestShape = object({
   compressions: list(nullable(text)),
   decompressProgram: nullable(list(text)),
   headCount: optional(wholeNumber()),
-  shards: nullable(object({ by: oneOf('count', 'records'), amount: wholeNumber(1) })),
+  shards: shardsShape,
   /** As in the manifest of a shuffle. Absent: the order is not split. */
   splits: optional(list(splitShape)),
   /** All files, member by member; as in the manifest of a shuffle. */

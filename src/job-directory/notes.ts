@@ -4,19 +4,11 @@
  * changes.
  */
 import { join } from 'node:path';
-import {
-  checksumText,
-  list,
-  nullable,
-  object,
-  optional,
-  type Shape,
-  type ValueOf,
-  wholeNumber,
-} from '../io/json-shape.js';
+import { StagedOutputError } from '../errors.js';
+import { checksumText, list, nullable, object, optional, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
+import { createOnce } from '../io/small-file.js';
 
 /** The totals of those records of one pile that stay. */
 export const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
@@ -48,55 +40,89 @@ const cutsNote = object({
 const distinctNote = object({ piles: list(distinctTally) });
 
 export type DistinctTally = ValueOf<typeof distinctTally>;
-export type HeadNote = ValueOf<typeof headNote>;
-export type SplitsNote = ValueOf<typeof splitsNote>;
-export type CutsNote = ValueOf<typeof cutsNote>;
-export type DistinctNote = ValueOf<typeof distinctNote>;
 
-class NoteFile<T extends object> {
-  readonly #name: string;
-  readonly #format: SealedFormat<T>;
-
-  constructor(name: string, version: number, mostBytes: number, shape: Shape<T>) {
-    this.#name = name;
-    this.#format = new SealedFormat({ kind: name, version, mostBytes, role: 'temp', shape });
-  }
-
-  pathIn(jobDirectory: string): string {
-    return join(jobDirectory, this.#name);
-  }
-
-  async write(jobDirectory: string, note: T): Promise<void> {
-    await createDurably(jobDirectory, this.#name, this.#format.seal(note));
-  }
-
-  read(jobDirectory: string): T | undefined {
-    return this.#format.read(this.pathIn(jobDirectory));
-  }
+export interface JobNotes {
+  readonly head: ValueOf<typeof headNote>;
+  readonly splits: ValueOf<typeof splitsNote>;
+  readonly cuts: ValueOf<typeof cutsNote>;
+  readonly distinct: ValueOf<typeof distinctNote>;
 }
 
-const HEAD = new NoteFile('head', 1, 2 ** 12, headNote);
-const SPLITS = new NoteFile('splits', 1, 2 ** 20, splitsNote);
-/** A million shards take some 16 MB. */
-const CUTS = new NoteFile('cuts', 1, 2 ** 25, cutsNote);
-/** 65,536 piles take some 7 MB. */
-const DISTINCT = new NoteFile('distinct', 2, 2 ** 28, distinctNote);
+type NoteName = keyof JobNotes;
 
-export const writeHeadNote = (jobDirectory: string, note: HeadNote) => HEAD.write(jobDirectory, note);
-export const readHeadNote = (jobDirectory: string) => HEAD.read(jobDirectory);
-export const writeSplitsNote = (jobDirectory: string, note: SplitsNote) => SPLITS.write(jobDirectory, note);
-export const readSplitsNote = (jobDirectory: string) => SPLITS.read(jobDirectory);
-export const writeCutsNote = (jobDirectory: string, note: CutsNote) => CUTS.write(jobDirectory, note);
-export const writeDistinctNote = (jobDirectory: string, note: DistinctNote) => DISTINCT.write(jobDirectory, note);
+export type FoundNotes = { readonly [Name in NoteName]?: JobNotes[Name] | undefined };
 
-export function readCutsNote(
+interface NoteKind<T extends object> {
+  /** What the note tells, as messages say it. */
+  readonly tells: string;
+  readonly format: SealedFormat<T>;
+  readonly requireWithin?: (note: T, limits: RangeLimits, path: string) => void;
+}
+
+const sealedAs = { version: 1, role: 'temp' } as const;
+
+const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = {
+  head: {
+    tells: 'where it ends',
+    format: new SealedFormat({ ...sealedAs, kind: 'head', mostBytes: 2 ** 12, shape: headNote }),
+  },
+  splits: {
+    tells: 'where splits begin',
+    format: new SealedFormat({ ...sealedAs, kind: 'splits', mostBytes: 2 ** 20, shape: splitsNote }),
+  },
+  cuts: {
+    tells: 'where shards begin',
+    /** A million shards take some 16 MB. */
+    format: new SealedFormat({ ...sealedAs, kind: 'cuts', mostBytes: 2 ** 25, shape: cutsNote }),
+    requireWithin: ({ starts, ofOthers = [] }, { mostShards }, path) => {
+      for (const each of [starts, ...ofOthers]) requireAscending(each ?? [0], path, mostShards);
+    },
+  },
+  distinct: {
+    tells: 'what stays of its piles',
+    /** 65,536 piles take some 7 MB. */
+    format: new SealedFormat({ ...sealedAs, version: 2, kind: 'distinct', mostBytes: 2 ** 28, shape: distinctNote }),
+    requireWithin: ({ piles }, { pileCount }, path) => {
+      if (piles.length === pileCount) return;
+      throw damagedFile(path, `expected the totals of ${pileCount} piles, got ${piles.length}`);
+    },
+  },
+};
+
+/** The limits of the numbers in notes, and in the records of finished ranges. */
+export interface RangeLimits {
+  readonly pileCount: number;
+  readonly mostShards: number;
+}
+
+export function readNote<Name extends NoteName>(
   jobDirectory: string,
-  { mostShards }: { readonly mostShards: number },
-): CutsNote | undefined {
-  const note = CUTS.read(jobDirectory);
-  for (const starts of note === undefined ? [] : [note.starts, ...(note.ofOthers ?? [])])
-    requireAscending(starts ?? [0], CUTS.pathIn(jobDirectory), mostShards);
+  name: Name,
+  limits: RangeLimits,
+): JobNotes[Name] | undefined {
+  const { format, requireWithin } = NOTES[name];
+  const path = join(jobDirectory, name);
+  const note = format.read(path);
+  if (note !== undefined) requireWithin?.(note, limits, path);
   return note;
+}
+
+export function readNotes(jobDirectory: string, limits: RangeLimits): FoundNotes {
+  return {
+    cuts: readNote(jobDirectory, 'cuts', limits),
+    distinct: readNote(jobDirectory, 'distinct', limits),
+    head: readNote(jobDirectory, 'head', limits),
+    splits: readNote(jobDirectory, 'splits', limits),
+  };
+}
+
+/** If another attempt has noted it already, that note stays: it says the same. */
+export async function writeNote<Name extends NoteName>(
+  jobDirectory: string,
+  name: Name,
+  note: JobNotes[Name],
+): Promise<void> {
+  await createOnce(jobDirectory, name, NOTES[name].format.seal(note));
 }
 
 function requireAscending(starts: readonly number[], path: string, mostShards: number): void {
@@ -109,11 +135,29 @@ function requireAscending(starts: readonly number[], path: string, mostShards: n
   }
 }
 
-export function readDistinctNote(jobDirectory: string, pileCount: number): DistinctNote | undefined {
-  const note = DISTINCT.read(jobDirectory);
-  if (note === undefined || note.piles.length === pileCount) return note;
-  throw damagedFile(
-    DISTINCT.pathIn(jobDirectory),
-    `expected the totals of ${pileCount} piles, got ${note.piles.length}`,
-  );
+/** Where a job that outlives its process notes what it decides between its passes. */
+export interface KeptNotes {
+  readonly jobDirectory: string;
+  /** Whether an earlier attempt finished a part of the output, so that its piles may be deleted. */
+  readonly hasFinishedRanges: boolean;
+  found<Name extends NoteName>(name: Name): JobNotes[Name] | undefined;
+}
+
+/**
+ * Returns what an earlier attempt has noted, else what `find` finds, which becomes the note.
+ * @param kept undefined: if the job fails, its output is lost.
+ */
+export async function notedOrFound<Name extends NoteName>(
+  kept: KeptNotes | undefined,
+  name: Name,
+  find: () => Promise<JobNotes[Name]>,
+): Promise<JobNotes[Name]> {
+  if (kept === undefined) return find();
+  const noted = kept.found(name);
+  if (noted !== undefined) return noted;
+  if (kept.hasFinishedRanges)
+    throw new StagedOutputError(`the unfinished job finished a part of its output without noting ${NOTES[name].tells}`);
+  const found = await find();
+  await writeNote(kept.jobDirectory, name, found);
+  return found;
 }

@@ -40,8 +40,7 @@ export async function appendToStore(
 async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const { request, inputIds, snapshot, layout, plan, control } = prepared;
   const { generation, replace } = request;
-  const stop = new JobStop(control, request.signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, request.signal, releases);
   const phases = [
     { phase: 'scatter', bytes: plan.inputBytes },
     { phase: 'commit', bytes: 0 },
@@ -55,7 +54,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const settings = scatterSettings(threads, plan, request, piling, true, false);
+  const settings = scatterSettings(threads, plan, request, piling, { keepsPileSets: true });
   const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));

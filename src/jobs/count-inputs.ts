@@ -2,7 +2,6 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
 import { framingOf } from '../formats/framing-table.js';
-import { formatOf } from '../formats/record-format.js';
 import { describeForSlices } from '../inputs/cuts.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
@@ -16,9 +15,9 @@ import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
-import { phasesOfShuffle } from './job-phases.js';
-import { JobProgress } from './job-progress.js';
+import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
+import { readRuleOf } from './task-settings.js';
 import { createReadControl } from './work-plan.js';
 
 export interface CountedInputs extends ReadableInputs, Pick<CountWork, 'field'> {
@@ -36,7 +35,7 @@ export async function countInputs(
   warn: JobScope['warn'],
 ): Promise<readonly CountedGroup[]> {
   const { inputs } = readable;
-  const { framing, decompressProgram, igzip, maxRecordBytes, signal } = request;
+  const { framing, signal } = request;
   const { recordBytes, meanRecordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, recordBytes, tuning);
   const { sliceBytes, arenaBytes, readBytes, inline } = plan;
@@ -46,14 +45,13 @@ export async function countInputs(
   const storedBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   return releasingAll(async (releases) => {
     const control = createReadControl(inline, plan.spareBytes, deviceGates);
-    const stop = new JobStop(control, signal);
-    releases.push(() => stop.release());
+    const stop = new JobStop(control, signal, releases);
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
     const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
     const settings: ReadSettings = {
       ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes },
       memoryNeed: { ...memoryNeed, reads: 'first' },
-      ...{ ...formatOf(request), decompressProgram, igzip, maxRecordBytes },
+      ...readRuleOf(request),
     };
     const planned = { inputBytes: storedBytes, memoryNeed: { recordBytes, meanRecordBytes } };
     const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });

@@ -4,20 +4,11 @@ import { afterFailure } from '../cleanup.js';
 import { nameSome, PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
-import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
+import { type FinishedRanges, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
-import {
-  type CutsNote,
-  type DistinctNote,
-  type HeadNote,
-  readCutsNote,
-  readDistinctNote,
-  readHeadNote,
-  readSplitsNote,
-  type SplitsNote,
-} from '../job-directory/notes.js';
+import { type FoundNotes, type RangeLimits, readNotes } from '../job-directory/notes.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
@@ -38,10 +29,8 @@ export interface EarlierAttempt {
   /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
   readonly finished: FinishedRanges;
-  readonly cutsNote: CutsNote | undefined;
-  readonly distinctNote: DistinctNote | undefined;
-  readonly headNote: HeadNote | undefined;
-  readonly splitsNote: SplitsNote | undefined;
+  /** What it decided between its passes. */
+  readonly notes: FoundNotes;
 }
 
 export type StartedFiles = FilesSite & { readonly start: JobStart };
@@ -58,8 +47,8 @@ export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
 }
 
 /** Whether a part of the output may have been written, or is noted to begin somewhere. */
-export function hasBegunOutput({ directory, journal, cutsNote, finished }: EarlierAttempt): boolean {
-  return journal !== undefined || cutsNote !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
+export function hasBegunOutput({ directory, journal, notes, finished }: EarlierAttempt): boolean {
+  return journal !== undefined || notes.cuts !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
 }
 
 /** @param pileSets how many of them the earlier attempt had committed. */
@@ -104,19 +93,11 @@ async function startIn(directory: JobDirectory, request: StartRequest, site: Fil
         'ERR_JOB_UNFINISHED',
       );
     }
-    if (journal !== undefined) {
-      const noNotes = { cutsNote: undefined, distinctNote: undefined, headNote: undefined, splitsNote: undefined };
-      const nothing = { finished: NOTHING_FINISHED, ...noNotes };
-      return { kind: 'resumed', directory, manifest, journal, ...nothing };
-    }
+    if (journal !== undefined)
+      return { kind: 'resumed', directory, manifest, journal, finished: NOTHING_FINISHED, notes: {} };
     const limits = limitsOf(manifest);
     const finished = readFinishedRanges(paths.jobDirectory, limits);
-    const cutsNote = readCutsNote(paths.jobDirectory, limits);
-    const distinctNote = readDistinctNote(paths.jobDirectory, limits.pileCount);
-    const headNote = readHeadNote(paths.jobDirectory);
-    const splitsNote = readSplitsNote(paths.jobDirectory);
-    const notes = { cutsNote, distinctNote, headNote, splitsNote };
-    return { kind: 'resumed', directory, manifest, journal, finished, ...notes };
+    return { kind: 'resumed', directory, manifest, journal, finished, notes: readNotes(paths.jobDirectory, limits) };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }

@@ -1,15 +1,15 @@
 /** Counts what groups of inputs hold, for a preview: small inputs as `countInputs` does, large ones by samples. */
 import { framingOf } from '../formats/framing-table.js';
-import type { RecordList } from '../formats/record-list.js';
+import type { RecordList } from '../formats/record-format.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { CountedGroup } from '../passes/count-pass.js';
 import { hearSignalsAt } from '../pause.js';
+import type { Expected } from '../plan/sampled-records.js';
+import { exactly, NOTHING, plus, times } from '../plan/sampled-records.js';
 import { type CountedInputs, countInputs } from './count-inputs.js';
-import { exactly, NOTHING, plus, times } from './expected.js';
-import type { Expected } from './preview-report.js';
 import type { ShuffleRequest } from './request.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
 

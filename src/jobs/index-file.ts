@@ -42,7 +42,6 @@ import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { INDEX_OPTIONS } from './option-names.js';
 import type { IndexOptions, IndexReport } from './options.js';
-import { memoryNeedOfReading } from './reading-memory.js';
 import {
   completeInputs,
   completeMachine,
@@ -51,6 +50,7 @@ import {
   type MachineRequest,
   type TalkRequest,
 } from './request.js';
+import { memoryNeedOfReading } from './work-plan.js';
 
 /**
  * Makes the record index of a file, with which `openIndexed` reads the records in any order. A complete new index
@@ -93,8 +93,7 @@ async function makeIndex(
   const gates = new DeviceGates(request.ioLimits);
   const gate = plan.inline ? UNGATED : gates.gateOf(file, 'input');
   const control = JobControl.create(gates.permits, plan.spareBytes);
-  const stop = new JobStop(control, request.signal);
-  releases.push(() => stop.release());
+  const stop = new JobStop(control, request.signal, releases);
   const threadCount = plan.inline ? 0 : Math.min(plan.workers, slices.length);
   const size = { threadCount, startCount: threadCount };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);

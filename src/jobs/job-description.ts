@@ -18,8 +18,10 @@ import { type FilesSite, realTempDirsOf } from './site.js';
 import { noteShareWeights } from './weigh-job.js';
 import type { KeptLayout } from './work-plan.js';
 
+type DescribedRequest = OutputRequest & Pick<ShuffleRequest, keyof typeof NO_RULES | 'seed' | 'skipsBlank'>;
+
 export interface DescribedJob {
-  readonly request: ShuffleRequest;
+  readonly request: DescribedRequest;
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
@@ -53,31 +55,28 @@ export async function describeJob(
 }
 
 /** The manifest of a job that reads a store or makes its records: it only says whose files these are. */
-export async function describeWithoutInputs(
+export function describeWithoutInputs(
   request: OutputRequest,
   seed: string,
   site: FilesSite,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
-  return {
-    isResumable: false,
-    seed,
-    inputIds: null,
-    keys: undefined,
-    framing: nameOfFormat({ framing: LINES, header: undefined }),
-    decompressProgram: null,
-    weights: undefined,
-    shareWeights: undefined,
-    unique: undefined,
-    uniqueBy: undefined,
-    ...describeOutput(request, site),
-    splitBy: undefined,
-    removesJobDirectory,
-    tempDirs: describeTempDirs(site),
-    inputs: await noteInputs([], false, undefined),
-    layout: null,
-  };
+  const noInputs = { request: { ...NO_RULES, ...request, seed }, inputs: [], inputIds: undefined };
+  return describeJob(noInputs, { isResumable: false, layout: undefined }, site, removesJobDirectory);
 }
+
+const NO_RULES = {
+  framing: LINES,
+  header: undefined,
+  decompressProgram: undefined,
+  keys: 'position',
+  mixWords: [],
+  shares: undefined,
+  unique: false,
+  uniqueBy: undefined,
+  splitBy: undefined,
+  signal: undefined,
+} as const;
 
 function describeRecords({
   request,
@@ -133,7 +132,7 @@ function describeTempDirs(site: FilesSite): string[] {
   return site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths);
 }
 
-function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
+export function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
   switch (shards?.by) {
     case 'count':
       return { by: 'count', amount: shards.shardCount };
@@ -161,15 +160,14 @@ function withoutAmounts({ shards, splits }: DescribedCuts): DescribedCuts {
 /** Returns the manifest, with the cuts of the request. `isCut`: a part of the output is written, or its place noted. */
 export async function requireSameJob(
   manifest: JobManifest,
-  job: DescribedJob,
+  job: DescribedJob & { readonly request: Pick<ShuffleRequest, 'isSeedDrawn'> },
   site: FilesSite,
   isCut: boolean,
 ): Promise<JobManifest> {
   const { request, inputs } = job;
-  const directory = site.paths.jobDirectory;
   const now = { ...describeRecords(job), ...describeOutput(request, site), tempDirs: describeTempDirs(site) };
   const [cutsThen, cutsNow] = isCut ? [manifest, now] : [withoutAmounts(manifest), withoutAmounts(now)];
-  const pairs: [what: string, then: unknown, now: unknown][] = [
+  await requireSame(site.paths.jobDirectory, request, manifest.inputs, inputs, [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, now.framing],
     ['kind of keys', manifest.keys ?? 'position', now.keys ?? 'position'],
@@ -187,20 +185,31 @@ export async function requireSameJob(
     ['list of temp directories', manifest.tempDirs, now.tempDirs],
     ['number of inputs', manifest.inputs.count, inputs.length],
     ['list of input ids', manifest.inputIds, now.inputIds],
-  ];
+  ]);
+  return { ...manifest, shards: now.shards, splits: now.splits };
+}
+
+/** Refuses to resume a job that started with other options, or whose inputs have changed. */
+export async function requireSame(
+  jobDirectory: string,
+  { signal }: Pick<ShuffleRequest, 'signal'>,
+  noted: JobManifest['inputs'],
+  inputs: readonly Input[],
+  pairs: readonly (readonly [what: string, then: unknown, now: unknown])[],
+): Promise<void> {
   for (const [what, ...values] of pairs) {
     const [before, after] = values.map((value) => JSON.stringify(value));
     if (before === after) continue;
     throw new UsageError(
-      `the unfinished job in ${directory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
+      `the unfinished job in ${jobDirectory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
       'ERR_JOB_DIFFERS',
     );
   }
-  const changed = await findInputChange(manifest.inputs, inputs, request.signal);
-  if (changed === undefined) return { ...manifest, shards: now.shards, splits: now.splits };
+  const changed = await findInputChange(noted, inputs, signal);
+  if (changed === undefined) return;
   const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} started (${changed.change}); ${START_ANEW_ADVICE}`,
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); ${START_ANEW_ADVICE}`,
   );
 }

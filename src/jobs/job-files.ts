@@ -18,17 +18,13 @@ import { finishedRangeNames } from '../job-directory/finished-ranges.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
-import { writeCutsNote, writeDistinctNote, writeHeadNote, writeSplitsNote } from '../job-directory/notes.js';
+import type { KeptNotes } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptPileSets } from '../passes/committed-slices.js';
-import type { KeptCuts } from '../passes/cut-output.js';
-import type { KeptSplits } from '../passes/find-splits.js';
 import type { KeptRanges } from '../passes/shuffle-pass.js';
-import type { KeptDistinct } from '../passes/take-distinct.js';
-import type { KeptHead } from '../passes/take-head.js';
 import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
 import type { FilesSite } from './site.js';
@@ -88,39 +84,13 @@ export class JobFiles {
     return { output: this.output, finished: earlier?.finished ?? { ranges: [], recordCount: 0 } };
   }
 
-  get keptCuts(): KeptCuts | undefined {
-    return this.#keptNote(({ cutsNote }) => cutsNote, writeCutsNote);
-  }
-
-  get keptHead(): KeptHead | undefined {
-    return this.#keptNote(({ headNote }) => headNote, writeHeadNote);
-  }
-
-  get keptSplits(): KeptSplits | undefined {
-    return this.#keptNote(({ splitsNote }) => splitsNote, writeSplitsNote);
-  }
-
-  /** A note that a job makes before it deletes the first piles. */
-  #keptNote<Note>(
-    noteOf: (earlier: EarlierAttempt) => Note | undefined,
-    write: (jobDirectory: string, note: Note) => Promise<void>,
-  ) {
+  get keptNotes(): KeptNotes | undefined {
     const { layout, earlier, site } = this.#parts;
     if (layout === undefined) return undefined;
     return {
-      found: earlier === undefined ? undefined : noteOf(earlier),
+      jobDirectory: site.paths.jobDirectory,
       hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
-      write: (note: Note) => write(site.paths.jobDirectory, note),
-    };
-  }
-
-  get keptDistinct(): KeptDistinct | undefined {
-    const { layout, earlier, site } = this.#parts;
-    if (layout === undefined) return undefined;
-    return {
-      found: earlier?.distinctNote,
-      hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
-      write: (note) => writeDistinctNote(site.paths.jobDirectory, note),
+      found: (name) => earlier?.notes[name],
     };
   }
 

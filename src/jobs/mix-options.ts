@@ -4,7 +4,7 @@ import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { encodeFieldPath, type NumberField, parseFieldPath } from '../formats/selector.js';
 import type { InputGroup } from '../inputs/weigh-inputs.js';
-import { MOST_GLOB_CHARACTERS } from '../io/path-matcher.js';
+import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
 import { requireKnownOptions } from '../known-options.js';
 import {
   type Fraction,

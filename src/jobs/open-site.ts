@@ -4,19 +4,21 @@ import { AbortError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 import { keepFileFree } from '../machine/few-files.js';
 import type { OutputLayout } from '../output/output-layout.js';
+import { requireReplaceable } from '../output/output-place.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import type { OutputSummary } from '../output/staged-output.js';
 import { StreamOutput } from '../output/stream-output.js';
-import type { OutputPlan } from '../passes/between-passes.js';
-import { cutOutput } from '../passes/cut-output.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
 import type { ShuffleWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import type { RescatterTarget } from '../pile-sets/pile-layout.js';
 import { type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
+import { findStart, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
+import { describeWithoutInputs } from './job-description.js';
 import { JobFiles, type JobFilesParts } from './job-files.js';
-import type { StreamSite } from './site.js';
+import type { OutputRequest, TalkRequest } from './request.js';
+import type { JobSite, StreamSite } from './site.js';
 import type { TempDisks } from './temp-disks.js';
 
 export interface OpenStream {
@@ -39,6 +41,32 @@ export async function openFiles(parts: JobFilesParts, { releases }: JobScope): P
   releases.push(() => files.end());
   await files.open();
   return files;
+}
+
+/** Finds the place of a job that no later call can resume: it reads a store, or makes its records. */
+export async function startUnresumable(
+  request: OutputRequest & TalkRequest,
+  chosen: JobSite,
+  { releases }: JobScope,
+): Promise<StreamSite | StartedFiles> {
+  if (chosen.kind === 'stream') return chosen;
+  const start = await findStart({ ...request, resume: false, mayResume: false }, chosen);
+  releases.push(() => start.directory.release());
+  requireReplaceable(chosen.output, request.output ?? '', []);
+  return { ...chosen, start };
+}
+
+/** Opens the files of a job that no later call can resume. */
+export function openUnresumable(
+  request: OutputRequest,
+  seed: string,
+  site: StartedFiles,
+  parts: Pick<JobFilesParts, 'disks' | 'outputGate'>,
+  scope: JobScope,
+): Promise<JobFiles> {
+  const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
+  const describe = (removesJobDirectory: boolean) => describeWithoutInputs(request, seed, site, removesJobDirectory);
+  return openFiles({ site, directory: site.start.directory, ...parts, ...neverResumed, describe }, scope);
 }
 
 export async function openStream(
@@ -93,14 +121,13 @@ export interface ShuffledOutput extends WrittenOutput {
 
 export async function shuffleTo(
   site: OpenSite,
-  plan: OutputPlan,
+  layout: OutputLayout,
   work: Omit<ShuffleWork, 'target'>,
   threads: Threads,
 ): Promise<ShuffledOutput> {
-  const kept = site.kind === 'files' ? site : undefined;
-  const layout = { ...plan, cuts: await cutOutput(plan, work, threads, kept?.keptCuts) };
   const target = await beginOutput(site, layout, threads.control);
-  const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
+  const kept = site.kind === 'files' ? site.keptRanges : undefined;
+  const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept);
   const written = sumTotals(totals);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
 }

@@ -484,27 +484,25 @@ export interface JobProfile {
   }[];
 }
 
+export type TalkOptions = Pick<ShuffleOptions, 'signal' | 'onProgress' | 'onWarning'>;
+export type MachineOptions = Pick<ShuffleOptions, 'memoryBytes' | 'workers' | 'ioLimits'>;
+type DecodingOptions = Pick<ShuffleOptions, 'decompressProgram' | 'igzip'>;
+type FormatOptions = Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header' | 'maxRecordBytes'>;
+/** How records are read, and what the call may use. */
+export type ReadOptions = FormatOptions & DecodingOptions & MachineOptions & TalkOptions;
+export type FileChoiceOptions = Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude'>;
+export type InputOptions = Pick<ShuffleOptions, 'inputs' | 'skipBlank'> &
+  FileChoiceOptions &
+  FormatOptions &
+  DecodingOptions;
+export type OutputOptions = Pick<
+  ShuffleOptions,
+  'output' | 'headCount' | 'splits' | 'shards' | 'compress' | 'shardPrefix' | 'force' | 'tempDirs' | 'tempCompress'
+>;
+
 export interface ShuffleTogetherOptions
-  extends Pick<
-    ShuffleOptions,
-    | 'headCount'
-    | 'splits'
-    | 'seed'
-    | 'memoryBytes'
-    | 'tempDirs'
-    | 'tempCompress'
-    | 'workers'
-    | 'ioLimits'
-    | 'records'
-    | 'zeroTerminated'
-    | 'header'
-    | 'decompressProgram'
-    | 'igzip'
-    | 'maxRecordBytes'
-    | 'signal'
-    | 'onProgress'
-    | 'onWarning'
-  > {
+  extends ReadOptions,
+    Pick<ShuffleOptions, 'headCount' | 'splits' | 'seed' | 'tempDirs' | 'tempCompress'> {
   /**
    * Tuples of files, all of the same length: `[['a_R1.fq', 'a_R2.fq'], ['b_R1.fq', 'b_R2.fq']]`. All files of a tuple
    * have the same number of records, and record i of each belongs together. The files at one place of all tuples are a
@@ -542,26 +540,7 @@ export interface ShuffleTogetherReport extends Pick<ShuffleReport, 'records' | '
   readonly seconds: { readonly total: number };
 }
 
-export interface AppendOptions
-  extends Pick<
-    ShuffleOptions,
-    | 'inputs'
-    | 'hidden'
-    | 'include'
-    | 'exclude'
-    | 'records'
-    | 'zeroTerminated'
-    | 'skipBlank'
-    | 'decompressProgram'
-    | 'igzip'
-    | 'maxRecordBytes'
-    | 'memoryBytes'
-    | 'workers'
-    | 'ioLimits'
-    | 'signal'
-    | 'onProgress'
-    | 'onWarning'
-  > {
+export interface AppendOptions extends Omit<InputOptions, 'header'>, MachineOptions, TalkOptions {
   /** As in `ShuffleOptions`, except for the default: `path`. The ids must be unique in the store. */
   readonly inputIds?: InputIdRule | undefined;
   /** The generation that the inputs belong to: 1 to 200 printable characters. Default: today's date in UTC. */
@@ -592,40 +571,12 @@ export interface AppendReport extends Pick<ShuffleReport, 'records' | 'bytes' | 
 }
 
 export interface ShuffleStoreOptions
-  extends Pick<
-    ShuffleOptions,
-    | 'output'
-    | 'headCount'
-    | 'splits'
-    | 'shards'
-    | 'compress'
-    | 'shardPrefix'
-    | 'force'
-    | 'memoryBytes'
-    | 'tempDirs'
-    | 'tempCompress'
-    | 'workers'
-    | 'ioLimits'
-    | 'signal'
-    | 'onProgress'
-    | 'onWarning'
-    | 'onProfile'
-  > {}
+  extends OutputOptions,
+    MachineOptions,
+    TalkOptions,
+    Pick<ShuffleOptions, 'onProfile'> {}
 
-export interface IndexOptions
-  extends Pick<
-    ShuffleOptions,
-    | 'records'
-    | 'zeroTerminated'
-    | 'header'
-    | 'maxRecordBytes'
-    | 'memoryBytes'
-    | 'workers'
-    | 'ioLimits'
-    | 'signal'
-    | 'onProgress'
-    | 'onWarning'
-  > {
+export interface IndexOptions extends FormatOptions, MachineOptions, TalkOptions {
   /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */
   readonly index?: string | undefined;
 }

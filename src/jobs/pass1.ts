@@ -4,15 +4,17 @@ import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatter-pass.js';
 import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { isTooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { JobScope } from './job.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { keySplitValues } from './split-values.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
 import { keyRuleOf } from './unique-records.js';
+import { keySplitValues } from './value-options.js';
+import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle {
   readonly site: OpenSite;
@@ -37,6 +39,13 @@ export interface Pass1 {
 /** Whether the work of this attempt stays for a later attempt if the job fails. */
 export function outlivesJob(site: OpenSite): boolean {
   return site.kind === 'files' && site.outlivesJob;
+}
+
+/** By what was read of the inputs; of streams, twice as much as was read. */
+function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
+  const [decodedBytes, storedBytes] = [control.counted('decodedBytes'), control.counted('scatteredBytes')];
+  const { inputBytes = 2 * storedBytes, memoryNeed } = plan;
+  return Math.max(memoryNeed.recordBytes, (decodedBytes * inputBytes) / Math.max(1, storedBytes));
 }
 
 export async function runPass1({
@@ -70,15 +79,13 @@ export async function runPass1({
     slices,
     keys: request.keys,
     keyOf: keyRuleOf(request, inputIds),
-    settings: scatterSettings(
-      threads,
-      plan,
-      { ...request, weighedField: request.shares?.field },
-      storage,
-      outlivesJob(site),
-      request.isProfiled,
-      keySplitValues(request.splitBy, request.seed),
-    ),
+    settings: scatterSettings(threads, plan, request, storage, {
+      keepsPileSets: outlivesJob(site),
+      isProfiled: request.isProfiled,
+      isSampled: request.isSampled,
+      weighedField: request.shares?.field,
+      splitBy: keySplitValues(request.splitBy, request.seed),
+    }),
     attempt,
     onWarning: request.onWarning,
   };
@@ -88,7 +95,9 @@ export async function runPass1({
     return scatterInputs(work, threads, kept);
   };
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
-  const { value: all, seconds } = await progress.during('scatter', plan.inputBytes, watched);
+  const { value: all, seconds } = await progress.during('scatter', plan.inputBytes, watched).catch((error: unknown) => {
+    throw isTooLargeToDraw(error) ? tooLargeToDrawFrom(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
+  });
   all.beginnings.tell(prepared.inputs, 'output', request.onWarning);
   const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds: all.recordEnds });
   return { all, seconds, threads, storage, samples };

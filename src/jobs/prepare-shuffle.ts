@@ -1,7 +1,7 @@
 /** Plans and checks a shuffle before it writes its first byte. */
 import { UsageError } from '../errors.js';
-import { withColumnNumber } from '../formats/column-names.js';
 import { framingOf } from '../formats/framing-table.js';
+import { withColumnNumber } from '../formats/selector.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
@@ -15,7 +15,7 @@ import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } 
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
-import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
+import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
@@ -23,7 +23,6 @@ import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
-import { SpaceWatch } from './space-watch.js';
 import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { type GroupedJob, groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';

@@ -6,7 +6,7 @@ import { mayBeCut } from '../inputs/cuts.js';
 import type { FileInput, Input } from '../inputs/list-inputs.js';
 import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
-import { leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { budgetText, leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
 import { formatBytes } from '../quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
@@ -21,8 +21,6 @@ const LEAST_TEMP_BYTES = 2 ** 30;
 /** What a process has open beside its threads, and each thread beside data files. */
 export const FILES_OF_PROCESS = 48;
 export const FILES_OF_THREAD = 8;
-const MIB = 2 ** 20;
-const GIB = 2 ** 30;
 
 export interface AdvisedJob {
   readonly prepared: PreparedShuffle;
@@ -102,13 +100,13 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
     const budget = leastBudgetWith(memoryNeed, totalBytes / 2, staysInMemory);
     const lack = 'by the samples, the records may not fit in memory twice, and then a job with `repeat` is refused';
     // The plan of a job with `repeat` has half of the memory.
-    const text = budget === undefined ? lack : `${lack}: \`memoryBytes\` ${enoughBudget(budget * 2)} is enough`;
+    const text = budget === undefined ? lack : `${lack}: \`memoryBytes\` ${budgetText(budget * 2)} is enough`;
     return [{ about: 'memory', text }];
   }
   const advice: Advice[] = [];
   const inMemory = leastBudgetWith(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory);
   if (inMemory !== undefined) {
-    const text = `with \`memoryBytes\` ${enoughBudget(inMemory)} all records stay in memory, and no temp data is written`;
+    const text = `with \`memoryBytes\` ${budgetText(inMemory)} all records stay in memory, and no temp data is written`;
     return [{ about: 'memory', text }];
   }
   if (levels > 1 && tempBytes >= LEAST_TEMP_BYTES) {
@@ -121,7 +119,7 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
     const text =
       budget === undefined
         ? `each record is put on piles ${levels} times, because the memory is small for so much data: fewer \`workers\` have more each`
-        : `with \`memoryBytes\` ${enoughBudget(budget)} one level of piles is enough, ${saved}`;
+        : `with \`memoryBytes\` ${budgetText(budget)} one level of piles is enough, ${saved}`;
     advice.push({ about: 'levels', text });
   }
   return advice;
@@ -152,9 +150,4 @@ function onFiles({ prepared, openFiles }: AdvisedJob): Advice[] {
   if (lacks.length === 0) return [];
   const text = `\`ulimit -n\` is ${openFiles.limit}, which means ${nameSome(lacks)}: raise it to ${wanted} or more`;
   return [{ about: 'open files', text }];
-}
-
-/** As `-S` takes it, rounded up. */
-function enoughBudget(bytes: number): string {
-  return bytes >= 8 * GIB ? `${Math.ceil(bytes / GIB)}G` : `${Math.ceil(bytes / MIB)}M`;
 }

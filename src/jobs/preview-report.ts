@@ -1,12 +1,6 @@
 /** The public types of a preview. `examples/plan.schema.json` describes the same as JSON. */
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
-
-/** An estimate from samples. The three fields are equal if the number is exact. */
-export interface Expected {
-  readonly least: number;
-  readonly expected: number;
-  readonly most: number;
-}
+import type { Expected } from '../plan/sampled-records.js';
 
 /** What a job will need, as far as it is known before the job. Fields of unknown values are absent. */
 export interface ShufflePreview {

@@ -6,6 +6,8 @@
  *     sizes     records and bytes by samples                              preview-sizes.ts
  *     advice    what would make it faster                                 preview-advice.ts
  */
+
+import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
@@ -20,16 +22,18 @@ import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { NOTHING } from '../plan/sampled-records.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
-import { NOTHING } from './expected.js';
 import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
-import type { ShuffleOptions } from './options.js';
+import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
-import type { PreviewedDevice, ShufflePreview } from './preview-report.js';
+import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
 import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
+import { optionsOfMember, prepareTogether } from './shuffle-together.js';
+import { completeTogether } from './together-options.js';
 
 /**
  * Says what `shuffle` will need with the same options: memory, temp data, output, open files. It writes nothing,
@@ -172,4 +176,27 @@ async function devicesOf(
     const freeBytes = directory === undefined ? undefined : readFreeBytes(directory);
     return { id, name, class: deviceClass, uses: [...uses], calls, freeBytes };
   });
+}
+
+/**
+ * Says what `shuffleTogether` will need with the same options, by the checks of the whole job and a preview for each
+ * member. It writes nothing, holds no lock, and reads samples of the inputs.
+ *
+ * @param tuning sizes for tests.
+ * @throws PileshufError as `shuffleTogether` before its first byte.
+ */
+export async function previewTogether(
+  options: ShuffleTogetherOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<TogetherPreview> {
+  const { value: job } = await runJob(options, (scope) => prepareTogether(completeTogether(options), scope, true));
+  const members: MemberPreview[] = [];
+  for (const [ordinal, { name }] of job.request.members.entries()) {
+    const path = join(job.outputPath, name);
+    // Beside the output, as the staged files of the job are: the directory may not be there yet.
+    const output = `${job.outputPath}.${name}`;
+    const preview = await previewShuffle({ ...optionsOfMember(job, options, ordinal), output }, tuning);
+    members.push({ ...preview, name, isResumable: job.isResumable, output: { ...preview.output, path } });
+  }
+  return { members, warnings: members.flatMap(({ warnings }) => warnings) };
 }

@@ -8,12 +8,13 @@ import { deriveDrawSeed } from '../keys.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import type { Expected } from '../plan/sampled-records.js';
+import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from '../plan/sampled-records.js';
 import { factorOf, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
-import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from './expected.js';
 import { expectGroups } from './expected-counts.js';
 import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import type { Expected, PreviewedSplit } from './preview-report.js';
+import type { PreviewedSplit } from './preview-report.js';
 import type { ShuffleRequest } from './request.js';
 import { sampleRecords } from './sample-records.js';
 

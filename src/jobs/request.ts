@@ -3,11 +3,16 @@ import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import type { DecompressProgram } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  OUTPUT_CODECS,
+  openEncoder,
+  refuseOtherFormats,
+} from '../formats/encoder-table.js';
 import { delimiterOf } from '../formats/framing-table.js';
-import { refuseOtherFormats } from '../formats/output-names.js';
-import type { RecordFormat } from '../formats/record-format.js';
-import { joinRecords } from '../formats/record-list.js';
+import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { AskedInput, NamedInput } from '../inputs/expand-names.js';
 import type { FileChoice } from '../inputs/file-choice.js';
 import type { InputIdRule } from '../inputs/ids.js';
@@ -19,11 +24,18 @@ import { STANDARD_OUTPUT } from '../output/output-target.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { completeMix, type MixRequest, requireGlob } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
-import type { RecordKind, ShuffleOptions } from './options.js';
+import type {
+  FileChoiceOptions,
+  InputOptions,
+  MachineOptions,
+  OutputOptions,
+  RecordKind,
+  ShuffleOptions,
+  TalkOptions,
+} from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
-import { completeSplitValues, type UnkeyedSplitValues } from './split-values.js';
-import { completeUnique, type UniqueRequest } from './unique-options.js';
+import { completeSplitValues, completeUnique, type UniqueRequest, type UnkeyedSplitValues } from './value-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -38,12 +50,16 @@ export interface MachineRequest {
   readonly ioLimits: Readonly<Record<string, number>>;
 }
 
-export interface InputRequest extends RecordFormat {
-  readonly inputs: readonly AskedInput[];
-  readonly fileChoice: FileChoice;
+/** How inputs are read. */
+export interface ReadRule extends RecordFormat {
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
+}
+
+export interface InputRequest extends ReadRule {
+  readonly inputs: readonly AskedInput[];
+  readonly fileChoice: FileChoice;
 }
 
 export interface OutputRequest {
@@ -191,17 +207,11 @@ function requireRepeatable(
     );
 }
 
-export function completeTalk({
-  signal,
-  onProgress,
-  onWarning = () => {},
-}: Pick<ShuffleOptions, 'signal' | 'onProgress' | 'onWarning'>): TalkRequest {
+export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkOptions): TalkRequest {
   return { signal, onProgress, onWarning };
 }
 
-export function completeMachine(
-  options: Pick<ShuffleOptions, 'memoryBytes' | 'workers' | 'ioLimits' | 'onWarning'>,
-): MachineRequest {
+export function completeMachine(options: MachineOptions & Pick<TalkOptions, 'onWarning'>): MachineRequest {
   const { ioLimits = {}, workers = readCpuCount() } = options;
   for (const [path, limit] of Object.entries(ioLimits)) requireWhole(`\`ioLimits\` ${path}`, limit, 1, 2 ** 16);
   return {
@@ -211,22 +221,7 @@ export function completeMachine(
   };
 }
 
-export function completeInputs(
-  options: Pick<
-    ShuffleOptions,
-    | 'inputs'
-    | 'hidden'
-    | 'include'
-    | 'exclude'
-    | 'records'
-    | 'zeroTerminated'
-    | 'header'
-    | 'skipBlank'
-    | 'decompressProgram'
-    | 'igzip'
-    | 'maxRecordBytes'
-  >,
-): InputRequest {
+export function completeInputs(options: InputOptions): InputRequest {
   const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
@@ -248,11 +243,7 @@ export function completeInputs(
   };
 }
 
-function completeFileChoice({
-  hidden = false,
-  include = [],
-  exclude = [],
-}: Pick<ShuffleOptions, 'hidden' | 'include' | 'exclude'>): FileChoice {
+function completeFileChoice({ hidden = false, include = [], exclude = [] }: FileChoiceOptions): FileChoice {
   if (typeof hidden !== 'boolean') throw new UsageError('`hidden`: expected true or false');
   requireGlobs('`include`', include);
   requireGlobs('`exclude`', exclude);
@@ -293,19 +284,7 @@ export function requireSeed(seed: unknown): asserts seed is string | undefined {
 
 /** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
-  options: Pick<
-    ShuffleOptions,
-    | 'output'
-    | 'headCount'
-    | 'splits'
-    | 'shards'
-    | 'shardPrefix'
-    | 'compress'
-    | 'force'
-    | 'tempDirs'
-    | 'tempCompress'
-    | 'onWarning'
-  >,
+  options: OutputOptions & Pick<TalkOptions, 'onWarning'>,
   kindOfRecords: RecordKind['by'] | undefined,
 ): OutputRequest {
   const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;

@@ -17,9 +17,8 @@ import type { FileInput } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
-import { partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
-import { exactly } from './expected.js';
-import type { Expected } from './preview-report.js';
+import type { Expected } from '../plan/sampled-records.js';
+import { exactly, partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
 
 export interface RecordSample {
   /** Records of all files, not only of the sample. */

@@ -15,7 +15,6 @@ import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
-import { requireReplaceable } from '../output/output-place.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
 import { inTurn, runTasks } from '../passes/run-tasks.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
@@ -32,12 +31,19 @@ import {
   sumOfAll,
 } from '../plan/number-range.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import { findStart, type StartedFiles } from './earlier-attempt.js';
+import type { StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
-import { describeWithoutInputs } from './job-description.js';
 import type { JobFiles } from './job-files.js';
 import { JobProgress } from './job-progress.js';
-import { beginOutput, commitOutput, type OpenStream, openFiles, openOutputStream, workAt } from './open-site.js';
+import {
+  beginOutput,
+  commitOutput,
+  type OpenStream,
+  openOutputStream,
+  openUnresumable,
+  startUnresumable,
+  workAt,
+} from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import {
   completeOutput,
@@ -121,8 +127,7 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareRange(options, tuning, scope);
     const { request, control, gates, plan } = prepared;
-    const stop = new JobStop(control, request.signal);
-    scope.releases.push(() => stop.release());
+    const stop = new JobStop(control, request.signal, scope.releases);
     const phases = [
       { phase: 'shuffle', bytes: plan.bytes },
       { phase: 'commit', bytes: 0 },
@@ -208,24 +213,15 @@ interface RangePlan {
   readonly bytes: number | undefined;
 }
 
-async function prepareRange(
-  options: RangeOptions,
-  tuning: Partial<Tuning>,
-  { releases }: JobScope,
-): Promise<PreparedRange> {
+async function prepareRange(options: RangeOptions, tuning: Partial<Tuning>, scope: JobScope): Promise<PreparedRange> {
   const request = completeRange(options);
   const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs: [], mayHaveTempData: false });
   if (chosen.kind === 'files' && request.isEndless)
     throw new UsageError('`repeat` without `headCount` never ends; give `headCount`, or write to standard output');
   const plan = planRange(request, tuning);
-  const start = { ...request, resume: false, mayResume: false };
-  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;
+  const site = await startUnresumable(request, chosen, scope);
   const gates = new DeviceGates({});
-  if (site.kind === 'files') {
-    releases.push(() => site.start.directory.release());
-    requireReplaceable(site.output, request.output ?? '', []);
-    requireRangeSpace(request, plan, site, gates);
-  }
+  if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
   const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
   const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
   return { request, site, gates, outputGate, plan, control: JobControl.create(gates.permits, 0) };
@@ -273,11 +269,7 @@ function requireRangeSpace(
 async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFiles | OpenStream> {
   const { request, site, gates, outputGate, control } = prepared;
   if (site.kind === 'stream') return openOutputStream(site.output.path, control, scope.releases);
-  const describe = (removesJobDirectory: boolean) =>
-    describeWithoutInputs(request, request.seed, site, removesJobDirectory);
-  const { directory } = site.start;
-  const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
-  return openFiles({ site, directory, disks: new TempDisks([], gates), outputGate, ...neverResumed, describe }, scope);
+  return openUnresumable(request, request.seed, site, { disks: new TempDisks([], gates), outputGate }, scope);
 }
 
 async function writeAt(

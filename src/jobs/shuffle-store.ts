@@ -12,27 +12,33 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { NO_ENDS } from '../output/output-layout.js';
-import { requireNotRead, requireReplaceable } from '../output/output-place.js';
-import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
-import { findSplits } from '../passes/find-splits.js';
-import { type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
-import { leftOutOf, takeHead } from '../passes/take-head.js';
+import { requireNotRead } from '../output/output-place.js';
+import { planOutput } from '../passes/between-passes.js';
+import { type ScatteredPiles, scatteredPiles } from '../passes/shuffle-work.js';
+import { leftOutOf } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { describeUnowned, findUnowned } from '../store/seen-attempts.js';
+import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, openSnapshot, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import { findStart, type StartedFiles } from './earlier-attempt.js';
+import type { StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
-import { describeWithoutInputs } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
-import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
+import {
+  commitOutput,
+  type OpenSite,
+  openStream,
+  openUnresumable,
+  shuffleTo,
+  startUnresumable,
+  workAt,
+} from './open-site.js';
 import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
@@ -46,7 +52,7 @@ import {
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
 import { reportShards, summarizeSplits, warnOfOtherShards } from './split-report.js';
-import { shuffleSettings } from './task-settings.js';
+import { openPiles } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
 
@@ -69,8 +75,7 @@ export async function shuffleStore(
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope);
     const { request, control } = prepared;
-    const stop = new JobStop(control, request.signal);
-    scope.releases.push(() => stop.release());
+    const stop = new JobStop(control, request.signal, scope.releases);
     const phases = [
       { phase: 'scatter', bytes: 0 },
       { phase: 'shuffle', bytes: prepared.plan.memoryNeed.recordBytes },
@@ -114,7 +119,7 @@ async function prepareStoreShuffle(
   snapshot: StoreSnapshot,
   options: ShuffleStoreOptions,
   tuning: Tuning,
-  { releases }: JobScope,
+  scope: JobScope,
 ): Promise<PreparedStoreShuffle> {
   const request = {
     ...completeOutput(options, undefined),
@@ -129,13 +134,8 @@ async function prepareStoreShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
-  const start = { ...request, resume: false, mayResume: false };
-  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;
-  if (site.kind === 'files') {
-    releases.push(() => site.start.directory.release());
-    requireReplaceable(site.output, request.output ?? '', []);
-    warnOfOtherShards(request, site.output);
-  }
+  const site = await startUnresumable(request, chosen, scope);
+  if (site.kind === 'files') warnOfOtherShards(request, site.output);
   const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);
@@ -168,11 +168,7 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
   const { request, snapshot, site, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  const describe = (removesJobDirectory: boolean) =>
-    describeWithoutInputs(request, snapshot.settings.seed, site, removesJobDirectory);
-  const { directory } = site.start;
-  const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
-  return openFiles({ site, directory, disks, outputGate, ...neverResumed, describe }, scope);
+  return openUnresumable(request, snapshot.settings.seed, site, { disks, outputGate }, scope);
 }
 
 async function shuffleAt(
@@ -185,31 +181,24 @@ async function shuffleAt(
   { releases }: JobScope,
 ) {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
-  const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
+  const first = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
   const all = pass1.value;
-  const second = await threadsOfPass2(threads, plan, undefined, all, profile.add, releases);
-
-  const { tempZstdLevel, isProfiled } = request;
-  const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
-  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
-    framing: undefined,
-    tiesByBytes: true,
-    hashesOutput: false,
-    rescatterTo: site.piles,
-    isProfiled,
-  });
-  const pilesWork = { piles: all, settings, attempt: randomBytes(4).toString('hex'), onWarning: request.onWarning };
-  const piles = await takeHead(request, pilesWork, second.threads, undefined);
-  const found = await findSplits(request, { ...pilesWork, piles }, second.threads, undefined);
-  const outputPlan = planOutput(request, piles, NO_ENDS, found);
-  const work = { ...pilesWork, piles, deletesStripes: false, samples: undefined };
+  const { tempZstdLevel, isProfiled, onWarning } = request;
+  const storage = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
+  const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: site.piles, isProfiled };
+  const toOpen = { piles: all, attempt: randomBytes(4).toString('hex'), onWarning };
+  const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
+  const planned = await planOutput(request, NO_ENDS, work, threads, undefined);
+  const { piles } = planned.work;
   profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
+  const pass2 = await progress.during('shuffle', piles.bytes, () =>
+    shuffleTo(site, planned.layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads),
+  );
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
   const { cuts } = pass2.value.layout;
-  const splits = summarizeSplits(found, cuts);
+  const splits = summarizeSplits(planned.splits, cuts);
   const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {

@@ -11,20 +11,12 @@
  * job directory.
  */
 import { dirname, join } from 'node:path';
-import {
-  AbortError,
-  InputError,
-  nameSome,
-  PileshufError,
-  START_ANEW_ADVICE,
-  setUnfinishedJob,
-  UsageError,
-} from '../errors.js';
+import { AbortError, InputError, nameSome, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { refuseForeignFiles } from '../inputs/doubtful-records.js';
-import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
+import { noteInputs } from '../inputs/fingerprints.js';
 import { type Input, listInputs } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import {
@@ -56,7 +48,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findOtherNames, type NamedReads } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
-import { describeSplits } from './job-description.js';
+import { describeShards, describeSplits, requireSame } from './job-description.js';
 import { canNeverResume } from './job-files.js';
 import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
@@ -181,7 +173,7 @@ async function requireSameMembers(
   { jobDirectory }: JobPaths,
 ): Promise<void> {
   const now = describeMembers(request);
-  const pairs: [what: string, then: unknown, now: unknown][] = [
+  await requireSame(jobDirectory, request.common, manifest.inputs, inputs, [
     ['seed', manifest.seed, request.common.isSeedDrawn ? manifest.seed : now.seed],
     ['list of members', manifest.names, now.names],
     ['kind of records', manifest.framings, now.framings],
@@ -191,22 +183,7 @@ async function requireSameMembers(
     ['cut into shards', manifest.shards, now.shards],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
     ['number of inputs', manifest.inputs.count, inputs.length],
-  ];
-  for (const [what, ...values] of pairs) {
-    const [before, after] = values.map((value) => JSON.stringify(value));
-    if (before === after) continue;
-    throw new UsageError(
-      `the unfinished job in ${jobDirectory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
-      'ERR_JOB_DIFFERS',
-    );
-  }
-  const changed = await findInputChange(manifest.inputs, inputs, request.common.signal);
-  if (changed === undefined) return;
-  const path = inputs[changed.ordinal]?.path;
-  throw new InputError(
-    'ERR_INPUT_CHANGED',
-    `${path === undefined ? '' : `${path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); ${START_ANEW_ADVICE}`,
-  );
+  ]);
 }
 
 function describeMembers({
@@ -226,11 +203,6 @@ function describeMembers({
     shards: describeShards(shards),
     splits: describeSplits(splits),
   };
-}
-
-function describeShards(shards: TogetherRequest['common']['shards']): MembersManifest['shards'] {
-  if (shards?.by === 'count') return { by: 'count', amount: shards.shardCount };
-  return shards?.by === 'records' ? { by: 'records', amount: shards.recordsPerShard } : null;
 }
 
 /** The directory must be able to appear by one rename. */

@@ -16,27 +16,27 @@
  * member.
  */
 import { randomBytes } from 'node:crypto';
+import { AbortError, addCleanupErrors } from '../errors.js';
 import type { InputCounts } from '../passes/coverage-check.js';
-import { diskBytesOf } from '../passes/scattered-piles.js';
+import { diskBytesOf } from '../passes/shuffle-work.js';
 import { JobStop } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { tellOfDiscarded } from './discarded-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
-import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
 import { describeJob } from './job-description.js';
-import { phasesOfShuffle } from './job-phases.js';
 import { ProfileLog } from './job-profile.js';
-import { JobProgress } from './job-progress.js';
+import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
 import { runPass2 } from './pass2.js';
-import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import { prepareShuffle } from './prepare-shuffle.js';
 import { reportShards, summarizeSplits } from './split-report.js';
 import { leftOutBy } from './unique-records.js';
+import { reportGroups } from './weigh-job.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.
@@ -66,8 +66,7 @@ export async function shuffleCounted(
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareShuffle(options, tuning, scope);
     const { request, control } = prepared;
-    const stop = new JobStop(control, request.signal);
-    scope.releases.push(() => stop.release());
+    const stop = new JobStop(control, request.signal, scope.releases);
     const progress = new JobProgress(control, stop, request.onProgress, phasesOfShuffle(prepared), {
       gates: prepared.deviceGates,
       budgetBytes: request.memoryBytes,
@@ -131,4 +130,17 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<Untim
     ...reportShards({ records, splits }, commit.value),
     resumed: resumedWork(prepared.earlier, all.resumedCount),
   };
+}
+
+/** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */
+function tellOfDiscarded(error: unknown, prepared: PreparedShuffle): unknown {
+  if (!(error instanceof AbortError) || !couldHaveBeenKept(prepared)) return error;
+  const told = new AbortError(error.cause, 'discarded');
+  addCleanupErrors(told, error.cleanupErrors);
+  return told;
+}
+
+function couldHaveBeenKept({ plan, site, inputs, control }: PreparedShuffle): boolean {
+  const canBeResumed = site.kind === 'files' && inputs.every(({ kind }) => kind === 'file');
+  return canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
 }

@@ -1,87 +1,66 @@
 /** Builds the settings that all tasks of a pass have in common, from the plan and the request of the job. */
-import type {
-  PileSettings,
-  ReadSettings,
-  ScatterSettings,
-  ShuffleSettings,
-  SplitValues,
-} from '../../workers/settings.js';
+import type { PileSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
+import type { Release } from '../cleanup.js';
 import { formatOf } from '../formats/record-format.js';
+import { threadsOfPass2 } from '../passes/between-passes.js';
+import type { PilesWork } from '../passes/shuffle-work.js';
+import type { OnProfile } from '../passes/task-pool.js';
 import type { Threads } from '../passes/threads.js';
-import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
-import type { RamPoolHandle } from '../pile-sets/ram-pool.js';
-import type { InputRequest } from './request.js';
+import type { ReadRule } from './request.js';
 import type { WorkPlan } from './work-plan.js';
 
-export interface PileStorage {
-  readonly layout: PileSetLayout;
-  readonly ramPool: RamPoolHandle | undefined;
-  readonly tempZstdLevel: number | undefined;
+export type PileStorage = Required<Pick<PileSettings, 'layout' | 'ramPool' | 'tempZstdLevel'>>;
+
+/** How inputs are read, without the inputs: every thread gets a copy. */
+export function readRuleOf({ decompressProgram, igzip, maxRecordBytes, ...format }: ReadRule): ReadRule {
+  return { ...formatOf(format), decompressProgram, igzip, maxRecordBytes };
 }
 
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  {
-    decompressProgram,
-    igzip,
-    maxRecordBytes,
-    unique,
-    uniqueBy,
-    isSampled,
-    weighedField,
-    ...asked
-  }: Omit<InputRequest, 'inputs' | 'fileChoice'> &
-    Pick<ScatterSettings, 'unique' | 'uniqueBy' | 'isSampled' | 'weighedField'>,
+  request: ReadRule & Pick<ScatterSettings, 'unique' | 'uniqueBy'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
-  keepsPileSets: boolean,
-  isProfiled: boolean,
-  splitBy?: SplitValues,
+  rest: Pick<ScatterSettings, 'keepsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField' | 'splitBy'>,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
-  const read: ReadSettings = {
-    jobName,
-    control: control.buffer,
-    arenaBytes,
-    isProfiled,
-    isSampled,
-    weighedField,
-    ...formatOf(asked),
-    decompressProgram,
-    igzip,
-    readBytes,
-    maxRecordBytes,
-    memoryNeed,
-    splitBy,
-    uniqueBy,
+  const { unique, uniqueBy } = request;
+  return {
+    ...{ jobName, control: control.buffer, arenaBytes, readBytes, bufferBytes, memoryNeed },
+    ...{ ...readRuleOf(request), unique, uniqueBy, layout, ramPool, tempZstdLevel },
+    ...rest,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
 }
 
-export function shuffleSettings(
-  { jobName, control }: Threads,
-  { memory }: WorkPlan,
-  arenaBytes: number,
-  { layout, ramPool, tempZstdLevel }: PileStorage,
-  rest: Pick<
-    ShuffleSettings,
-    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueBy' | 'hashesOutput' | 'isProfiled' | 'sampledKeys'
-  > & {
-    readonly rescatterTo: RescatterTarget;
-  },
-): ShuffleSettings {
-  const { bufferBytes, readBytes, outputBytes } = memory;
-  const piles: PileSettings = {
-    jobName,
-    control: control.buffer,
-    arenaBytes,
-    layout,
-    ramPool,
-    tempZstdLevel,
-    bufferBytes,
+export interface OpenedPiles {
+  readonly work: PilesWork;
+  readonly threads: Threads;
+}
+
+type OrderRule = Pick<
+  ShuffleSettings,
+  'framing' | 'tiesByBytes' | 'unique' | 'uniqueBy' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
+>;
+
+/**
+ * Opens piles for tasks that put them in order, with threads that fit their longest record: those of pass 1, if their
+ * memory suffices.
+ */
+export async function openPiles(
+  { piles, ...rest }: Omit<PilesWork, 'settings'>,
+  rule: OrderRule,
+  plan: WorkPlan,
+  storage: PileStorage,
+  pass1: Threads,
+  onProfile: OnProfile,
+  releases: Release[],
+): Promise<OpenedPiles> {
+  const { threads, arenaBytes } = await threadsOfPass2(pass1, plan, storage.ramPool, piles, onProfile, releases);
+  const { jobName, control } = threads;
+  const { bufferBytes, readBytes, outputBytes } = plan.memory;
+  const settings = {
+    ...{ jobName, control: control.buffer, arenaBytes, bufferBytes, readBytes, outputBytes },
+    ...{ keyScale: piles.keyScale, ...storage, ...rule },
   };
-  const { keyScale, framing, tiesByBytes, unique, uniqueBy, hashesOutput, isProfiled } = rest;
-  const { rescatterTo, sampledKeys } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, uniqueBy, hashesOutput, isProfiled };
-  return { ...piles, ...order, rescatterTo, sampledKeys, readBytes, outputBytes };
+  return { work: { piles, settings, ...rest }, threads };
 }

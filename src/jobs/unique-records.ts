@@ -1,11 +1,10 @@
 /** How a shuffle differs where one of equal records is kept: the keys, the piles, the places, the report. */
-import { withColumnNumber } from '../formats/column-names.js';
+import { withColumnNumber } from '../formats/selector.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import { deriveContentKey } from '../keys.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import type { ScatterOutcome } from '../passes/scatter-pass.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
-import type { PilesWork } from '../passes/shuffle-work.js';
+import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
 import { takeDistinct } from '../passes/take-distinct.js';
 import { leftOutOf } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
@@ -55,7 +54,7 @@ export async function distinctPiles(
 ): Promise<ScatteredPiles> {
   if (!request.unique) return work.piles;
   if (!isMeasuredBefore(request)) return { ...work.piles, hasDuplicates: true };
-  return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
+  return takeDistinct(work, threads, site.kind === 'files' ? site.keptNotes : undefined);
 }
 
 /**

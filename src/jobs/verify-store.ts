@@ -8,7 +8,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { onceMore, runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { hearSignals } from '../pause.js';
-import type { Tuning } from '../plan/memory-plan.js';
+import { INLINE_BYTES, type Tuning } from '../plan/memory-plan.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -16,8 +16,6 @@ import { JobProgress } from './job-progress.js';
 import type { TalkRequest } from './request.js';
 
 const MIB = 2 ** 20;
-/** A store of this size is read before two threads have started. */
-const INLINE_BYTES = 8 * MIB;
 /** Enough for a task to be worth its start, and little enough to keep all threads busy. */
 const TASK_BYTES = 64 * MIB;
 /** For the buffers of all piles of a thread together; full buffers are discarded. */
@@ -39,10 +37,9 @@ export async function verifyStore(
   // A single thread makes one call at a time, without a gate.
   const layout = layoutOf(snapshot, inline ? UNGATED : gates.gateOf(place, 'store'), rotates);
   const control = JobControl.create(gates.permits, Number.MAX_SAFE_INTEGER);
-  const stop = new JobStop(control, signal);
   await releasingAll(
     async (releases) => {
-      releases.push(() => stop.release());
+      const stop = new JobStop(control, signal, releases);
       const longestRecordBytes = longestRecordBytesOf(commits);
       const threadCount = inline ? 0 : threadsFor(longestRecordBytes);
       const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, () => {}, releases);

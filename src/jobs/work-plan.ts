@@ -15,12 +15,13 @@ import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
-import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
+import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { isNothing, ONCE } from '../plan/weights.js';
 import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
@@ -69,8 +70,6 @@ export interface DiskNeeds {
   readonly range?: readonly [DiskNeed, DiskNeed];
 }
 
-/** A job of this size ends before two threads have started. */
-const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
 /** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
@@ -161,19 +160,12 @@ export function planStoreShuffle(
   const { records, bytes, pileCount } = stored;
   const inline = tuning.inline ?? bytes <= INLINE_BYTES;
   const memoryNeed: MemoryNeed = {
-    budgetBytes: memoryBytes,
-    workers: inline ? 1 : workers,
-    mostSlices: Number.POSITIVE_INFINITY,
-    recordBytes: Math.max(1, bytes),
+    ...needWithoutInputs({ memoryBytes, workers: inline ? 1 : workers }, bytes),
     meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
     exact: true,
-    hasStreams: false,
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
-    openFileLimit: readOpenFileLimit(),
-    isResumable: false,
     outputWaits: isCompressed,
-    layout: undefined,
   };
   // Plans as if this job made the piles, on disk; then sets their real number.
   const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
@@ -368,7 +360,14 @@ function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
     if (memory.ramPoolBytes > 0) return memory;
   }
-  throw tooLargeToDraw();
+  throw tooLargeToDrawFrom(need, need.recordBytes);
+}
+
+/** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
+export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
+  const { shareOfMemory = 1 } = need;
+  const budget = leastBudgetWith({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
+  return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
 }
 
 /** More records may stay than expected, and longer ones. */
@@ -456,4 +455,32 @@ function digestSlices(slices: readonly Slice[]): string {
   const hash = createHash('sha256');
   for (const slice of slices) hash.update(JSON.stringify(slice));
   return hash.digest('hex');
+}
+
+const USUAL_RECORD_BYTES = 200;
+
+/** What messages advise on memory in a job that only reads. @param byteLength of the inputs, about. */
+export function memoryNeedOfReading(request: MachineRequest, byteLength: number): MemoryNeed {
+  return { ...needWithoutInputs(request, byteLength), reads: 'only' };
+}
+
+function needWithoutInputs(
+  { memoryBytes, workers }: Pick<MachineRequest, 'memoryBytes' | 'workers'>,
+  byteLength: number,
+): MemoryNeed {
+  return {
+    budgetBytes: memoryBytes,
+    workers,
+    mostSlices: Number.POSITIVE_INFINITY,
+    recordBytes: Math.max(1, byteLength),
+    meanRecordBytes: USUAL_RECORD_BYTES,
+    exact: false,
+    hasStreams: false,
+    tempDiskCount: 1,
+    tempDisksRotate: false,
+    openFileLimit: readOpenFileLimit(),
+    isResumable: false,
+    outputWaits: false,
+    layout: undefined,
+  };
 }

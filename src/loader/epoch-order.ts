@@ -6,9 +6,9 @@
  */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
-import type { LoaderSettings } from './loader-state.js';
+import type { LoaderSettings } from './loader-options.js';
 
-export interface EpochOrder {
+interface EpochOrder {
   readonly piles: Uint32Array;
   /** Mixed with the stored keys; undefined in epoch 0: the stored keys alone order the records. */
   readonly epochKey: bigint | undefined;
@@ -32,7 +32,7 @@ function permute(values: Uint32Array, draw: () => number): void {
 }
 
 /** Record k of the share is record `first + k * step` of the epoch; after the last record the order starts again. */
-export interface RankShare {
+interface RankShare {
   readonly first: number;
   readonly step: number;
   readonly count: number;

@@ -1,7 +1,8 @@
 import { requireWhole, UsageError } from '../errors.js';
+import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
-import { type LoaderSettings, MOST_RANKS } from './loader-state.js';
+import type { StoreSnapshot } from '../store/store-snapshot.js';
 
 /** How a store is read. */
 export interface OpenStoreOptions {
@@ -91,4 +92,48 @@ export function requireEpoch(epoch: number): number {
 
 export function requireBatchSize(size: number): number {
   return requireWhole('the size of a batch', size, 1, MOST_BATCH_RECORDS);
+}
+
+/** The position of a loader as a small JSON object, from which another process resumes with exactly the next record. */
+const VERSION = 3;
+const MOST_RANKS = 2 ** 31 - 1;
+
+const shape = object({
+  version: wholeNumber(VERSION, VERSION),
+  /** The store's id, and the number of its state that is read. */
+  store: checksumText,
+  manifest: wholeNumber(1),
+  /** Number of commits in that state: tells whether a later state still has all of them. */
+  commits: wholeNumber(),
+  epoch: wholeNumber(),
+  /** Records of the epoch that the rank was given. A number beyond the end of the epoch continues in the next epochs. */
+  record: wholeNumber(),
+  rank: wholeNumber(0, MOST_RANKS - 1),
+  worldSize: wholeNumber(1, MOST_RANKS),
+  equalize: nullable(oneOf('drop', 'pad')),
+});
+
+/** A saved position: plain data for JSON, to be given to `OpenedStore.resume`. */
+export type LoaderState = ValueOf<typeof shape>;
+
+export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'equalize'>;
+
+export function stateOf(
+  { settings: { id: store }, manifest: { number, commits } }: StoreSnapshot,
+  settings: LoaderSettings,
+  epoch: number,
+  record: number,
+): LoaderState {
+  return { version: VERSION, store, manifest: number, commits: commits.length, epoch, record, ...settings };
+}
+
+export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
+  const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
+  const read = readGiven(shape, state, refuse);
+  if (read.rank >= read.worldSize) throw refuse(`rank: expected less than ${read.worldSize}, got ${read.rank}`);
+  if (read.store === settings.id) return read;
+  throw new UsageError(
+    `the loader state belongs to the pile store with id ${read.store}, but ${directory} has id ${settings.id}; resume it from its own store`,
+    'ERR_STORE_DIFFERS',
+  );
 }

@@ -12,12 +12,10 @@ import { onceMore } from '../passes/run-tasks.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
+import { INLINE_BYTES } from '../plan/memory-plan.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import type { LoaderLimits } from './loader-options.js';
-
-/** A store of this size is read before two threads have started. */
-const INLINE_BYTES = 8 * 2 ** 20;
 
 export function isReadInline({ manifest }: StoreSnapshot): boolean {
   return manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0) <= INLINE_BYTES;

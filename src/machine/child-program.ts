@@ -155,14 +155,14 @@ const BUFFER_BYTES = 1024 * 1024;
 const MOST_WAIT_MILLISECONDS = 50;
 const SECRET_BYTES = 32;
 
-export interface ProgramPipe {
+interface ProgramPipe {
   /** The caller closes it as soon as the program has it. */
   readonly programEnd: Socket;
   readonly output: PipeOutput;
 }
 
 /** What the program writes, in pieces of about 1 MiB; each is good until the next one is asked for. */
-export class PipeOutput {
+class PipeOutput {
   readonly #socket: Socket;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   #start = 0;
@@ -233,7 +233,7 @@ export class PipeOutput {
 }
 
 /** Undefined without abstract addresses (macOS), or without descriptors. */
-export async function openProgramPipe(): Promise<ProgramPipe | undefined> {
+async function openProgramPipe(): Promise<ProgramPipe | undefined> {
   if (process.platform !== 'linux') return undefined;
   const secret = randomBytes(SECRET_BYTES);
   const address = `\0pileshuf-${randomBytes(16).toString('hex')}`;

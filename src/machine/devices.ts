@@ -142,7 +142,7 @@ function tryStat(path: string, system: DeviceProbe): StatDevice | undefined {
 export type DeviceClass = 'rotating' | 'solid-state' | 'virtual' | 'memory' | 'network' | 'unknown';
 
 /** Large I/O calls at one time when the user says nothing. */
-export const defaultIoLimits: Readonly<Record<DeviceClass, number>> = {
+const defaultIoLimits: Readonly<Record<DeviceClass, number>> = {
   /** One head: a second call makes it seek between the two, and the sum is slower than either. */
   rotating: 1,
   /** Many flash chips with deep queues: several MB-sized calls keep all of them busy. */
@@ -171,7 +171,7 @@ export interface DeviceProbe {
   list(directory: string): readonly string[];
 }
 
-export interface StatDevice {
+interface StatDevice {
   readonly holder: bigint;
   /** st_rdev when the path is the special file of a block device, such as /dev/sda1. */
   readonly block?: bigint;
@@ -201,7 +201,7 @@ export const systemProbe: DeviceProbe = {
 };
 
 /** Or what takes its place: a file system in memory or on a network. */
-export interface Disk {
+interface Disk {
   /** `254:0`, the same for all that lies on the disk; without a disk `fs:0:29`, or `zfs:tank` for a pool. */
   readonly id: string;
   /** For messages: `vda`, `nvme0n1`, `tmpfs`, `server:/export`. */
@@ -210,7 +210,7 @@ export interface Disk {
 }
 
 /** `directory` is a real path such as /sys/devices/.../block/sda/sda1. */
-export function describeDisk(directory: string, probe: DeviceProbe): Disk {
+function describeDisk(directory: string, probe: DeviceProbe): Disk {
   if (probe.exists(`${directory}/partition`)) return describeDisk(posix.dirname(directory), probe);
 
   const slaves = probe.list(`${directory}/slaves`).flatMap((name) => {

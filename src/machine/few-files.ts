@@ -1,4 +1,5 @@
 /** When the process has as many files open as it may: an error in one line, and a cleanup that still works. */
+import { ifPossible } from '../cleanup.js';
 import { PileshufError, SystemError } from '../errors.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
@@ -23,13 +24,4 @@ export function keepFileFree(): () => void {
   return () => {
     if (file !== undefined) ifPossible(() => closeFile(file));
   };
-}
-
-/** A job neither fails nor succeeds for want of that file. */
-function ifPossible<T>(call: () => T): T | undefined {
-  try {
-    return call();
-  } catch {
-    return undefined;
-  }
 }

@@ -17,7 +17,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { PileshufError } from '../errors.js';
+import { ifPossible } from '../cleanup.js';
 import { removeFile } from '../io/files.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
@@ -82,7 +82,7 @@ export function parseOwnerName(kind: string, name: string): FileOwner | undefine
   };
 }
 
-export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
+function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   if (owner.host !== hostInName(own.host)) return 'unknowable';
   if (owner.bootId !== own.bootId) {
     return owner.bootId === undefined || own.bootId === undefined ? 'unknowable' : 'left over';
@@ -116,14 +116,6 @@ export function removeLeftOver(kind: string, directory: string, role: FileRole):
       if (state === 'left over') ifPossible(() => removeFile(join(directory, name), role));
     }
   });
-}
-
-function ifPossible(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (!(error instanceof PileshufError)) throw error;
-  }
 }
 
 /** A host name as it is, if a file name can hold it, else a hash of it. */

@@ -126,7 +126,7 @@ export function readOpenFileLimit(readText: ReadText = readKernelText): number {
   return limit > 0 ? limit : unknownOpenFileLimit;
 }
 
-export interface CgroupDirectory {
+interface CgroupDirectory {
   readonly path: string;
   /** Version 1 has one hierarchy a controller, version 2 one for all; the names of files differ. */
   readonly version: 1 | 2;

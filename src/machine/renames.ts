@@ -12,11 +12,11 @@ import { isWithin, parseMounts, type ReadText, readKernelText } from './kernel-t
 
 const STICKY = 0o1000n;
 
-/** Why nothing can take the place of an existing file or directory, and what to do; undefined when it can. */
-export type FindRenameObstacle = (path: string) => string | undefined;
-
-/** Reads the mounts once. The paths are real ones. */
-export function renameObstacles(readText: ReadText = readKernelText): FindRenameObstacle {
+/**
+ * Says why nothing can take the place of an existing file or directory, and what to do; undefined when it can. Reads the
+ * mounts once. The paths are real ones.
+ */
+export function renameObstacles(readText: ReadText = readKernelText): (path: string) => string | undefined {
   const places = mountPoints(readText);
   return (path) => {
     if (places.includes(path))

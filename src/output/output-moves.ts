@@ -22,15 +22,13 @@ import {
   syncPath,
 } from '../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
-import { LONGEST_MARKER_BYTES } from '../io/own-files.js';
-import { isSameEntry, lstatPath, nameExists, statPath } from '../io/paths.js';
-import { readHead } from '../io/small-file.js';
+import { isSameEntry, nameExists, statPath } from '../io/paths.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
-import { completionMarkerName, formerMarkerName, type ShardGroup } from './shard-names.js';
+import { completionMarkerName, type ShardGroup } from './shard-names.js';
 
 export interface MoveDirectories {
   readonly stagingDirectory: string;
@@ -112,26 +110,6 @@ async function moveIntoExisting(
     await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
-  await renameFormerMarker(place, journal);
-}
-
-/** An attempt of an older version may have written the marker, under the name that it had then. */
-async function renameFormerMarker(place: ShardsPlace, journal: CommitJournal): Promise<void> {
-  for (const { prefix, former } of findFormerMarkers(place, journal)) {
-    moveIntoPlace(former, join(place.path, completionMarkerName(prefix)));
-    await syncPath(place.path);
-  }
-}
-
-/** The markers of this very job that have their former names. */
-function findFormerMarkers(place: ShardsPlace, journal: CommitJournal) {
-  return groupsOf(place, journal, journal.names.length).flatMap((group) => {
-    const name = formerMarkerName(group.prefix);
-    const former = name === undefined ? undefined : join(place.path, name);
-    if (former === undefined || lstatPath(former, 'output')?.isFile() !== true) return [];
-    const isOwn = readHead(former, 'output', LONGEST_MARKER_BYTES).equals(markerOf(group));
-    return isOwn ? [{ prefix: group.prefix, former }] : [];
-  });
 }
 
 interface FilledGroup extends ShardGroup, Pick<CommitJournal, 'records' | 'bytes' | 'checksum'> {}
@@ -189,7 +167,6 @@ export async function takeBack(
     if (journal.phase === 'move-in') {
       for (const { prefix } of groupsOf(place, journal, journal.names.length))
         removeFile(join(place.path, completionMarkerName(prefix)), 'output');
-      for (const { former } of findFormerMarkers(place, journal)) removeFile(former, 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
         if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');

@@ -1,10 +1,9 @@
 /** Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise. */
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
-import { listNames, lstatPath } from '../io/paths.js';
-import { readHead } from '../io/small-file.js';
+import { isShardOf, MARKER_ENDING } from '../io/own-files.js';
+import { listNames } from '../io/paths.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 
 export interface ShardNaming {
@@ -68,19 +67,14 @@ export function requireShortNames(
   );
 }
 
-/** Name of the file that says that the shards of a prefix are complete. Loaders of data sets pass over hidden files. */
+/** Name of the file that says that the shards of a prefix are complete. */
 export function completionMarkerName(prefix: string): string {
   return `.${prefix}${MARKER_ENDING}`;
 }
 
-/** The name that older versions gave it; undefined where it is now the name of another prefix's marker. */
-export function formerMarkerName(prefix: string): string | undefined {
-  return prefix.startsWith('.') ? undefined : `${prefix}${MARKER_ENDING}`;
-}
-
 /** Names of all files that new shards of these prefixes replace: shards, whatever their count and extension, and markers. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  const names = listNames(path, 'output').filter((name) => isReplaced({ path, naming }, name));
+  const names = listNames(path, 'output').filter((name) => isReplaced(naming, name));
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
 
@@ -89,28 +83,14 @@ export function isShard(name: string): boolean {
   return !name.endsWith(MARKER_ENDING);
 }
 
-export function isReplaced(
-  { path, naming }: { readonly path: string; readonly naming: Pick<ShardNaming, 'prefixes'> },
-  name: string,
-): boolean {
-  return naming.prefixes.some((prefix) => {
-    if (name === completionMarkerName(prefix)) return true;
-    // The user may have a file with the name of a former marker.
-    if (name === formerMarkerName(prefix)) return isMarker(join(path, name));
-    return isShardOf(prefix, name);
-  });
+function isReplaced({ prefixes }: Pick<ShardNaming, 'prefixes'>, name: string): boolean {
+  return prefixes.some((prefix) => name === completionMarkerName(prefix) || isShardOf(prefix, name));
 }
 
 /** Names of shards in the directory that new shards of these prefixes do not replace. */
 export function findOtherShards({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  const isOther = (name: string) =>
-    isMadeWayFor(name) && !name.endsWith(MARKER_ENDING) && !isReplaced({ path, naming }, name);
+  const isOther = (name: string) => isMadeWayFor(name) && !name.endsWith(MARKER_ENDING) && !isReplaced(naming, name);
   return listNames(path, 'output').filter(isOther).sort();
-}
-
-function isMarker(path: string): boolean {
-  if (lstatPath(path, 'output')?.isFile() !== true) return false;
-  return MARKER_TEXT.test(readHead(path, 'output', LONGEST_MARKER_BYTES).toString('latin1'));
 }
 
 /** The extension that all inputs share, without the ending of their codec; empty when their extensions differ. */

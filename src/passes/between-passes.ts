@@ -1,32 +1,30 @@
 /**
- * Decides between the passes, when all records are counted: how the output is cut into shards, and how many threads can
- * hold the longest record.
+ * Decides between the passes, when all records are counted: which of them the output has, where its splits begin, how it
+ * is cut into shards, and how many threads can hold the longest record. All of it follows from the piles. Where that
+ * takes reading piles, a job that outlives its process notes what it finds (../job-directory/notes.ts).
  */
 import type { Release } from '../cleanup.js';
-import { counted, InputError } from '../errors.js';
-import { type Compression, openEncoder } from '../formats/encoder-table.js';
+import { counted, InputError, StagedOutputError } from '../errors.js';
+import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import type { JobControl } from '../job-control.js';
+import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
 import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
-import { type CutsToFit, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
-import type { FoundSplit } from './find-splits.js';
+import { type CutsToFit, cutsAt, fitCuts, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import { joinCuts, type PlannedSplit } from '../plan/splits.js';
+import { type FoundSplit, findSplits } from './find-splits.js';
+import { measurePlaces, pileFinder } from './measure-piles.js';
 import type { ScatterOutcome } from './scatter-pass.js';
-import type { ScatteredPiles } from './scattered-piles.js';
+import type { OutputForm, PilesWork, ScatteredPiles } from './shuffle-work.js';
+import { takeHead } from './take-head.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
 
 export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
-
-export interface OutputForm {
-  /** Undefined: one output. */
-  readonly shards: ShardRule | undefined;
-  readonly splits: readonly { readonly shards: ShardRule }[] | undefined;
-  readonly compression: Compression | undefined;
-}
 
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
 export function foundEnds(
@@ -39,34 +37,129 @@ export function foundEnds(
   return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule?.trailer ?? NOTHING };
 }
 
-/** The layout of an output, whose cuts may depend on the order of the records. */
-export interface OutputPlan extends Omit<OutputLayout, 'cuts'> {
-  /** The splits, or the whole order as one part. */
-  readonly parts: readonly PartPlan[];
-  readonly isSplit: boolean;
+type CutsNote = JobNotes['cuts'];
+
+/** What is decided of an output. */
+export interface OutputPlan<Work extends PilesWork = PilesWork> {
+  /** Its piles are those of the output alone. */
+  readonly work: Work;
+  readonly splits: readonly FoundSplit[] | undefined;
+  readonly layout: OutputLayout;
 }
 
-export interface PartPlan extends Pick<FoundSplit, 'firstRank' | 'firstByte' | 'bytes'> {
+/** @param kept undefined: if the job fails, its output is lost. */
+export async function planOutput<Work extends PilesWork>(
+  form: OutputForm,
+  ends: ShardEnds,
+  work: Work,
+  threads: Threads,
+  kept: KeptNotes | undefined,
+): Promise<OutputPlan<Work>> {
+  const piles = await takeHead(form, work, threads, kept);
+  const inHead = { ...work, piles };
+  const splits = await findSplits(form, inHead, threads, kept);
+  const parts = await cutParts(planParts(form, piles, ends, splits), inHead, threads, kept);
+  const [only] = parts;
+  const { compression } = form;
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  const layout = {
+    cuts: splits === undefined && only !== undefined ? only.cuts : joinCuts(parts),
+    ends: storedEnds(ends, encoder),
+    recordBytes: piles.bytes,
+    compression,
+  };
+  return { work: inHead, splits, layout };
+}
+
+/** A split, or the whole order. */
+interface PartPlan extends Omit<PlannedSplit, 'cuts'> {
+  /** These may depend on the order of the records. */
   readonly cuts: PlainCuts | CutsToFit;
 }
 
-export function planOutput(
-  { shards, splits, compression }: OutputForm,
+function planParts(
+  { shards, splits }: OutputForm,
   piles: ScatteredPiles,
   ends: ShardEnds,
-  found: readonly FoundSplit[] = [],
-): OutputPlan {
-  const { bytes: recordBytes, longestRecordBytes } = piles;
+  found: readonly FoundSplit[] | undefined,
+): readonly PartPlan[] {
+  const { longestRecordBytes } = piles;
   const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: Omit<FoundSplit, 'name'>): PartPlan => {
     const totals = { records, bytes, longestRecordBytes, bytesAround: bytesAround(ends) };
     return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals) };
   };
-  const parts =
-    splits === undefined
-      ? [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })]
-      : found.map((split, i) => planPart(splits[i]?.shards ?? ONE_OUTPUT, split));
-  const encoder = compression === undefined ? undefined : openEncoder(compression);
-  return { parts, isSplit: splits !== undefined, ends: storedEnds(ends, encoder), recordBytes, compression };
+  if (found === undefined) return [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })];
+  return found.map((split, i) => planPart(splits?.[i]?.shards ?? ONE_OUTPUT, split));
+}
+
+/** Where cuts depend on the order of the records, piles are measured. */
+async function cutParts(
+  parts: readonly PartPlan[],
+  work: PilesWork,
+  threads: Threads,
+  kept: KeptNotes | undefined,
+): Promise<readonly PlannedSplit[]> {
+  if (parts.every(isCut)) return parts;
+  const fitAll = async (): Promise<CutsNote> => {
+    const found: CutsNote['starts'][] = [];
+    for (const { cuts, firstByte } of parts) {
+      const fitted = isToFit(cuts) ? await fitPart(cuts, firstByte, work, threads) : cuts;
+      found.push('starts' in fitted ? [...fitted.starts] : null);
+    }
+    const [starts = null, ...ofOthers] = found;
+    return { starts, ofOthers: ofOthers.length === 0 ? undefined : ofOthers };
+  };
+  return cutsOfNote(await notedOrFound(kept, 'cuts', fitAll), parts);
+}
+
+function isToFit(cuts: PartPlan['cuts']): cuts is CutsToFit {
+  return 'roomBytes' in cuts;
+}
+
+function isCut(part: PartPlan): part is PlannedSplit {
+  return !isToFit(part.cuts);
+}
+
+function fitPart(cuts: CutsToFit, firstByte: number, work: PilesWork, threads: Threads): Promise<PlainCuts> {
+  return fitCuts(cuts, async (bytes) => {
+    const find = pileFinder(work.piles.totals, 'byte');
+    const places = bytes.map((byte) => find(firstByte + byte));
+    const crossings = await measurePlaces(work, threads, 'byte', places);
+    return crossings.map(({ start, end }) => ({ start: start - firstByte, end: end - firstByte }));
+  });
+}
+
+function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly PlannedSplit[] {
+  const noted = [starts, ...ofOthers];
+  if (noted.length !== parts.length) {
+    throw new StagedOutputError(
+      `the unfinished job noted the cuts of ${noted.length} parts of its output, expected ${parts.length}`,
+    );
+  }
+  return parts.map((part, i) => {
+    const { cuts } = part;
+    return { ...part, cuts: isToFit(cuts) ? cutsOf(noted[i] ?? null, cuts) : cuts };
+  });
+}
+
+function cutsOf(starts: CutsNote['starts'], cuts: CutsToFit): PlainCuts {
+  if (starts === null) {
+    if (cuts.even !== undefined) return cuts.even;
+    throw new StagedOutputError('the unfinished job noted that its shards are nearly equal, but some would be empty');
+  }
+  requireFits(starts, cuts);
+  return cutsAt(starts);
+}
+
+function requireFits(starts: readonly number[], { totalBytes, roomBytes }: CutsToFit): void {
+  const shard = starts.findIndex((start, i) => {
+    const byteLength = (starts[i + 1] ?? totalBytes) - start;
+    return byteLength < 1 || byteLength > roomBytes;
+  });
+  if (shard === -1) return;
+  throw new StagedOutputError(
+    `the unfinished job noted that shard ${shard} begins at byte ${starts[shard]} and the next one at ${starts[shard + 1] ?? totalBytes}, expected 1 to ${roomBytes} bytes of records in a shard`,
+  );
 }
 
 interface MemoryOfPass1 {

@@ -13,7 +13,7 @@ import { sumTotals, type TotalsSum, totalsOfRange } from '../pile-sets/pile-tota
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { shardAt } from '../plan/shard-cuts.js';
 import { openSlabs } from './job-memory.js';
-import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import { inTurn, runTasks, runVerified } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -54,8 +54,7 @@ export async function orderInMemory(
       slab,
     }),
   );
-  const run = (task: OrderPilesTask) => onceMore(() => threads.pool.run('order-piles', task), work.onWarning);
-  await runTasks(tasks, run, () => {}, tasksAtOnce(threads), threads.stop);
+  await runVerified(threads, 'order-piles', tasks, work.onWarning, () => {});
   return { memory, records: pieces.map(({ sum }) => sum.records) };
 }
 

@@ -2,22 +2,16 @@
  * Finds where splits begin in the output: at a key or at a rank. The piles with these places are measured, or a resumed job
  * takes the note of the earlier attempt.
  */
-import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-parts.js';
+import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
-import type { SplitsNote } from '../job-directory/notes.js';
+import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
-import { type SplitBounds, type SplitRule, splitBounds } from '../plan/splits.js';
+import { type SplitBounds, splitBounds } from '../plan/splits.js';
 import { measurePiles, pileFinder } from './measure-piles.js';
-import type { PilesWork } from './shuffle-work.js';
+import type { OutputForm, PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** For a job that can be resumed: its splits are noted before its piles are deleted. */
-export interface KeptSplits {
-  readonly found: SplitsNote | undefined;
-  /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
-  readonly hasFinishedRanges: boolean;
-  readonly write: (note: SplitsNote) => Promise<void>;
-}
+type SplitsNote = JobNotes['splits'];
 
 export interface FoundSplit extends TotalsSum {
   readonly name: string;
@@ -25,25 +19,18 @@ export interface FoundSplit extends TotalsSum {
   readonly firstByte: number;
 }
 
-export interface AskedSplits {
-  readonly splits: readonly { readonly rule: SplitRule }[] | undefined;
-  /** Undefined: all records. */
-  readonly headCount: number | undefined;
-}
-
-/** @param kept undefined: if the job fails, its output is lost. */
 export async function findSplits(
-  { splits, headCount }: AskedSplits,
+  { splits, headCount }: Pick<OutputForm, 'splits' | 'headCount'>,
   work: PilesWork,
   threads: Threads,
-  kept: KeptSplits | undefined,
+  kept: KeptNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
   const { records, bytes, checksum } = work.piles;
   const bounds = splitBounds(rules, records, headCount !== undefined);
-  const measure = () => measureBounds(bounds, work, threads);
-  const { before } = kept === undefined ? await measure() : await keptNote(kept, bounds, work.piles, measure);
+  const note = await notedOrFound(kept, 'splits', () => measureBounds(bounds, work, threads));
+  const { before } = requireFits(note, bounds, work.piles);
   const starts = [NOTHING, ...before.map((sum) => ({ ...sum, checksum: BigInt(`0x${sum.checksum}`) }))];
   return rules.map(({ name }, i) => {
     const start = starts[i] ?? NOTHING;
@@ -60,20 +47,6 @@ export async function findSplits(
 }
 
 const NOTHING: TotalsSum = { records: 0, bytes: 0, checksum: 0n };
-
-async function keptNote(
-  { found, hasFinishedRanges, write }: KeptSplits,
-  bounds: SplitBounds,
-  all: TotalsSum,
-  measure: () => Promise<SplitsNote>,
-): Promise<SplitsNote> {
-  if (found !== undefined) return requireFits(found, bounds, all);
-  if (hasFinishedRanges)
-    throw new StagedOutputError('the unfinished job finished a part of its output without noting where splits begin');
-  const note = await measure();
-  await write(note);
-  return note;
-}
 
 function requireFits(note: SplitsNote, { by, bounds }: SplitBounds, all: TotalsSum): SplitsNote {
   const { before } = note;

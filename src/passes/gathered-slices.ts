@@ -9,7 +9,7 @@ import { inputName } from '../io/input-source.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
-import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
 interface GatherableWork extends ReadableInputs {
   readonly settings: Pick<ReadSettings, 'header'>;

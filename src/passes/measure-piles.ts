@@ -2,11 +2,10 @@
  * Measures piles before the shuffle pass: finds the records that lie across given places of the output, and what parts of a
  * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
  */
-import type { MeasureTask } from '../../workers/tasks/measure-crossings.js';
-import type { MeasurePartsTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-parts.js';
+import type { MeasurePartsTask, MeasureTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
 import type { Crossing } from '../plan/shard-cuts.js';
-import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import { runVerified } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -46,19 +45,18 @@ export async function measurePlaces<Place extends PlaceInPile>(
   places: readonly Place[],
 ): Promise<(Place & Crossing)[]> {
   const measured = new Map<Place, Crossing>();
-  const take = (found: readonly Crossing[], [, inPile]: readonly [MeasureTask, readonly Place[]]) => {
-    for (const [i, place] of inPile.entries()) {
+  const placesOf = groupByPile(places);
+  const take = (found: readonly Crossing[], { pile }: MeasureTask) => {
+    for (const [i, place] of (placesOf.get(pile) ?? []).entries()) {
       const { start, end } = found[i] ?? { start: 0, end: 0 };
       measured.set(place, { start: place.pileByte + start, end: place.pileByte + end });
     }
   };
-  const tasks = [...groupByPile(places)].map(([pile, inPile]) => {
+  const tasks = Array.from(placesOf, ([pile, inPile]) => {
     const limits = inPile.map(({ limit }) => limit);
-    return [{ ...pilesTask(work, `measure-${pile}`), pile, by, limits }, inPile] as const;
+    return { ...pilesTask(work, `measure-${pile}`), pile, by, limits };
   });
-  const measure = ([task]: readonly [MeasureTask, readonly Place[]]) =>
-    onceMore(() => threads.pool.run('measure', task), work.onWarning);
-  await runTasks(tasks, measure, take, tasksAtOnce(threads), threads.stop);
+  await runVerified(threads, 'measure', tasks, work.onWarning, take);
   // No record lies across the beginning of a pile.
   return places.map((place) => ({ start: place.pileByte, end: place.pileByte, ...place, ...measured.get(place) }));
 }
@@ -95,7 +93,6 @@ export async function measurePiles(
   }));
   const partsOf = new Map<number, readonly PartMeasure[]>();
   const take = (parts: readonly PartMeasure[], { pile }: MeasurePartsTask) => partsOf.set(pile, parts);
-  const run = (task: MeasurePartsTask) => onceMore(() => threads.pool.run('measure-parts', task), work.onWarning);
-  await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
+  await runVerified(threads, 'measure-parts', tasks, work.onWarning, take);
   return partsOf;
 }

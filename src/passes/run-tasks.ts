@@ -1,4 +1,5 @@
 /** Hands tasks to the pool, a few at a time because the list may be long, until all are done or one fails. */
+import type { ResultOf, TaskName, TaskOf } from '../../workers/tasks.js';
 import { AbortError, StagedOutputError, VerificationError, WrongStreamError, WrongTwiceError } from '../errors.js';
 import { type JobStop, promiseWithResolver, type Threads } from './threads.js';
 
@@ -108,6 +109,18 @@ export async function onceMore<T>(work: () => Promise<T>, onWarning: (line: stri
   } catch (error) {
     throw mayBeRepeated(error) && !(error instanceof StagedOutputError) ? new WrongTwiceError(error) : error;
   }
+}
+
+/** Has the threads do tasks that verify themselves, each once more if its result is wrong. */
+export function runVerified<Name extends TaskName, Task extends TaskOf<Name>>(
+  { pool, stop }: Pick<Threads, 'pool' | 'stop'>,
+  name: Name,
+  tasks: Iterable<Task>,
+  onWarning: (line: string) => void,
+  onResult: (result: ResultOf<Name>, task: Task) => void,
+): Promise<void> {
+  const run = (task: Task) => onceMore(() => pool.run(name, task), onWarning);
+  return runTasks(tasks, run, onResult, tasksAtOnce({ pool }), stop);
 }
 
 function mayBeRepeated(error: unknown): error is VerificationError {

@@ -39,7 +39,7 @@ import { GatheredSlices } from './gathered-slices.js';
 import type { GroupAmount } from './group-amounts.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
-import type { ScatteredPiles } from './scattered-piles.js';
+import type { ScatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 export interface ScatterWork extends ReadableInputs {

@@ -1,10 +1,52 @@
-/** The work of a shuffle pass, and the part that each of its tasks gets. */
+/**
+ * The state between the passes, which comes from a scatter pass or from a pile store, and the work of a shuffle pass on it.
+ */
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
+import type { Compression } from '../formats/encoder-table.js';
 import type { OutputTarget } from '../output/output-target.js';
-import type { PileTotals } from '../pile-sets/pile-totals.js';
+import type { PileSet } from '../pile-sets/pile-set-writer.js';
+import { type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
+import type { SplitRule } from '../plan/splits.js';
 import type { SampleSource } from './sample-places.js';
-import type { ScatteredPiles } from './scattered-piles.js';
+
+/** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
+export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
+
+export interface ScatteredPiles extends TotalsSum {
+  readonly pileSets: readonly ScatteredPileSet[];
+  readonly totals: PileTotals;
+  /** The key scale of the scatter. Absent: 1. */
+  readonly keyScale?: bigint | undefined;
+  /** The last pile that the output has records of, if it lacks some of this pile: `totals` has only those of the output. */
+  readonly cutPile?: number;
+  /** Whether `totals` has the records, too, that the shuffle pass drops because it keeps one of equal records. */
+  readonly hasDuplicates?: boolean;
+  readonly longestRecordBytes: number;
+}
+
+export function scatteredPiles(
+  pileSets: readonly ScatteredPileSet[],
+  totals: PileTotals,
+  longestRecordBytes: number,
+): ScatteredPiles {
+  return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
+}
+
+export function diskBytesOf({ pileSets }: ScatteredPiles): number {
+  return pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
+}
+
+/** What a job asks for of its output. */
+export interface OutputForm {
+  /** Undefined: all records. */
+  readonly headCount: number | undefined;
+  /** Undefined: one output. */
+  readonly shards: ShardRule | undefined;
+  readonly splits: readonly { readonly rule: SplitRule; readonly shards: ShardRule }[] | undefined;
+  readonly compression: Compression | undefined;
+}
 
 export interface PilesWork {
   readonly piles: ScatteredPiles;

@@ -4,9 +4,9 @@
  * each record follows the one before, wherever that ends, needs no such plan: the shuffle pass then finds the same as
  * it writes.
  */
-import type { MeasureDistinctTask } from '../../workers/tasks/measure-distinct.js';
+import type { MeasureDistinctTask } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
-import type { DistinctNote, DistinctTally } from '../job-directory/notes.js';
+import { type DistinctTally, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import {
   addTotals,
   checksumTextOf,
@@ -18,55 +18,33 @@ import {
   totalsOfRange,
 } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
-import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
-import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import { bytesOfPart, isInPart, type PilePart, type PilesWork, pilesTask } from './shuffle-work.js';
+import { runVerified } from './run-tasks.js';
+import {
+  bytesOfPart,
+  isInPart,
+  type PilePart,
+  type PilesWork,
+  pilesTask,
+  type ScatteredPiles,
+  scatteredPiles,
+} from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
 const TASKS_A_THREAD = 4;
 
-/** For a job that can be resumed: what stays is noted before piles are deleted. */
-export interface KeptDistinct {
-  readonly found: DistinctNote | undefined;
-  /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
-  readonly hasFinishedRanges: boolean;
-  readonly write: (note: DistinctNote) => Promise<void>;
-}
-
-/**
- * Returns the same piles, with the totals of what stays.
- * @param kept undefined: if the job fails, its output is lost.
- */
+/** Returns the same piles, with the totals of what stays. */
 export async function takeDistinct(
   work: PilesWork,
   threads: Threads,
-  kept: KeptDistinct | undefined,
+  kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
-  const measured = () => measureDistinct(work, threads);
-  const distinct = kept === undefined ? await measured() : await keptTotals(kept, totals, measured);
+  const { piles } = await notedOrFound(kept, 'distinct', async () => ({
+    piles: textsOf(await measureDistinct(work, threads)),
+  }));
+  const distinct = requireDistinct(totalsOf(piles.map(tallyOfText)), totals);
   return { ...scatteredPiles(pileSets, distinct, longestRecordBytes), keyScale };
-}
-
-async function keptTotals(
-  kept: KeptDistinct,
-  all: PileTotals,
-  measured: () => Promise<PileTotals>,
-): Promise<PileTotals> {
-  const noted = notedTotals(kept, all);
-  if (noted !== undefined) return noted;
-  const distinct = await measured();
-  await kept.write({ piles: textsOf(distinct) });
-  return distinct;
-}
-
-function notedTotals({ found, hasFinishedRanges }: KeptDistinct, all: PileTotals): PileTotals | undefined {
-  if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
-  if (!hasFinishedRanges) return undefined;
-  throw new StagedOutputError(
-    'the unfinished job finished a part of its output without noting what stays of its piles',
-  );
 }
 
 /** No more of a pile can stay than it has. */
@@ -106,12 +84,11 @@ export async function measureDistinct(
       expected: totalsOfRange(totals, first, end),
     }),
   );
-  const run = (task: MeasureDistinctTask) => onceMore(() => threads.pool.run('measure-distinct', task), work.onWarning);
   const take = (found: PileTotals, task: MeasureDistinctTask) => {
     addTotals(distinct, found, task.first);
     onMeasured(bytesOfPart(totals, task));
   };
-  await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
+  await runVerified(threads, 'measure-distinct', tasks, work.onWarning, take);
   return distinct;
 }
 

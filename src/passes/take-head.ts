@@ -2,29 +2,17 @@
  * Cuts the piles down to the head of the order, the first records that a job asks for. All of the shuffle pass then sees
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
-import type { PartMeasure } from '../../workers/tasks/measure-parts.js';
+import type { PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
-import type { HeadNote } from '../job-directory/notes.js';
+import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
-import type { ShardRule } from '../plan/shard-cuts.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
-import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import type { PilesWork } from './shuffle-work.js';
+import type { OutputForm, PilesWork } from './shuffle-work.js';
+import { type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** For a job that can be resumed: its head is noted before its piles are deleted. */
-export interface KeptHead {
-  readonly found: HeadNote | undefined;
-  /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
-  readonly hasFinishedRanges: boolean;
-  readonly write: (note: HeadNote) => Promise<void>;
-}
-
-export interface AskedHead {
-  readonly headCount: number | undefined;
-  readonly shards: ShardRule | undefined;
-}
+type HeadNote = JobNotes['head'];
 
 /** The last pile of the head, and how many of its records belong to it. */
 interface HeadEnd {
@@ -32,32 +20,18 @@ interface HeadEnd {
   readonly records: number;
 }
 
-/** @param kept undefined: if the job fails, its output is lost. */
 export async function takeHead(
-  { headCount, shards }: AskedHead,
+  { headCount, shards }: Pick<OutputForm, 'headCount' | 'shards'>,
   work: PilesWork,
   threads: Threads,
-  kept: KeptHead | undefined,
+  kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   const { piles } = work;
   if (headCount === undefined || piles.records <= headCount) return piles;
   const end = endOfHead(piles.totals, headCount);
   // The longest record decides how the output is cut by bytes. Which others pass 1 left out depends on the threads.
-  const measureEnd = () => measure(shards?.by === 'bytes', end, work, threads);
-  return cutAfter(piles, kept === undefined ? await measureEnd() : await keptNote(kept, end, measureEnd));
-}
-
-async function keptNote(
-  { found, hasFinishedRanges, write }: KeptHead,
-  end: HeadEnd,
-  measureEnd: () => Promise<HeadNote>,
-): Promise<HeadNote> {
-  if (found !== undefined) return requireFits(found, end);
-  if (hasFinishedRanges)
-    throw new StagedOutputError('the unfinished job finished a part of its output without noting where it ends');
-  const note = await measureEnd();
-  await write(note);
-  return note;
+  const note = await notedOrFound(kept, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
+  return cutAfter(piles, requireFits(note, end));
 }
 
 function endOfHead({ records }: PileTotals, headCount: number): HeadEnd {

@@ -23,11 +23,13 @@ export class JobStop {
   #isRequested = false;
   #reason: unknown;
 
-  constructor(control: JobControl, signal: AbortSignal | undefined) {
+  /** @param releases end listening to the caller's signal. */
+  constructor(control: JobControl, signal: AbortSignal | undefined, releases: Release[] = []) {
     this.#control = control;
     this.#signal = signal;
     if (signal?.aborted === true) this.request();
     signal?.addEventListener('abort', this.#onAbort);
+    releases.push(() => this.release());
   }
 
   get isRequested(): boolean {

@@ -76,7 +76,7 @@ export function mergeEntries(
   return { pile, parts, records, storedBytes };
 }
 
-export interface ReadTarget {
+interface ReadTarget {
   /** The hasher's memory. */
   readonly target: Uint8Array;
   readonly offset: number;

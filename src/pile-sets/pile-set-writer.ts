@@ -21,8 +21,7 @@ import {
 import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES } from './pile-set-index.js';
 import type { PileTotals } from './pile-totals.js';
 import type { RamPool } from './ram-pool.js';
-import type { SegmentCompressor, SegmentHasher } from './segments.js';
-import { SegmentLog } from './segments.js';
+import { type SegmentCompressor, type SegmentHasher, SegmentLog } from './segments.js';
 
 interface DataFile {
   readonly stripe: number;
@@ -46,7 +45,7 @@ export interface PileSet {
 
 export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
 
-export interface PileSetParts {
+interface PileSetParts {
   /** A name that no other attempt uses: letters a to z, digits, hyphens. */
   readonly name: string;
   readonly layout: PileSetLayout;
@@ -59,12 +58,19 @@ export interface PileSetParts {
   readonly control: JobControl;
 }
 
-/** For a job whose piles must stay in memory: its layout has no disks. */
-export function tooLargeToDraw(): UsageError {
+const TOO_LARGE_TO_DRAW = '`repeat` draws from records in memory, which it holds twice, and these do not fit';
+
+/** For a job whose piles must stay in memory: its layout has no disks. @param enough `memoryBytes` that suffices. */
+export function tooLargeToDraw(enough = 'more'): UsageError {
   return new UsageError(
-    '`repeat` draws from records in memory, which it holds twice, and these do not fit; give more with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice',
+    `${TOO_LARGE_TO_DRAW}; give ${enough} with \`memoryBytes\`, or leave out \`repeat\`: \`headCount\` alone takes no record twice`,
     'ERR_MEMORY_BUDGET',
   );
+}
+
+/** Whether a task has thrown it, which does not know how much suffices. */
+export function isTooLargeToDraw(error: unknown): boolean {
+  return error instanceof UsageError && error.message.startsWith(TOO_LARGE_TO_DRAW);
 }
 
 export class PileSetWriter {

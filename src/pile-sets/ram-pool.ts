@@ -12,7 +12,6 @@
  */
 import { BroadcastChannel } from 'node:worker_threads';
 import { AbortError } from '../errors.js';
-import { copySharedBytes } from '../io/shared-bytes.js';
 import type { JobControl } from '../job-control.js';
 
 /** A thread takes this much from the pool at a time. */
@@ -131,7 +130,7 @@ export const ASK_FOR_SLABS = 'slabs?';
 /** How often a thread that waits for the answer looks whether the job was stopped. */
 const POLL_MILLISECONDS = 50;
 
-export async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
+async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
   const channel = new BroadcastChannel(channelName);
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -149,4 +148,13 @@ export async function askKeeper(channelName: string, control: JobControl): Promi
     clearInterval(timer);
     channel.close();
   }
+}
+
+/**
+ * Copies all of `source` to `target` at `offset`, also between shared memory and a thread's own. There,
+ * `TypedArray.set` copies byte by byte unless both ends have the same alignment within a word: 3 GB/s instead of 12.
+ */
+export function copySharedBytes(source: Uint8Array, target: Uint8Array, offset: number): void {
+  // `fill` repeats its source as often as it fits: once.
+  if (source.byteLength > 0) Buffer.prototype.fill.call(target, source, offset, offset + source.byteLength);
 }

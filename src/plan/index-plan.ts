@@ -3,7 +3,7 @@
  * records and a piece of the index. Pure.
  */
 import { pass1Arena } from './arena-sizes.js';
-import type { MemoryNeed, Tuning } from './memory-plan.js';
+import { INLINE_BYTES, type MemoryNeed, type Tuning } from './memory-plan.js';
 
 const MIB = 1024 * 1024;
 const LARGEST_READ_BYTES = 4 * MIB;
@@ -12,8 +12,6 @@ const SMALLEST_READ_BYTES = 64 * 1024;
 const BLOCK_MEMORY_BYTES = 1.25 * MIB;
 /** The part of a thread's share that its window takes; decoders and long records get the rest. */
 const WINDOW_SHARE = 1 / 8;
-/** One thread finishes a job of this size before two threads have started. */
-const INLINE_BYTES = 8 * MIB;
 /** So many slices for each thread keep all threads busy to the end. */
 const SLICES_PER_WORKER = 8;
 const SMALLEST_SLICE_BYTES = MIB;

@@ -39,6 +39,9 @@ const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget with which a worker can do useful work. */
 export const SMALLEST_SHARE_BYTES = 4 * MIB;
 
+/** The calling thread ends work of this size before two threads have started. */
+export const INLINE_BYTES = 8 * MIB;
+
 /** Sizes that tests shrink to make rare paths common. Users have no need to set them. */
 export interface Tuning {
   readonly readBytes?: number;

@@ -15,12 +15,13 @@ import {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Where pile buffers go when they are full, and what is worth its memory there. */
+/** What is worth its memory, depending on where full pile buffers go. */
 interface PileLimits {
   readonly smallestBufferBytes: number;
   readonly largestBufferBytes: number;
   /** More piles than necessary are made as long as their buffers have this size. */
   readonly pleasantBufferBytes: number;
+  /** All pile buffers of a thread, unless there are so many that they have the smallest size. */
   readonly mostBuffersBytes: number;
   readonly preferredPileBytes: number;
   readonly mostReadBytes: number;
@@ -28,14 +29,13 @@ interface PileLimits {
 }
 /**
  * A write below the smallest size is not sequential on any disk; a write above the largest is no faster. Larger piles cost
- * cache misses in pass 2, and the output waits while the next pile is loaded. The buffers take at most half of a thread's
- * addresses; the other half is for a long record.
+ * cache misses in pass 2, and the output waits while the next pile is loaded.
  */
 export const ON_DISK: PileLimits = {
   smallestBufferBytes: 32 * KIB,
   largestBufferBytes: 512 * KIB,
   pleasantBufferBytes: 512 * KIB,
-  mostBuffersBytes: 2 * 1024 * MIB,
+  mostBuffersBytes: Number.POSITIVE_INFINITY,
   preferredPileBytes: 12 * MIB,
   mostReadBytes: MIB,
   mostOutputBytes: 4 * MIB,
@@ -52,13 +52,13 @@ export const ON_ROTATING_DISK: PileLimits = {
   pleasantBufferBytes: 4 * MIB,
 };
 /**
- * Full buffers are copied, so they stay in the cache. Nothing but a large read or write keeps the kernel from handling
- * each page on its own.
+ * Full buffers are copied, so all of them stay in the cache. Only the inputs and the output meet a disk: with large reads
+ * and writes, and fewer and larger piles, the kernel spends less time on pages.
  */
 export const IN_MEMORY: PileLimits = {
-  smallestBufferBytes: 4 * KIB,
+  smallestBufferBytes: 64 * KIB,
   largestBufferBytes: 256 * KIB,
-  pleasantBufferBytes: 16 * KIB,
+  pleasantBufferBytes: 64 * KIB,
   mostBuffersBytes: 4 * MIB,
   preferredPileBytes: 32 * MIB,
   mostReadBytes: 2 * MIB,
@@ -73,6 +73,8 @@ const MOST_PREFERRED_PILES = 1024;
  * eighth more temp data.
  */
 const RESCATTERED_PILES_A_WORKER = 8;
+/** Half of a thread's addresses; the other half is for a long record. */
+const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
 /** Piles of small jobs are smaller, so that all threads have work in pass 2 until its end. */
 const PILES_A_WORKER = 32;
 const SMALLEST_PREFERRED_PILE_BYTES = 12 * MIB;
@@ -110,7 +112,7 @@ export function divide(
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, place.mostReadBytes), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 8 / OUTPUT_BUFFER_COUNT, 32 * KIB, place.mostOutputBytes), 4 * KIB);
-  const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, place.mostBuffersBytes);
+  const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
   const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBufferBytes + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
@@ -130,8 +132,13 @@ export function divide(
   const pileCount =
     layout?.pileCount ??
     spreadEvenly(clamp(Math.max(neededPiles, pleasantPiles), 1, most), place.diskCount, most, fewestPiles);
+  const preferredBufferBytes = Math.max(place.mostBuffersBytes / pileCount, place.smallestBufferBytes);
   const bufferBytes = roundDown(
-    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, place.largestBufferBytes),
+    clamp(
+      Math.min(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, preferredBufferBytes),
+      SMALLEST_BUFFER_BYTES,
+      place.largestBufferBytes,
+    ),
     4 * KIB,
   );
   return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };

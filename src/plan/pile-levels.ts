@@ -3,6 +3,7 @@ import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SUB_PILE_FILL, storedByteCost } fr
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
 
 const MIB = 2 ** 20;
+const GIB = 2 ** 30;
 /** What a thread keeps beside a loaded pile, as in `divide`. */
 const BESIDE_PILE_BYTES = 64 * 1024;
 /** A search raises the budget by this part at each step. */
@@ -44,4 +45,9 @@ export function leastBudgetWith(
     if (budgetBytes > mostBytes) return undefined;
     if (isAsWished(planMemory({ ...need, budgetBytes }))) return budgetBytes;
   }
+}
+
+/** As `-S` takes it, rounded up. */
+export function budgetText(bytes: number): string {
+  return bytes >= 8 * GIB ? `${Math.ceil(bytes / GIB)}G` : `${Math.ceil(bytes / MIB)}M`;
 }

@@ -1,4 +1,14 @@
-/** What drawn windows say of the number of all records. Pure. */
+/**
+ * What drawn windows say of the number of all records, and arithmetic with such numbers: the truth lies between two limits.
+ * Pure.
+ */
+
+/** An estimate from samples. The three fields are equal if the number is exact. */
+export interface Expected {
+  readonly least: number;
+  readonly expected: number;
+  readonly most: number;
+}
 
 /** A part of the data in which each byte was equally likely to choose a window. */
 export interface Stratum {
@@ -19,11 +29,7 @@ const UNSEEN_RECORDS = 4.5;
  * @param seenBytes of all windows.
  * @param least so many records there are in any case.
  */
-export function recordsOf(
-  strata: readonly Stratum[],
-  seenBytes: number,
-  least: number,
-): { readonly least: number; readonly expected: number; readonly most: number } {
+export function recordsOf(strata: readonly Stratum[], seenBytes: number, least: number): Expected {
   let [low, expected, high, variance, squares, bytes] = [0, 0, 0, 0, 0, 0];
   for (const stratum of strata) {
     const records = stratum.bytes * meanOf(stratum.densities);
@@ -78,4 +84,33 @@ function varianceOf({ bytes, densities }: Stratum): number {
 function deviationsOf(freedom: number): number {
   const z = DEVIATIONS;
   return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
+}
+
+export function exactly(value: number): Expected {
+  return { least: value, expected: value, most: value };
+}
+
+export const NOTHING = exactly(0);
+
+/** @param change must not fall. */
+export function mapped(value: Expected, change: (value: number) => number): Expected {
+  return { least: change(value.least), expected: change(value.expected), most: change(value.most) };
+}
+
+export function times(a: Expected, b: Expected): Expected {
+  return { least: a.least * b.least, expected: a.expected * b.expected, most: a.most * b.most };
+}
+
+export function plus(a: Expected, b: Expected): Expected {
+  return { least: a.least + b.least, expected: a.expected + b.expected, most: a.most + b.most };
+}
+
+/** Rounds the limits outwards, but not for the errors of floating point. */
+export function wholeNumbers({ least, expected, most }: Expected): Expected {
+  const slack = 1e-6 + 1e-12 * Math.abs(most);
+  return {
+    least: Math.floor(least + slack),
+    expected: Math.round(expected),
+    most: Math.max(0, Math.ceil(most - slack)),
+  };
 }

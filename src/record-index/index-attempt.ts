@@ -31,7 +31,7 @@ import {
 } from './index-layout.js';
 import { CELL_BYTES } from './member-cells.js';
 
-export interface IndexTables {
+interface IndexTables {
   /** The stretches have the order of the file. */
   readonly stretches: readonly WrittenBlocks[];
   readonly cellCount: number;

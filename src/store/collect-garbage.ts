@@ -8,7 +8,7 @@
  *
  * It judges the owners of attempts before it reads the manifest. An attempt that had ended by then commits no more: those
  * of its pile sets that the manifest does not name are left over. An attempt without a mark has ended with a commit
- * (`seen-attempts.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
+ * (`store-attempt.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
  */
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
@@ -19,7 +19,7 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { UNGATED } from '../job-control.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { pileSetFiles } from '../pile-sets/pile-layout.js';
-import { changeless, commitManifest } from './commit-manifest.js';
+import { commitManifest } from './commit-manifest.js';
 import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
 import {
   listAttempts,
@@ -27,13 +27,13 @@ import {
   summarizeUnowned,
   type UnownedPileSets,
   unownedAmong,
-} from './seen-attempts.js';
+} from './store-attempt.js';
 import { manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf } from './store-files.js';
 import { listManifests, pileSetsNamedBy, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */
-export const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
+const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
 /** By then, whoever makes a manifest or the settings has made it. */
 const ATTEMPT_MILLISECONDS = 3600 * 1000;
 
@@ -130,7 +130,7 @@ async function giveUp(
     const named = pileSetsNamedBy(state);
     given = pileSets.filter((name) => !named.has(name));
     if (given.length === 0) return undefined;
-    return { ...changeless(state), removed: [...state.removed, { time: Date.now(), pileSets: given }] };
+    return { removed: [...state.removed, { time: Date.now(), pileSets: given }] };
   };
   const { removed } = await commitManifest(snapshot, change, giveUpLost);
   const old = removed.filter(({ time }) => time <= before).flatMap((entry) => entry.pileSets);
@@ -153,7 +153,7 @@ async function strikeOut(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, 
       .filter(({ pileSets }) => pileSets.length > 0);
     const oldest = oldestNeeded(snapshot.directory, state.oldest, before);
     // The manifest of the last collection alone is not worth another one.
-    return deleted.size === 0 && oldest - state.oldest < 2 ? undefined : { ...changeless(state), removed, oldest };
+    return deleted.size === 0 && oldest - state.oldest < 2 ? undefined : { removed, oldest };
   });
 }
 

@@ -4,17 +4,13 @@ import { SystemError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
-import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
-import { noteReachedState } from './reached-state.js';
+import { findNewestManifest, noteReachedState, readNewestManifest, requirePresent } from './newest-manifest.js';
 import { manifestDirectoryOf, nameOfManifest, storeError } from './store-files.js';
 import { encodeManifest, type StoreManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
-export type StateChange = Pick<StoreManifest, 'commits' | 'removed' | 'oldest'>;
-
-export function changeless({ commits, removed, oldest }: StoreManifest): StateChange {
-  return { commits, removed, oldest };
-}
+/** What changes. The rest stays as it is. */
+export type StateChange = Partial<Pick<StoreManifest, 'commits' | 'removed' | 'oldest'>>;
 
 /**
  * @param snapshot of the store, however old.
@@ -37,7 +33,7 @@ export async function commitManifest(
     if (state.storeId !== settings.id) {
       throw storeError(`the pile store ${storeDirectory} was replaced by another one meanwhile; start anew`);
     }
-    const changed = change(state) ?? (lostState === undefined ? undefined : changeless(state));
+    const changed = change(state) ?? (lostState === undefined ? undefined : {});
     if (changed === undefined) {
       // Its maker may have been killed, or have failed, before the state was durable.
       await syncDirectory(directory, 'store');
@@ -46,7 +42,7 @@ export async function commitManifest(
     }
     // The number of a lost state is not used again.
     const number = (lostState ?? state.number) + 1;
-    const next = { ...changed, storeId: state.storeId, number, time: Date.now() };
+    const next = { ...state, ...changed, number, time: Date.now() };
     const path = join(directory, nameOfManifest(next.number));
     const bytes = encodeManifest(next);
     try {

@@ -21,7 +21,7 @@ export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
   readonly generation: string | undefined;
 };
 
-export interface CommitOptions {
+interface CommitOptions {
   /** Whether the commit replaces former commits with the same input ids. */
   readonly replace: boolean;
   readonly control: JobControl;
@@ -65,7 +65,7 @@ export async function commitToStore(
 }
 
 function withCommit(
-  { number, commits, removed, oldest }: StoreManifest,
+  { number, commits, removed }: StoreManifest,
   commit: Omit<StoreCommit, 'since' | 'time'>,
   replaced: readonly StoreCommit[],
 ): StateChange {
@@ -76,7 +76,6 @@ function withCommit(
   return {
     commits: [...commits.filter((former) => !replaced.includes(former)), { ...commit, since: number + 1, time }],
     removed: replacedPileSets.length === 0 ? removed : [...removed, { time: now, pileSets: replacedPileSets }],
-    oldest,
   };
 }
 
@@ -137,7 +136,7 @@ export function requireIdsFree(
 }
 
 /** The commits that a commit with these ids replaces. Refused: a taken id without `replace`, and a part of a commit. */
-export function findReplaced(
+function findReplaced(
   { commits }: StoreManifest,
   inputIds: readonly string[],
   replace: boolean,

@@ -26,7 +26,7 @@ import {
 import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 
-export interface AskedSettings {
+interface AskedSettings {
   readonly seed?: string | undefined;
   readonly pileCount?: number | undefined;
 }

@@ -40,7 +40,7 @@ export function requireGeneration(name: string): void {
 
 export type ExpiryRule = { readonly before: number } | { readonly keepLast: number };
 
-export interface Generation {
+interface Generation {
   readonly name: string;
   /** The earliest time of its commits. */
   readonly time: number;
@@ -72,7 +72,7 @@ function expiredBy(rule: ExpiryRule, generations: readonly Generation[]): readon
 /** Takes out the generations that the rule selects in the newest state. @returns them, oldest first. */
 export async function expireGenerations(snapshot: StoreSnapshot, rule: ExpiryRule): Promise<readonly Generation[]> {
   let expired: readonly Generation[] = [];
-  await commitManifest(snapshot, ({ commits, removed, oldest }) => {
+  await commitManifest(snapshot, ({ commits, removed }) => {
     expired = expiredBy(rule, generationsOf(commits));
     if (expired.length === 0) return undefined;
     const gone = new Set(expired.flatMap((generation) => generation.commits));
@@ -80,7 +80,6 @@ export async function expireGenerations(snapshot: StoreSnapshot, rule: ExpiryRul
     return {
       commits: commits.filter((commit) => !gone.has(commit)),
       removed: [...removed, { time: Date.now(), pileSets }],
-      oldest,
     };
   });
   return expired;

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { afterFailure, thenAlways } from '../cleanup.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
-import { listNames } from '../io/paths.js';
+import { listNames, statPath } from '../io/paths.js';
 import {
   type FileOwner,
   formatOwnerName,
@@ -15,8 +15,10 @@ import {
   judgeOwnerAmongHosts,
   letGoOf,
   type OwnedName,
+  type OwnerState,
 } from '../machine/file-owner.js';
-import { readNewestManifest } from './newest-manifest.js';
+import { hearSignalsAt } from '../pause.js';
+import { findNewestManifest, readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { pileSetsNamedBy } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
@@ -25,7 +27,7 @@ const KIND = 'writing';
 const PILE_SET_FILE = /^(?<pileSet>[a-z0-9-]+-(?<attempt>[0-9a-f]{16}))\.(index|\d+\.pile)$/;
 
 /** Undefined for files that belong to no pile set. */
-export function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly attempt: string } | undefined {
+function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly attempt: string } | undefined {
   const { pileSet, attempt } = PILE_SET_FILE.exec(fileName)?.groups ?? {};
   return pileSet === undefined || attempt === undefined ? undefined : { pileSet, attempt };
 }
@@ -88,4 +90,83 @@ export class StoreAttempt {
     };
     thenAlways(removeAll, () => letGoOf(this.#owner));
   }
+}
+
+/** The attempts that have files in a store: those committed long ago, those at work, and those that left files behind. */
+export interface SeenAttempt {
+  /** The paths of its files, by the names of its pile sets. */
+  readonly files: Map<string, string[]>;
+  mark: string | undefined;
+  /** Undefined: there is no mark, so the attempt has ended, with a commit or with nothing left behind. */
+  owner: OwnerState | undefined;
+}
+
+/** Whoever reads the manifest after this finds the commits of all attempts without a mark. */
+export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
+  const attempts = new Map<string, SeenAttempt>();
+  const attemptOf = (name: string): SeenAttempt => {
+    const attempt = attempts.get(name) ?? { files: new Map(), mark: undefined, owner: undefined };
+    attempts.set(name, attempt);
+    return attempt;
+  };
+  for (const [i, name] of listNames(directory, 'store').entries()) {
+    await hearSignalsAt(i, signal);
+    const file = pileSetOfFile(name);
+    if (file === undefined) continue;
+    const { files } = attemptOf(file.attempt);
+    files.set(file.pileSet, [...(files.get(file.pileSet) ?? []), join(directory, name)]);
+  }
+  // The directory is listed again: a mark is made before the files of its attempt, so the mark of no such file is missed.
+  for (const { name, owner, state } of findMarks(listNames(directory, 'store'))) {
+    const attempt = attemptOf(owner.token);
+    attempt.mark = join(directory, name);
+    attempt.owner = state;
+  }
+  return [...attempts.values()];
+}
+
+/**
+ * Pile sets that belong to no state of the store and to no writer. A writer has a mark until its pile sets are committed or
+ * gone, so a manifest must have named these: it is lost.
+ */
+export interface UnownedPileSets {
+  readonly pileSets: number;
+  /** Bytes of their files. */
+  readonly bytes: number;
+  /** When the newest of these files was written: ISO 8601, in UTC; null if there is none. */
+  readonly newest: string | null;
+}
+
+/** @param named by the manifest, which was read after the attempts. */
+export function unownedAmong(attempts: readonly SeenAttempt[], named: ReadonlySet<string>): Map<string, string[]> {
+  const ownerless = attempts.filter(({ owner }) => owner === undefined);
+  return new Map(ownerless.flatMap(({ files }) => [...files].filter(([pileSet]) => !named.has(pileSet))));
+}
+
+export function summarizeUnowned(unowned: ReadonlyMap<string, readonly string[]>): UnownedPileSets {
+  let [pileSets, bytes, newest] = [0, 0, 0];
+  for (const paths of unowned.values()) {
+    // Those that are gone were committed, removed and deleted while the directory was listed.
+    const stats = paths.flatMap((path) => statPath(path, 'store') ?? []);
+    if (stats.length > 0) pileSets += 1;
+    for (const { size, mtimeMs } of stats) {
+      bytes += Number(size);
+      newest = Math.max(newest, Number(mtimeMs));
+    }
+  }
+  return { pileSets, bytes, newest: pileSets === 0 ? null : new Date(newest).toISOString() };
+}
+
+export async function findUnowned(
+  { directory }: StoreSnapshot,
+  signal: AbortSignal | undefined,
+): Promise<UnownedPileSets> {
+  const attempts = await listAttempts(pileSetDirectoryOf(directory), signal);
+  const { manifest } = findNewestManifest(directory);
+  return summarizeUnowned(unownedAmong(attempts, pileSetsNamedBy(manifest)));
+}
+
+/** `3 pile sets of 1200 bytes (the newest of 2026-01-31T12:00:00.000Z)` */
+export function describeUnowned({ pileSets, bytes, newest }: UnownedPileSets): string {
+  return `${pileSets} pile ${pileSets === 1 ? 'set' : 'sets'} of ${bytes} bytes (the newest of ${newest})`;
 }

@@ -32,7 +32,7 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
 }
 
 /** A store as its newest manifest tells it, also when that of a later state is lost. */
-export interface StoreRemains {
+interface StoreRemains {
   readonly snapshot: StoreSnapshot;
   /** @param what is known of the lost state, for the message. */
   requirePresent(what: string): void;
@@ -75,12 +75,11 @@ export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumbe
   };
 }
 
-export interface CommittedPileSet extends StoredPileSet {
-  readonly diskBytes: number;
-}
-
 /** All pile sets, in any order: records of equal keys are ordered by their bytes. */
-export function pileSetsOf({ manifest }: StoreSnapshot, layout: PileSetLayout): CommittedPileSet[] {
+export function pileSetsOf(
+  { manifest }: StoreSnapshot,
+  layout: PileSetLayout,
+): (StoredPileSet & { readonly diskBytes: number })[] {
   return manifest.commits.flatMap(({ pileSets }) =>
     pileSets.map(({ name, diskBytes }) => ({
       name,

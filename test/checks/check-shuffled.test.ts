@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type CheckOptions, checkShuffled, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { makePipe } from '../fixtures/make-pipe.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
@@ -69,14 +68,6 @@ describe('the order of a file', () => {
     const { seconds: _, ...one } = await check(inputs);
     const { seconds: __, ...other } = await check(inputs, { workers: 2 }, { ...TINY_BUFFERS, inline: false });
     expect(other).toEqual(one);
-  });
-
-  it('is that of the files, one behind the other', async () => {
-    const quarters = Object.fromEntries(
-      [0, 1, 2, 3].map((i) => [`${i}`, LINES.slice(i * 750, (i + 1) * 750).join('')]),
-    );
-    const { travel } = await check(written(quarters).toReversed());
-    expect(travel?.mean).toBeCloseTo(0.5, 1);
   });
 
   it.each(
@@ -146,27 +137,5 @@ describe('nothing is to be seen', () => {
       drift: { isSeen: false },
       neighbours: { isSeen: false },
     });
-  });
-});
-
-describe('a call is refused', () => {
-  it.each<[string, Partial<CheckOptions>, string, RegExp]>([
-    [
-      'a field that no record has',
-      { field: '.nothing' },
-      'ERR_FIELD_MISSING',
-      /none of the \d+ records that were looked at has the field \.nothing/,
-    ],
-    ['an id that no record has', { id: '.text' }, 'ERR_FIELD_MISSING', /has the field \.text/],
-    ['no path of a field', { field: 'source' }, 'ERR_OPTION', /`field` "source": expected the keys/],
-    ['an unknown option', Object({ output: 'x' }), 'ERR_OPTION', /checkShuffled\(\) has no option `output`/],
-  ])('with %s', async (_, options, code, message) => {
-    const call = check(written({ a: LINES.join('') }), options);
-    await expect(call).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-  });
-
-  it('with a stream', async () => {
-    const pipe = makePipe(directory.path('pipe'));
-    await expect(check([pipe])).rejects.toThrow(/is a stream; expected files, of which a sample is read/);
   });
 });

@@ -1,5 +1,5 @@
 /** Verifying finished shards against their completion markers: whole ones, and every way in which they can be others. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle, verifyShards } from '#src/index.js';
@@ -37,11 +37,6 @@ describe('shards', () => {
     ]);
     expect(sets[0]?.found).toMatchObject(sets[0]?.expected ?? {});
     expect(sets[0]?.found).toMatchObject({ records: 500, shards: 12, bytes: LINES.length });
-  });
-
-  it('of an older version have a marker of another name', async () => {
-    renameSync(out('.shard.complete.json'), out('shard.complete.json'));
-    expect(await verify()).toMatchObject({ isWhole: true, sets: [{ prefix: 'shard' }] });
   });
 
   const first = 'shard-00000-of-00012.jsonl.gz';

@@ -1,8 +1,8 @@
 /**
- * Inputs that are missing, unreadable or hold the wrong content: exit code 3, one line that names the input, no
+ * Inputs that cannot be read or hold the wrong content: exit code 3, one line that names the input, no
  * output, and an existing output stays unchanged even with --force.
  */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, it } from 'vitest';
@@ -34,35 +34,6 @@ async function expectBadInput(
   const run = () => (stdin === undefined ? commandInProcess(argv, { cwd }) : runCommand(argv, { cwd, stdin }));
   await expectRefusal(cwd, run, 3, line);
 }
-
-describe('an input that is not there', () => {
-  it.each([
-    ['a missing file', 'none', 'the input none does not exist; check the name'],
-    ['a path through a file', 'good/none', 'the input good/none does not exist; check the name'],
-    ['a pattern without a match', 'none-*', /^pileshuf: no file matches the pattern none-\*; /],
-    ['a circle of links', 'circle', 'cannot examine circle: too many symbolic links'],
-    ['a name that is too long', 'x'.repeat(300), /^pileshuf: cannot examine x{300}: the name is too long$/],
-    ['a link that leads nowhere', 'dangling', 'the input dangling does not exist; check the name'],
-    ['an empty directory', 'empty', 'the directory empty holds no files'],
-    [
-      'a directory with a link that leads nowhere',
-      'broken',
-      /^pileshuf: broken\/link is a symbolic link that leads no/,
-    ],
-  ])('is reported: %s', async (_, input, line) => {
-    symlinkSync('circle', directory.path('circle'));
-    symlinkSync('nowhere', directory.path('dangling'));
-    mkdirSync(directory.path('empty'));
-    mkdirSync(directory.path('broken'));
-    symlinkSync('nowhere', directory.path('broken', 'link'));
-    await expectBadInput([input], line);
-  });
-
-  it('is reported as it stands in a list', async () => {
-    write('list', 'good\n*.txt\n');
-    await expectBadInput([], 'the input *.txt does not exist; check the name', { options: ['--files-from', 'list'] });
-  });
-});
 
 describe('an input that cannot be read', () => {
   it('is reported when it is a socket', async () => {
@@ -125,12 +96,6 @@ describe('a record that is too long', () => {
 
   it('is reported with its place in standard input', () =>
     expectBadInput(['-'], new RegExp(`^pileshuf: (standard input|-)${LINE.source}`), { options, stdin: text }));
-
-  it('is reported when it has no end', async () => {
-    write('endless', 'x'.repeat(100_000));
-    const line = /^pileshuf: endless: the record at byte 0 is longer than the 3000 bytes that --max-record allows; /;
-    await expectBadInput(['endless'], line, { options });
-  });
 
   it('is one that has exactly one byte too many', async () => {
     write('exact', `${'x'.repeat(2999)}\n${'y'.repeat(3000)}\n`);

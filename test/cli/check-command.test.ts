@@ -45,16 +45,3 @@ it('prints JSON, or only the error', async () => {
   });
   expect(await run('sorted', '-q')).toMatchObject({ exitCode: 4, stdout: Buffer.of() });
 });
-
-it.each<[number, RegExp, readonly string[]]>([
-  [2, /missing required argument 'files'/, []],
-  [2, /- is a stream; expected files|standard input.* is a stream; expected files/, ['-']],
-  [2, /--field "source": expected the keys of a JSON field/, ['sorted', '--field', 'source']],
-  [3, /none of the 960 records that were looked at has the field \.x; .* leave --id out/, ['sorted', '--id', '.x']],
-  [3, /the input nowhere does not exist/, ['nowhere']],
-])('exits with %i: %s', async (exitCode, message, argv) => {
-  const refused = await run(...argv);
-  expect(refused).toMatchObject({ exitCode, stdout: Buffer.of() });
-  expect(refused.stderr).toMatch(/^pileshuf: [^\n]*\n$/);
-  expect(refused.stderr).toMatch(message);
-});

@@ -20,16 +20,6 @@ afterEach(() => {
     if (name.startsWith('.pileshuf-')) rmSync(directory.path(name), { recursive: true });
 });
 
-describe('a required option', () => {
-  it.each([
-    ['--job-d', "unknown option '--job-d' (Did you mean --job-dir?); see pileshuf cluster task --help"],
-    ['--wait', "required option '--job-dir <DIR>' not specified; see pileshuf cluster task --help"],
-  ])('that is there as %s', async (flag, message) => {
-    const { exitCode, stderr } = await run('cluster', 'task', 'commit', flag, '1');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: `pileshuf: ${message}\n` });
-  });
-});
-
 describe('a planned job', () => {
   it('tells of duplicates that its commit dropped', async () => {
     await run('cluster', 'plan', 'in', '-o', 'out', '--unique', '--job-dir', 'job', '--tasks', '1');

@@ -1,6 +1,6 @@
 /** `pileshuf --echo` and `--random-source`: words as records, and an order from the bytes of a file. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
@@ -13,12 +13,6 @@ const directory = useMemoryDirectory();
 const run = (...argv: readonly string[]) =>
   commandInProcess(['-q', '-T', directory.temp, '--progress', 'none', ...argv], { cwd: directory.path() });
 const output = () => readFileSync(directory.path('out'), 'latin1');
-
-async function refusalOf(...argv: readonly string[]) {
-  const { exitCode, lines } = seen(await run(...argv));
-  expect(existsSync(directory.path('out'))).toBe(false);
-  return { exitCode, line: lines.join('|') };
-}
 
 describe('--echo', () => {
   it.each([
@@ -48,24 +42,6 @@ describe('--echo', () => {
     expect(stderr).toContain('"records":2');
     expect(output()).toContain('a\nb\n');
   });
-
-  it.each([
-    [['--files-from', 'list'], '-e takes the operands for records, and --files-from names inputs; give one of them'],
-    [['--files0-from', 'list'], '--files0-from names inputs; give one of them'],
-    [['--csv'], 'records that are given as words must end in a delimiter'],
-    [['--lines-per-record', '4'], 'records that are given as words must end in a delimiter'],
-    [
-      ['--header', '1'],
-      'records that are given as words have no header; leave out --header, --header-prefix and --skip-bytes',
-    ],
-    [['--resume'], 'the given records cannot be read again to resume the job'],
-    [['--input-ids', 'path'], 'the given records have no name'],
-    [['\ufffd'], 'is not valid UTF-8; '],
-  ])('refuses %j', async (words, message) => {
-    const { exitCode, line } = await refusalOf('-e', 'a', '-o', 'out', ...words);
-    expect(exitCode).toBe(2);
-    expect(line).toContain(message);
-  });
 });
 
 describe('--random-source', () => {
@@ -84,19 +60,6 @@ describe('--random-source', () => {
 
   it('may be endless', async () => {
     expect(seen(await run('-e', 'a', 'b', '-o', 'out', '--random-source', '/dev/zero'))).toEqual(DONE);
-  });
-
-  it.each([
-    [['missing'], 3, 'cannot read the random source missing: no such file; check the path'],
-    [['empty'], 3, 'the random source empty is empty; expected one byte or more'],
-    [['temp'], 3, 'cannot read the random source temp: it is a directory'],
-    [['empty', '--seed', '1'], 2, '--seed and --random-source contradict each other; give one of them'],
-    [['-'], 2, '--random-source -: expected the name of a file; for standard input, name /dev/stdin'],
-    [[''], 2, '--random-source: expected a path, got an empty string'],
-  ])('refuses %j', async (words, exitCode, message) => {
-    writeFileSync(directory.path('empty'), '');
-    const refusal = await refusalOf('-e', 'a', '-o', 'out', '--random-source', ...words);
-    expect(refusal).toEqual({ exitCode, line: expect.stringContaining(message) });
   });
 
   it('is not the pipe that the job reads', async () => {

@@ -1,7 +1,6 @@
-/** `pileshuf index` from its words: the files and lines that it writes, and the one line of each refusal. */
+/** `pileshuf index` from its words: the files and lines that it writes. */
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openIndexed } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
@@ -79,31 +78,6 @@ describe('pileshuf index', () => {
     expect(exitCode).toBe(0);
     const last = stderr.trim().split('\n').at(-1) ?? '';
     expect(JSON.parse(last)).toMatchObject({ records: 3, index: `${file()}.pileshuf-index` });
-  });
-
-  it('has a help of its own', async () => {
-    const { exitCode, stdout } = await commandInProcess(['index', '--help']);
-    expect(exitCode).toBe(0);
-    expect(stdout.toString()).toMatch(/^Usage: pileshuf index \[options\] <file>/);
-    expect(stdout.toString()).toContain('--lines-per-record');
-  });
-
-  it.each<[string, () => string[], number, RegExp]>([
-    ['no file', () => [], 2, /missing required argument 'file'; see pileshuf index --help/],
-    ['two files', () => [file(), file()], 2, /too many arguments/],
-    ['an empty name', () => [''], 2, /FILE: expected a path, got an empty string/],
-    ['a file that is not there', () => [directory.path('none')], 3, /does not exist/],
-    ['two kinds of records', () => [file(), '--csv', '--tfrecord'], 2, /--csv and --tfrecord contradict each other/],
-    [
-      'gzip of one member',
-      () => [directory.path('data', 'in.gz')],
-      2,
-      /: single records of it cannot be read, since gzip can only be decoded from its beginning; decompress it, or /,
-    ],
-  ])('refuses %s', async (_, operands, exitCode, line) => {
-    writeFileSync(directory.path('data', 'in.gz'), gzipSync('a\n'));
-    const result = seen(await commandInProcess(['index', ...operands()]));
-    expect(result).toEqual({ exitCode, lines: [expect.stringMatching(line)] });
   });
 
   it('is an input of that name when it is written as a path', async () => {

@@ -6,9 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type InputList, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
 import { parseInputIds } from '#src/cli/option-values.js';
-import { readSeedFrom } from '#src/cli/random-seed.js';
 import { AbortError, InputError, UsageError } from '#src/index.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -52,21 +50,6 @@ describe('splitList', () => {
   });
 });
 
-describe('a file that an option names and nobody can read', () => {
-  const { signal } = new AbortController();
-
-  it('is told in words, not by the number of an error', async () => {
-    const folder = directory.path();
-    const message = (what: string) => `cannot read ${what}: it is a directory`;
-    await expect(resolveInputs([], [{ flag: '--files-from', path: folder }], signal)).rejects.toThrow(
-      new InputError('ERR_INPUT_UNREADABLE', message(`the list of inputs --files-from ${folder}`)),
-    );
-    await expect(readSeedFrom(folder, false)).rejects.toThrow(
-      new InputError('ERR_INPUT_UNREADABLE', message(`the random source ${folder}`)),
-    );
-  });
-});
-
 describe('resolveInputs', () => {
   const { signal } = new AbortController();
   let count = 0;
@@ -93,22 +76,6 @@ describe('resolveInputs', () => {
     const message = `--files-from ${list.path}: names standard input (-), which is already in use`;
     await expect(resolveInputs(['-'], [list], signal)).rejects.toThrow(new UsageError(message));
     await expect(resolveInputs([], [list, list], signal)).rejects.toThrow(new UsageError(message));
-  });
-
-  it('names a list that cannot be read', async () => {
-    const path = directory.path('none');
-    await expect(resolveInputs([], [{ flag: '--files-from', path }], signal)).rejects.toThrow(
-      new InputError(
-        'ERR_INPUT_MISSING',
-        `cannot read the list of inputs --files-from ${path}: no such file; check the path`,
-      ),
-    );
-    await expect(resolveInputs([], [{ flag: '--files0-from', path: directory.path() }], signal)).rejects.toMatchObject({
-      code: 'ERR_INPUT_UNREADABLE',
-      message: expect.stringContaining(
-        `cannot read the list of inputs --files0-from ${directory.path()}: it is a directory`,
-      ),
-    });
   });
 
   it('stops when the signal is aborted', async () => {
@@ -160,16 +127,5 @@ describe('a file of input ids', () => {
     writeFileSync(directory.path('ids'), 'a\n');
     const stopped = resolveInputIds({ file: directory.path('ids') }, AbortSignal.abort());
     await expect(stopped).rejects.toThrow(AbortError);
-  });
-
-  it('has as many as there are inputs', async () => {
-    writeFileSync(directory.path('ids'), 'one\n');
-    for (const name of ['a', 'b']) writeFileSync(directory.path(name), 'record\n');
-    const argv = ['a', 'b', '--input-ids', 'file:ids', '-o', 'out'];
-    const { exitCode, stderr } = await runCommand(argv, { cwd: directory.path() });
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: 'pileshuf: 1 input ids are given for 2 inputs; expected one for each input, in order\n',
-    });
   });
 });

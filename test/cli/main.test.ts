@@ -31,15 +31,6 @@ describe('pileshuf', () => {
   });
 
   it.each([
-    [['help', 'cluster'], 2, /^pileshuf: cluster needs a second word: cluster plan, .*/],
-    [
-      ['help', 'me'],
-      2,
-      /^pileshuf: there is no command me; the commands are append, .*\. An input named help is .\/help\n$/,
-    ],
-    [['--sharts', '4'], 2, "pileshuf: unknown option '--sharts' (Did you mean --shards?); see pileshuf --help\n"],
-    [['-S', '5\n\x1b[2J'], 2, /^pileshuf: -S 5\\n\\x1b\[2J: expected a number and a unit: .*\n$/],
-    [['-q', '--shards', '0'], 2, 'pileshuf: --shards 0: expected a whole number of at least 1\n'],
     [['--files-from', '-'], 2, 'pileshuf: --files-from -: the list is empty; expected at least one input\n'],
     [
       ['--files-from', '/nowhere/list'],

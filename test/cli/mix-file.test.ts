@@ -2,9 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readMix } from '#src/cli/mix-file.js';
-import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { expectRefusal } from './refusal.js';
 
 const directory = useTestDirectory();
 const { signal } = new AbortController();
@@ -49,21 +47,6 @@ describe('a mix file', () => {
     const refused = await read(bytes).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'ERR_OPTION', message: expect.stringMatching(message) });
     expect(String(refused)).not.toContain('\n');
-  });
-
-  it.each([
-    ['unit: records', 2, '--mix mix.yaml: expected groups to be a list of at least one group'],
-    [
-      '{groups: [{name: a, inputs: [in], share: 1}]}',
-      2,
-      '--mix mix.yaml: expected unit to be records, bytes or a field with a number, such as .n_tokens',
-    ],
-    ['{groups: [{name: a, inputs: [in], weigth: 1}]}', 2, /^pileshuf: a group of --mix mix\.yaml/],
-  ])('is named when the library refuses the mix: %j', async (text, exitCode, line) => {
-    writeFileSync(directory.path('mix.yaml'), text);
-    writeFileSync(directory.path('in'), 'a\n');
-    const run = () => commandInProcess(['in', '-o', 'out', '--mix', 'mix.yaml'], { cwd: directory.path() });
-    await expectRefusal(directory.path(), run, exitCode, line);
   });
 
   it('must be there', async () => {

@@ -1,5 +1,5 @@
-/** `--profile`: the file written, and places where no file can be written. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+/** `--profile`: the file written, and files that cannot be written. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
@@ -30,36 +30,6 @@ describe('--profile', () => {
     expect(profile.pass1.scatter).toBeGreaterThan(0);
   });
 
-  it('needs a directory that is there, before the job begins', async () => {
-    const line = (name: string) => `--profile ${name}/profile: ${name} is no directory; name a file in one`;
-    for (const name of ['none', 'in'])
-      await expectRefusal(directory.path(), () => pileshuf(`${name}/profile`), 2, line(name));
-  });
-
-  it('says in words why a directory cannot be reached', async () => {
-    symlinkSync('loop', directory.path('loop'));
-    const line = '--profile loop/profile: cannot write to loop: too many symbolic links';
-    await expectRefusal(directory.path(), () => pileshuf('loop/profile'), 2, line);
-  });
-
-  it.each([
-    ['out', /the output; name another file/],
-    ['./out', /the output; name another file/],
-    ['in', /one of the inputs; name another file/],
-    ['-', /expected the name of a file; standard output is for records/],
-  ])('takes the place of nothing else: %s', (profile, line) =>
-    expectRefusal(directory.path(), () => pileshuf(profile, '--force'), 2, line),
-  );
-
-  it('lies outside of input directories, where a later job would read it', async () => {
-    mkdirSync(directory.path('corpus'));
-    writeFileSync(directory.path('corpus', 'data'), 'c\n');
-    for (const profile of ['corpus/data', 'corpus/new', 'corpus/../corpus/new']) {
-      const line = `--profile ${profile}: it lies in the input directory corpus, where a later job would read it; name a file elsewhere`;
-      await expectRefusal(directory.path(), () => pileshuf(profile, '--force', 'corpus'), 2, line);
-    }
-  });
-
   it('leaves a shard alone that has its name', async () => {
     mkdirSync(directory.path('out'));
     const shard = 'out/shard-00000-of-00001';
@@ -72,12 +42,6 @@ describe('--profile', () => {
       /^pileshuf: warning: --profile .*: cannot write it: it exists already; the output is complete$/m,
     );
     expect(readFileSync(directory.path(shard), 'utf8')).toHaveLength(4);
-  });
-
-  it('needs a name that is no directory', async () => {
-    mkdirSync(directory.path('folder'));
-    const line = /^pileshuf: --profile folder: it is a directory; expected the name of a file/;
-    await expectRefusal(directory.path(), () => pileshuf('folder'), 2, line);
   });
 
   it('fails nothing when it cannot be written after all', async () => {

@@ -6,7 +6,6 @@
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
-import { RateMeter } from '#src/cli/progress-rate.js';
 import { describeShuffle } from '#src/cli/report-text.js';
 import { resumeAdviser } from '#src/cli/resume-command.js';
 import { setUnfinishedJob } from '#src/errors.js';
@@ -236,19 +235,6 @@ describe('JSON progress', () => {
     ]);
   });
 
-  it('prints a plan for each member of aligned files', async () => {
-    const played = play({ style: 'json' });
-    await reportAt(played, 0, { ...scatter(0, 0), member: { number: 1, of: 2, startShare: 0, endShare: 0.5 } });
-    await reportAt(played, 0.1, { ...scatter(0, 0), member: { number: 2, of: 2, startShare: 0.5, endShare: 1 } });
-    const events = played.stream.lines().map((line) => JSON.parse(line));
-    expect(events.map(({ event, member, members }) => [event, member, members])).toEqual([
-      ['plan', 1, 2],
-      ['progress', 1, 2],
-      ['plan', 2, 2],
-      ['progress', 2, 2],
-    ]);
-  });
-
   it('prints warnings, the summary and errors as objects', () => {
     const { stream, reporter } = play({ style: 'json' });
     reporter.warning('a\nb');
@@ -323,21 +309,6 @@ describe('the live view', () => {
         ?.split('\x1b[K\r\n') ?? [];
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(line.length).toBeLessThan(40);
-  });
-
-  it('fits a terminal that does not say how wide it is', async () => {
-    const { stream } = await playUntilDrawn({}, 0, 0);
-    expect(stream.text).toContain('46 s left');
-  });
-
-  it('neither hides the cursor nor turns off wrapping, and has no colour', async () => {
-    vi.stubEnv('NO_COLOR', '1');
-    const { stream, reporter } = await playUntilDrawn();
-    reporter.close();
-    const sequences = stream.text
-      .split('\x1b')
-      .flatMap((piece, i) => (i === 0 ? [] : (/^\[[\d;?]*[A-Za-z]/.exec(piece) ?? ['?'])));
-    expect(new Set(sequences)).toEqual(new Set(['[K', '[J', '[2A']));
   });
 
   it('steps aside for a warning and for the status, and comes back', async () => {
@@ -436,14 +407,6 @@ describe('messages', () => {
     expect(stream.text).toMatch(/^[ -~]*\n$/);
   });
 
-  it('show what is hidden in a stack', () => {
-    vi.stubEnv('DEBUG', 'pileshuf');
-    const { stream, reporter } = play({});
-    reporter.failure(new TypeError('a\u202eb'), undefined);
-    expect(stream.text).not.toContain('\u202e');
-    expect(stream.lines()[1]).toBe('TypeError: a\\u202eb');
-  });
-
   it('for people at the terminal reach nobody else', () => {
     const said = ([options, isTTY]: [Partial<ReporterOptions>, boolean]) => {
       const { stream, reporter } = play(options, isTTY);
@@ -495,12 +458,6 @@ describe('messages', () => {
     ]);
   });
 
-  it('name no command when nothing is kept', () => {
-    const { stream, reporter } = play({ adviseResume: resumeAdviser(['a'], false) });
-    reporter.failure(new VerificationError('1 record missing'), undefined);
-    expect(stream.text).toBe('pileshuf: verification failed: 1 record missing\n');
-  });
-
   it('are silent when the reader of the output went away', () => {
     for (const style of ['auto', 'json'] as const) {
       const { stream, reporter } = play({ style });
@@ -515,29 +472,5 @@ describe('messages', () => {
     reporter.failure(new TypeError('oops'), undefined);
     expect(stream.lines()[0]).toBe('pileshuf: internal error: oops');
     expect(stream.lines()[2]).toMatch(/^ {4}at /);
-  });
-});
-
-describe('RateMeter', () => {
-  it('measures the last ten seconds, and the whole phase', () => {
-    const meter = new RateMeter();
-    for (let tenths = 1; tenths <= 1000; tenths++) meter.measure(scatter(tenths * 1e5, tenths / 10, 1e9));
-    for (let seconds = 1; seconds < 12; seconds++) meter.measure(scatter(100e6 + seconds * 1e5, 100 + seconds, 1e9));
-    const { bytesPerSecond, meanBytesPerSecond } = meter.measure(scatter(112e6, 112, 1e9));
-    expect(bytesPerSecond).toBeCloseTo((112e6 - 100.2e6) / 10, 0);
-    expect(meanBytesPerSecond).toBe(1e6);
-  });
-
-  it('begins anew with each phase, and never runs backwards', () => {
-    const meter = new RateMeter();
-    expect(meter.measure(scatter(5e8, 1))).toMatchObject({ bytesPerSecond: 5e8 });
-    expect(meter.measure({ ...scatter(1e6, 1), phase: 'shuffle' })).toMatchObject({ bytesPerSecond: 1e6 });
-    expect(meter.measure({ ...scatter(0, 30), phase: 'shuffle' })).toMatchObject({ bytesPerSecond: 0 });
-  });
-
-  it('does not count what an earlier attempt did', () => {
-    const meter = new RateMeter();
-    meter.measure({ ...scatter(2e9, 1), bytesResumed: 2e9 });
-    expect(meter.measure({ ...scatter(3e9, 2), bytesResumed: 2e9 })).toMatchObject({ bytesPerSecond: 1e9 });
   });
 });

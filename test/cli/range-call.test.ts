@@ -1,32 +1,21 @@
 /** Calls with --input-range: what the words mean, and the command as a process: closed pipes, signals, full disks. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
 import { rangeOptionsOf } from '#src/cli/range-call.js';
-import { type RangeOptions, UsageError } from '#src/index.js';
+import type { RangeOptions } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { expectRefusal } from './refusal.js';
 
 const directory = useTestDirectory();
 
 function parse(...argv: string[]): RangeOptions {
   const parsed = parseCommand(command, argv);
   return parsed.kind === 'print' ? expect.fail('it prints') : rangeOptionsOf(parsed);
-}
-
-function refusalOf(...argv: string[]): string {
-  try {
-    parse(...argv);
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(UsageError);
-    return thrown instanceof UsageError ? thrown.message : '';
-  }
-  return expect.fail(`accepted: ${argv.join(' ')}`);
 }
 
 describe('the words of a range', () => {
@@ -53,32 +42,6 @@ describe('the words of a range', () => {
   ])('%s', (line, expected) => {
     expect(parse(...line.split(' '))).toEqual(expected);
   });
-
-  it.each([
-    ['-i 10', '--input-range 10: expected LO-HI, two whole numbers, as in 1-100'],
-    ['-i 1-', '--input-range 1-: expected LO-HI, '],
-    ['-i -1-5', '--input-range -1-5: expected LO-HI, '],
-    ['-i 0x1-5', '--input-range 0x1-5: expected LO-HI, '],
-    [
-      '-i 1-18446744073709551616',
-      '--input-range 1-18446744073709551616: expected numbers of at most 18446744073709551615',
-    ],
-    ['-i 18446744073709551616-18446744073709551615', ': expected numbers of at most 18446744073709551615'],
-    ['-i 5-3', '--input-range 5-3: expected the lower number first'],
-    ['-i 1-5 -i 1-6', '--input-range is given twice, as 1-5 and as 1-6; give it once'],
-    ['-i', "option '-i, --input-range <LO-HI>' argument missing"],
-    ['-i 1-5 -n -3', '--head-count -3: expected a whole number of at least 0'],
-    ['-i 1-5 -n 1e3', '--head-count 1e3: expected a whole number of at least 0'],
-    ['-i 1-5 file', '--input-range stands in place of inputs, and file is one; give one of them'],
-    ['-i 1-5 -', '--input-range stands in place of inputs, and - is one; give one of them'],
-    ['-i 1-5 -o d --shards 2', '--shards does not go with --input-range, which writes numbers to one file or stream;'],
-    ['-i 1-5 -o d --split a=1,b=rest', '--split does not go with --input-range'],
-    ['-i 1-5 -o d --compress gzip', '--compress does not go with --input-range'],
-    ['-i 1-5 --unique', '--unique does not go with --input-range'],
-    ['-i 1-5 -S 1G', '--memory does not go with --input-range'],
-  ])('are refused: %s', (line, message) => {
-    expect(refusalOf(...line.split(' '))).toContain(message);
-  });
 });
 
 describe('the command', () => {
@@ -100,23 +63,6 @@ describe('the command', () => {
     expect(events.at(-1)).toMatchObject({ event: 'summary', numbers: 5, bytes: 10, seed: '42' });
     expect(events[0]).toMatchObject({ event: 'plan', bytesTotal: 10 });
     expect(events[1]).toMatchObject({ event: 'progress', phase: 'shuffle', pass: 1, passes: 1, bytesTotal: 10 });
-  });
-
-  it.each([
-    ['-r -i 1-6 -o out', 2, '-r without --head-count never ends; give --head-count, or write to standard output'],
-    ['-r -i 1-0 -n 1', 2, '-r has nothing to draw from: -i 1-0 has no numbers'],
-    ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
-    ['-i 1-6 -o nowhere/out', 2, /^pileshuf: the directory .*nowhere of the output does not exist; make it first$/],
-    [
-      '-i 1-1000000000000000000 -o out',
-      1,
-      /^pileshuf: not enough space for output on the device of .* \d+ PB are needed/,
-    ],
-    ['-i 1-6 --workers 5000', 2, '--workers is 5000; expected a whole number from 1 to 1024'],
-    ['-i 1-5 --resume -o out', 2, /^pileshuf: --resume does not go with -i, which /],
-  ] as const)('refuses %s', async (line, exitCode, message) => {
-    writeFileSync(path('there'), 'precious\n');
-    await expectRefusal(path(), () => call(line), exitCode, message);
   });
 
   it.runIf(fromCi)('answers at once, however long the range is, and stops when its reader leaves', async () => {

@@ -1,14 +1,14 @@
-/** `--report`: the file written, places that it must not take, and reports that fail. */
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+/** `--report`: the file written, and reports that fail. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectRefusal } from './refusal.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 beforeEach(() => {
   writeFileSync(directory.path('in'), 'a\nb\n');
@@ -48,31 +48,6 @@ describe('--report', () => {
     expect(json('r.json').call.command).toMatch(/--seed 'it'\\''s 1'$/);
   });
 
-  it.each([
-    ['out.html', /the output; name another file/, ['-o', 'out.html']],
-    ['in.html', /one of the inputs; name another file/, ['in.html']],
-    ['linked.html', /one of the inputs; name another file/, ['in.html']],
-    ['report', /expected a name that ends in \.html or \.json/, []],
-    ['-', /expected a name that ends in \.html or \.json/, []],
-    ['none/r.html', /none is no directory/, []],
-    ['in/r.html', /in is no directory/, []],
-    ['folder.html', /no regular file/, []],
-    ['nowhere.html', /no regular file/, []],
-    ['shards/r.html', /the directory of the shards/, ['-o', 'shards', '--shards', '2']],
-    ['corpus/r.html', /lies inside the input directory corpus/, ['corpus']],
-    ['corpus/../corpus/r.html', /lies inside the input directory corpus/, ['corpus']],
-    ['same.json', /--profile names the same file/, ['--profile', 'same.json']],
-  ])('takes the place of nothing else: %s', async (report, line, more) => {
-    for (const name of ['folder.html', 'shards', 'corpus']) mkdirSync(directory.path(name));
-    writeFileSync(directory.path('corpus', 'data'), 'c\n');
-    writeFileSync(directory.path('in.html'), 'c\n');
-    linkSync(directory.path('in.html'), directory.path('linked.html'));
-    symlinkSync('nothing', directory.path('nowhere.html'));
-    const argv = ['-q', 'in', '-T', directory.temp, '--report', report, '--force', ...more];
-    const call = () => commandInProcess(more.includes('-o') ? argv : [...argv, '-o', 'out'], { cwd: directory.path() });
-    await expectRefusal(directory.path(), call, 2, line);
-  });
-
   it('is not where standard output goes', async () => {
     const script = 'cd "$SITE" && "$@" > r.html; echo $?';
     const { stdout, stderr } = await runShell(script, ['in', '-T', directory.temp, '--report', 'r.html', '--force'], {
@@ -82,15 +57,6 @@ describe('--report', () => {
       stdout: '2\n',
       stderr: expect.stringMatching(/it is standard output; name another file/),
     });
-  });
-
-  it.each([
-    ['--together', ['--together', 'in,in2'], /--report does not go with --together/],
-    ['--input-range', ['--input-range', '1-9'], /--report does not go with --input-range|--report/],
-  ])('does not go with %s', async (_, words, line) => {
-    writeFileSync(directory.path('in2'), 'a\nb\n');
-    const call = () => commandInProcess(['-q', ...words, '-o', 'out', '--report', 'r.html'], { cwd: directory.path() });
-    await expectRefusal(directory.path(), call, 2, line);
   });
 
   it('leaves the output alone when it fails, and says so', async () => {

@@ -1,30 +1,16 @@
-/**
- * From the words of the main command to options, as literals: the result of each option, the defaults, and every
- * refusal with its message.
- */
+/** From the words of the main command to options, as literals: the result of each option, and the defaults. */
 
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command, shuffleCallOf } from '#src/cli/commands/shuffle.js';
 import { asksForJson } from '#src/cli/run-command.js';
-import { readMemory, UsageError } from '#src/index.js';
+import { readMemory } from '#src/index.js';
 
 function parse(...argv: string[]) {
   const parsed = parseCommand(command, argv);
   if (parsed.kind === 'print') return parsed;
-  const { progress, quiet } = parsed.values;
+  const { progress, quiet } = parsed.display;
   return { kind: 'shuffle' as const, ...shuffleCallOf(parsed), progress, quiet };
-}
-
-function refusalOf(...argv: string[]): string {
-  try {
-    parse(...argv);
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(UsageError);
-    expect((thrown as UsageError).code).toBe('ERR_OPTION');
-    return (thrown as UsageError).message;
-  }
-  throw new Error(`accepted: ${argv.join(' ')}`);
 }
 
 const untouched = { kind: 'shuffle', inputs: ['-'], inputLists: [], options: {} };
@@ -176,126 +162,6 @@ describe('the words of the main command', () => {
       expect(text).toContain(part);
     }
     expect(parse('--version')).toEqual({ kind: 'print', text: expect.stringMatching(/^\d+\.\d+\.\d+.*\n$/) });
-  });
-
-  it.each([
-    [['--sharts', '4'], "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
-    [['--xyzzy'], "unknown option '--xyzzy'; see pileshuf --help"],
-    [['-k'], "unknown option '-k'; see pileshuf --help"],
-    [
-      ['-n', '1.5'],
-      '--head-count 1.5: expected a whole number of at least 0, alone or with a unit, as in 10K (10240) and 10KB (10000)',
-    ],
-    [
-      ['-n', '-1'],
-      '--head-count -1: expected a whole number of at least 0, alone or with a unit, as in 10K (10240) and 10KB (10000)',
-    ],
-    [['x', '-S'], "option '-S, --memory <SIZE>' argument missing; see pileshuf --help"],
-
-    [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
-    [['--shards', '-4', '-o', 'd'], '--shards -4: expected a whole number of at least 1'],
-    [['--shards', '1.5', '-o', 'd'], '--shards 1.5: expected a whole number of at least 1'],
-    [['--shards=', '-o', 'd'], '--shards : expected a whole number of at least 1'],
-    [
-      ['--shard-records', '1e3', '-o', 'd'],
-      '--shard-records 1e3: expected a whole number of at least 1, alone or with a unit, as in 10K (10240) and 10KB (10000)',
-    ],
-    [['--workers', '0'], '--workers 0: expected a whole number of at least 1'],
-    [['--workers', 'two'], '--workers two: expected a whole number of at least 1'],
-    [['--workers', '9007199254740993'], '--workers 9007199254740993: expected at most 9007199254740991'],
-
-    [
-      ['--shards', '2', '--shard-bytes', '1G', '-o', 'd'],
-      '--shards and --shard-bytes contradict each other; give one of them',
-    ],
-    [
-      ['--shard-bytes', '1G', '--shard-records', '2', '-o', 'd'],
-      '--shard-records and --shard-bytes contradict each other; give one of them',
-    ],
-    ...['', 'lz4', 'gz', 'gzip:', 'gzip:x', 'gzip:-1', 'gzip:1.5', 'zstd 3', 'none:1', 'GZIP'].map(
-      (text): [string[], string] => [
-        ['--compress', text],
-        `--compress ${text}: expected none, gzip or zstd, with a level as in zstd:9`,
-      ],
-    ),
-
-    [['--csv', '--npy', '-z'], '--zero-terminated and --csv and --npy contradict each other; give one of them'],
-    [['--header', '1', '--skip-bytes', '2'], '--header and --skip-bytes contradict each other; give one of them'],
-    [['--header', '0'], '--header 0: expected a whole number of at least 1'],
-    [['--skip-bytes', '1K'], '--skip-bytes 1K: expected a whole number of at least 1'],
-    [['--shards', '2'], 'shards need a directory, not standard output: add --output DIR'],
-    [['--shards', '2', '-o', '-'], 'shards need a directory, not standard output: add --output DIR'],
-    [
-      ['--prefix', 'p', '-o', 'f'],
-      '--prefix names shards, but none are requested: add --shards, --shard-records or --shard-bytes, or leave it out',
-    ],
-    [
-      ['--prefix', 'a/b', '--shards', '2', '-o', 'd'],
-      '--prefix a/b: expected the first part of a file name, not empty and without / or NUL; give the directory to --output',
-    ],
-    [
-      ['--prefix', 'a\0b', '--shards', '2', '-o', 'd'],
-      '--prefix a\0b: expected the first part of a file name, not empty and without / or NUL; give the directory to --output',
-    ],
-    [
-      ['--prefix', '', '--shards', '2', '-o', 'd'],
-      '--prefix : expected the first part of a file name, not empty and without / or NUL; give the directory to --output',
-    ],
-
-    [['-o', ''], '--output: expected a path, got an empty string'],
-    [['-o', 'a', '-o', 'b'], '--output is given twice, as a and as b; give it once'],
-    [['--progress', 'json', '--progress', 'bar'], '--progress is given twice, as json and as bar; give it once'],
-    [['-T', ''], '--temp-dir: expected a path, got an empty string'],
-    [['--job-dir', '', '-o', 'f'], '--job-dir: expected a path, got an empty string'],
-    [['--files-from', ''], '--files-from: expected a path, got an empty string'],
-    [['a', ''], 'an input is an empty string; expected a path, or - for standard input'],
-
-    [['--io-limit', '4'], '--io-limit 4: expected PATH=N, such as /mnt/disk1=4'],
-    [['--io-limit', '=4'], '--io-limit =4: expected PATH=N, such as /mnt/disk1=4'],
-    [['--io-limit', '/d='], '--io-limit /d=N with N = : expected a whole number of at least 1'],
-    [['--io-limit', '/d=0'], '--io-limit /d=N with N = 0: expected a whole number of at least 1'],
-    [['--io-limit', '/d=1', '--io-limit', '/d=2'], '--io-limit gives /d both 1 and 2; give one of them'],
-
-    [['-S', '512'], '--memory 512: a bare number is ambiguous; write 512M or 512B'],
-    [['-S', '0'], '--memory 0: expected more than 0'],
-    [
-      ['--memory', '2GiB5'],
-      '--memory 2GiB5: expected a number and a unit: 512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes), or 50% (of memory)',
-    ],
-    [
-      ['--max-record', '5%'],
-      '--max-record 5%: a percentage is not possible here; expected a number and a unit: 512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)',
-    ],
-    [['--shard-bytes', '1', '-o', 'd'], '--shard-bytes 1: a bare number is ambiguous; write 1M or 1B'],
-    [['--progress', 'loud'], '--progress loud: expected one of auto, bar, plain, json, none'],
-
-    [['-', 'a', '-'], 'standard input (-) is given twice as an input, but can be read only once; give it once'],
-    [
-      ['-', '--files-from', '-'],
-      'standard input cannot be both the list of inputs (--files-from -) and an input (-); give one of them as a file',
-    ],
-    [
-      ['--files0-from', '-', '--files-from', '-'],
-      'two lists of inputs would be read from standard input; give one of them as a file',
-    ],
-
-    ...['--resume', '--job-dir=d', '--keep-temp'].flatMap((option): [string[], string][] => {
-      const message = 'standard output cannot be resumed: name a file or directory with --output';
-      return [
-        [['in', option], message],
-        [['in', option, '-o', '-'], message],
-      ];
-    }),
-    ...['--resume', '--job-dir=d'].flatMap((option): [string[], string][] => {
-      const message =
-        'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
-      return [
-        [['-o', 'f', option], message],
-        [['-o', 'f', 'in', '-', option], message],
-      ];
-    }),
-  ])('refuses %j', (argv, message) => {
-    expect(refusalOf(...argv)).toBe(message);
   });
 });
 

@@ -1,18 +1,12 @@
-/**
- * pileshuf expire, gc and inspect as processes: their output and effects, and every refused call, with one line and no
- * change.
- */
+/** pileshuf expire, gc and inspect: their output and effects, and signals that stop them. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '#src/index.js';
-import { seal } from '#src/io/sealed-file.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { writeInputs } from '../fixtures/written-store.js';
-import { expectRefusal } from './refusal.js';
 
 const directory = useTestDirectory();
 const run = (...argv: string[]) => commandInProcess(argv, { cwd: directory.path() });
@@ -108,53 +102,5 @@ describe('a signal', () => {
     }
     expect(await run('gc', 'store', '--grace', '0')).toMatchObject({ exitCode: 0 });
     expect((await inspectStore(directory.path('store'), { verify: true })).removedPileSets).toBe(0);
-  });
-});
-
-describe('a wrong call', () => {
-  it.runIf(fromCi).each([
-    [['expire', 'store'], 'nothing says which generations expire; give --keep, --before or --keep-last'],
-    [
-      ['expire', 'store', '--keep', '1d', '--keep-last', '2'],
-      '--keep and --keep-last contradict each other; give one of them',
-    ],
-    [['expire', 'store', '--keep', '30'], '--keep 30: expected a whole number and a unit, such as 90s, 12h, 30d or 4w'],
-    [['expire', 'store', '--keep', ''], '--keep : expected a whole number and a unit, such as 90s, 12h, 30d or 4w'],
-    [['expire', 'store', '--keep-last', 'two'], '--keep-last two: expected a whole number of at least 1'],
-    [['expire', 'store', '--keep-last', '0'], '--keep-last 0: expected a whole number of at least 1'],
-    [
-      ['expire', 'missing', '--before', '1.11.2026'],
-      '--before 1.11.2026: expected a date, alone or with a time, such as 2026-11-01 or 2026-11-01T06:00Z',
-    ],
-    [['expire', '--keep-last', '1'], "missing required argument 'store'; see pileshuf expire --help"],
-    [['gc', 'store', '--grace', '1y'], '--grace 1y: expected a whole number and a unit, such as 90s, 12h, 30d or 4w'],
-    [['gc', 'store', 'other'], /too many arguments.*; see pileshuf gc --help/],
-    [['gc', ''], 'STORE: expected a path, got an empty string'],
-    [['inspect', 'missing'], 'the pile store missing does not exist; check the name'],
-    [['inspect', 'file'], 'the pile store file is not a directory; check the name'],
-    [
-      ['expire', 'empty', '--keep-last', '1'],
-      /\/empty is no pile store: it has no file store; make one with pileshuf pile or/,
-    ],
-    [
-      ['inspect', 'store', '--verfy'],
-      /unknown option '--verfy' \(Did you mean --verify\?\); see pileshuf inspect --help/,
-    ],
-  ])('is refused: %j', async (argv, line) => {
-    mkdirSync(directory.path('empty'));
-    writeFileSync(directory.path('file'), '');
-    await expectRefusal(directory.path(), () => run(...argv), 2, line);
-  });
-
-  it('is refused for another version of the format, and a store that is damaged', async () => {
-    const settings = directory.path('store', 'store');
-    writeFileSync(settings, 'nothing of that kind');
-    const damaged =
-      /^pileshuf: verification failed: .*\/store\/store is damaged: .*; check the disk, and restore the store from a copy$/;
-    await expectRefusal(directory.path(), () => run('gc', 'store'), 4, damaged);
-    writeFileSync(settings, seal('store', 2, { newer: true }));
-    const newer =
-      /^pileshuf: .*\/store\/store was written by another version of pileshuf \(format 2, expected 1\); use that version/;
-    await expectRefusal(directory.path(), () => run('inspect', 'store'), 2, newer);
   });
 });

@@ -1,29 +1,16 @@
-/** Calls with --together: what the words mean, and every option that does not go with aligned files. */
+/** Calls with --together: what the words mean, and the summary. */
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
-import { type OptionEntry, optionsOf } from '#src/cli/option-table.js';
 import { describeTogether } from '#src/cli/report-text.js';
 import { togetherCallOf } from '#src/cli/together-call.js';
-import { type ShuffleTogetherOptions, UsageError } from '#src/index.js';
+import type { ShuffleTogetherOptions } from '#src/index.js';
 
 function parse(...argv: string[]): ShuffleTogetherOptions {
   const parsed = parseCommand(command, argv);
   if (parsed.kind === 'print') return expect.fail('it prints');
   return togetherCallOf(parsed)?.options ?? expect.fail('no aligned files');
 }
-
-function refusalOf(...argv: string[]): string {
-  try {
-    parse(...argv);
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(UsageError);
-    return thrown instanceof UsageError ? thrown.message : '';
-  }
-  return expect.fail(`accepted: ${argv.join(' ')}`);
-}
-
-const PAIR = ['--together', 'a,b', '-o', 'out'];
 
 describe('the words of aligned files', () => {
   it.each<[string, Partial<ShuffleTogetherOptions>]>([
@@ -64,100 +51,6 @@ describe('the words of aligned files', () => {
     ],
     ['--together a,b -o out --resume -z --decompress-program cat', { resume: true, zeroTerminated: true }],
   ])('%s', (words, expected) => expect(parse(...words.split(' '))).toMatchObject(expected));
-
-  it.each([
-    ['--together a -o out', '--together a: expected two files or more with commas between, as in R1.fq,R2.fq'],
-    ['--together a, -o out', '--together a,: expected two files or more with commas between, as in R1.fq,R2.fq'],
-    ['--together a,b', '--together writes several files: name a directory with --output'],
-    ['--together a,b -o -', '--together writes several files: name a directory with --output'],
-    [
-      '--together a,b -o out c',
-      '--together names all inputs, and c is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq',
-    ],
-    [
-      '--together a,b -o out --split train=0.9,test=0.1 --split-by .site',
-      '--split-by does not go with --together: only one member has the value, and the others must be split alike without it',
-    ],
-  ])('are refused: %s', (words, message) => expect(refusalOf(...words.split(' '))).toBe(message));
-
-  /** A value that the option takes. */
-  const VALUES: Readonly<Record<string, string>> = {
-    'head-count': '1',
-    shards: '2',
-    'shard-records': '2',
-    'shard-bytes': '1M',
-    compress: 'gzip',
-    prefix: 'p',
-    split: 'a=0.5,b=rest',
-    seed: 's',
-    'random-source': 'f',
-    key: 'ordinal',
-    'input-ids': 'name',
-    delimiter: 'x',
-    'lines-per-record': '4',
-    'record-size': '8',
-    'length-prefixed': 'varint',
-    header: '1',
-    'header-prefix': '#',
-    'skip-bytes': '1',
-    'max-record': '1M',
-    together: 'c,d',
-    'decompress-program': 'cat',
-    'files-from': 'f',
-    'files0-from': 'f',
-    weight: 'a=1',
-    mix: 'f',
-    'input-range': '1-2',
-    memory: '1G',
-    'temp-dir': 't',
-    'temp-compress': 'zstd',
-    workers: '1',
-    'io-limit': '/=1',
-    'job-dir': 'j',
-    progress: 'none',
-    profile: 'f',
-    report: 'f.html',
-    'split-by': '.a',
-    missing: 'x',
-    'unique-by': '.u',
-    include: '*',
-    exclude: '*',
-  };
-  const REFUSED = new Set([
-    'repeat',
-    'split-by',
-    'missing',
-    'unique',
-    'unique-by',
-    'weight',
-    'mix',
-    'shard-bytes',
-    'prefix',
-    'key',
-    'input-ids',
-    'echo',
-    'files-from',
-    'files0-from',
-    'hidden',
-    'include',
-    'exclude',
-    'job-dir',
-    'keep-temp',
-    'profile',
-    'report',
-    'skip-blank',
-  ]);
-  const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
-
-  it.each(others.map((entry): [string, OptionEntry] => [entry.name, entry]))(
-    'with --%s are taken or refused',
-    (name, entry) => {
-      const words = entry.value === undefined ? [`--${name}`] : [`--${name}`, VALUES[name] ?? expect.fail('no value')];
-      if (REFUSED.has(name))
-        expect(refusalOf(...PAIR, ...words)).toMatch(new RegExp(`^--${name} does not go with --together: .`));
-      else expect(parse(...PAIR, ...words).output).toBe('out');
-    },
-  );
 });
 
 it('the summary names each member', () => {

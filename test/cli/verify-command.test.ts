@@ -1,13 +1,13 @@
-/** `pileshuf verify`: what it prints, as text and as JSON, and its exit codes; and every refused call. */
+/** `pileshuf verify`: what it prints, as text and as JSON, and its exit codes. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const run = (...argv: string[]) => commandInProcess(['verify', ...argv], { cwd: directory.path() });
 
 beforeEach(() => {
@@ -98,40 +98,5 @@ describe('one directory', () => {
       exitCode: 2,
       stderr: expect.stringMatching(/--csv has no effect on a pile st/),
     });
-  });
-});
-
-describe('a refused call', () => {
-  it.each<[number, RegExp, readonly string[]]>([
-    [2, /missing required argument 'outputs'/, []],
-    [
-      2,
-      /^pileshuf: missing required argument 'outputs': --against takes all words after it, up to the next option; name the others before it; /,
-      ['--against', 'in', 'out'],
-    ],
-    [3, /^pileshuf: the output nowhere does not exist; check the name$/m, ['nowhere', '--against', 'in']],
-    [3, /^pileshuf: the input nowhere does not exist; check the name$/m, ['out', '--against', 'nowhere']],
-    [2, /option '--against <INPUT...>' argument missing/, ['out', '--against']],
-    [2, /nothing says what the outputs were made from; give --against /, ['out', 'in']],
-    [
-      2,
-      /in has no shards and no completion marker \(\.PREFIX\.complete\.json\); .* by pileshuf verify --against$/m,
-      ['in'],
-    ],
-    [2, /out is no directory; expected one with shards, .* by pileshuf verify --against$/m, ['out']],
-    [3, /^pileshuf: nowhere does not exist; check the name$/m, ['nowhere']],
-    [2, /standard input \(-\) is given twice/, ['-', '--against', '-']],
-    [2, /--against: expected a path, got an empty string/, ['out', '--against', '']],
-    [2, /unknown option '--seed'/, ['out', '--against', 'in', '--seed', '1']],
-    [
-      3,
-      /begins a record of 6 bytes at the end of the input; expected 13/,
-      ['out', '--record-size', '13', '--against', 'in'],
-    ],
-  ])('exits with %i: %s', async (exitCode, message, argv) => {
-    const refused = await run(...argv);
-    expect(refused).toMatchObject({ exitCode, stdout: Buffer.of() });
-    expect(refused.stderr).toMatch(/^pileshuf: [^\n]*\n$/);
-    expect(refused.stderr).toMatch(message);
   });
 });

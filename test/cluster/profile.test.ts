@@ -81,23 +81,6 @@ describe('the profile of a job of tasks', () => {
     expect(first).toContain(`"beganMilliseconds":${counted?.beganMilliseconds},`);
   });
 
-  it('is no need of tasks: without a place for theirs, all are missing', async () => {
-    const report = await planCluster({ profile: file() });
-    rmSync(directory.path('job', 'attempts'), { recursive: true });
-    await runTasks(report);
-    await runNow({ kind: 'commit', jobDir: jobDir() });
-    expect(passOf('scatter')).toMatchObject({ tasks: 3, missing: [0, 1, 2], elapsedSeconds: 0 });
-    expect(readProfile().tasks.map(({ kind }) => kind)).toEqual(['commit']);
-  });
-
-  it('is not measured where nobody asks for it', async () => {
-    const report = await planCluster();
-    await runTasks(report);
-    expect(attempts().filter((name) => name.endsWith('.profile'))).toEqual([]);
-    expect(readFileSync(directory.path('job', 'plan'), 'latin1')).not.toContain('profile');
-    giveUp();
-  });
-
   it('never costs the output: a file that appeared meanwhile stays', async () => {
     const report = await planCluster({ profile: file() });
     await runTasks(report);

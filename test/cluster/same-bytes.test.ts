@@ -29,7 +29,6 @@ const lines = (start: number, count: number, ending = '\n') =>
   Array.from({ length: count }, (_, i) => `record ${start + i} ${'x'.repeat((start + 7 * i) % 40)}`).join('\n') +
   ending;
 const LINES = [lines(0, 300), lines(1000, 5), lines(2000, 120, '')];
-const BINARY = Buffer.from(Array.from({ length: 6000 }, (_, i) => (i * 37) % 256));
 const CSV = [3, 200].map((count, j) => {
   const rows = Array.from({ length: count }, (_, i) => `${j}${i},"a ""quoted""\nfield ${i}"`);
   return `id,text\n${rows.join('\n')}\n`;
@@ -54,50 +53,16 @@ const CASES: readonly Case[] = [
   { name: 'the bytes 00 and FF', inputs: [Buffer.from([0, 255, 10, 255, 0, 10, 0])] },
   { name: 'gzip inputs', inputs: LINES.map((text) => gzipSync(text)) },
   { name: 'CSV with a header', inputs: CSV, options: { records: { by: 'csv' }, header: { lines: 1 } } },
-  {
-    name: 'CSV with a header in shards',
-    inputs: CSV,
-    options: { records: { by: 'csv' }, header: { lines: 1 }, shards: { by: 'count', shardCount: 3 } },
-  },
-  { name: 'fixed records', inputs: [BINARY, BINARY], options: { records: { by: 'size', recordBytes: 12 } } },
   { name: 'shards by count', options: { shards: { by: 'count', shardCount: 5 } } },
   { name: 'more shards than records', inputs: [lines(0, 7)], options: { shards: { by: 'count', shardCount: 12 } } },
   { name: 'shards by records', options: { shards: inOrder } },
   { name: 'shards by bytes', options: { shards: { by: 'bytes', maxShardBytes: 1500 } } },
   { name: 'shards by bytes, of long records', options: { shards: { by: 'bytes', maxShardBytes: 120 } } },
   { name: 'one gzip file', options: { compress: { codec: 'gzip' } } },
-  { name: 'gzip shards by count', options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 7 } } },
   {
     name: 'gzip shards with a header',
     inputs: CSV,
     options: { records: { by: 'csv' }, header: { lines: 1 }, compress: { codec: 'gzip' }, shards: inOrder },
-  },
-  {
-    name: 'gzip shards by bytes',
-    options: { compress: { codec: 'gzip' }, shards: { by: 'bytes', maxShardBytes: 2000 } },
-  },
-  {
-    name: 'more gzip shards than records',
-    inputs: [lines(0, 7)],
-    options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 12 } },
-  },
-  {
-    name: 'splits by shares',
-    options: {
-      splits: [
-        { name: 'train', share: 0.9 },
-        { name: 'test', rest: true },
-      ],
-    },
-  },
-  {
-    name: 'splits by records',
-    options: {
-      splits: [
-        { name: 'test', records: 31 },
-        { name: 'train', rest: true },
-      ],
-    },
   },
   {
     name: 'splits in gzip shards',
@@ -132,18 +97,6 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'shares of a mix',
-    options: {
-      mix: {
-        unit: 'records',
-        groups: [
-          { name: 'a', inputs: ['**/in-0'], share: 0.5 },
-          { name: 'b', inputs: ['**/in-1', '**/in-2'], share: 0.5 },
-        ],
-      },
-    },
-  },
-  {
     name: 'shares of a mix by a field of decimals',
     inputs: [0.1, 12.35, 0].map((n) => Array.from({ length: 90 }, (_, i) => `{"n":${n + i / 8},"i":${i}}\n`).join('')),
     options: {
@@ -158,17 +111,9 @@ const CASES: readonly Case[] = [
     },
   },
   { name: 'the first records', options: { headCount: 17 } },
-  { name: 'no records, as asked for', options: { headCount: 0 } },
-  { name: 'more first records than there are', options: { headCount: 10_000 } },
   {
     name: 'the first records in shards by bytes',
     options: { headCount: 60, shards: { by: 'bytes', maxShardBytes: 900 } },
-  },
-  { name: 'unique records into one file', inputs: EQUAL, options: { unique: true } },
-  {
-    name: 'unique records in shards',
-    inputs: EQUAL,
-    options: { unique: true, shards: { by: 'count', shardCount: 3 } },
   },
   {
     name: 'unique records in gzip shards by bytes',
@@ -176,18 +121,6 @@ const CASES: readonly Case[] = [
     options: { unique: true, shards: { by: 'bytes', maxShardBytes: 700 }, compress: { codec: 'gzip' } },
   },
   { name: 'the first unique records', inputs: EQUAL, options: { unique: true, headCount: 31 } },
-  {
-    name: 'unique records in splits',
-    inputs: EQUAL,
-    options: {
-      unique: true,
-      splits: [
-        { name: 'test', records: 20 },
-        { name: 'train', rest: true },
-      ],
-    },
-  },
-  { name: 'one record a value', inputs: VALUES, options: { uniqueBy: '.site' } },
   {
     name: 'one record a value, where some have none',
     inputs: [...VALUES, '{}\n{"site":"s1"}\n{}'],
@@ -208,7 +141,6 @@ const CASES: readonly Case[] = [
     ),
     options: { records: { by: 'webdataset' }, uniqueBy: 'key' },
   },
-  { name: 'unique records of none', inputs: ['', ''], options: { unique: true } },
   {
     name: 'unique records of piles that are scattered again',
     tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 96 * 1024 },

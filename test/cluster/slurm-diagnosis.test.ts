@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { EndedTask } from '#src/cluster/slurm-calls.js';
 import { describeFailures } from '#src/cluster/slurm-diagnosis.js';
-import type { SlurmNote } from '#src/cluster/slurm-note.js';
+import type { SlurmNote } from '#src/cluster/slurm-settings.js';
 import type { ClusterStatus } from '#src/index.js';
 import { useFakeSlurm } from '../fixtures/fake-slurm.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -81,7 +81,7 @@ async function causesOf({ queue, accounts, exit, log }: Case): Promise<string[]>
   const seen: readonly Omit<EndedTask, 'exit' | 'cancelledBy'>[] =
     queue === undefined ? [] : [{ ...place, state, reason }];
   const jobs = [{ kind: 'scatter', id: '11' } as const, { kind: 'commit', id: '12' } as const];
-  const note = { ...NOTE, logDirectory } as unknown as SlurmNote;
+  const note = { ...NOTE, logDir: logDirectory } as unknown as SlurmNote;
   const told = await describeFailures(STATUS, seen, jobs, note);
   return told.map((line) => line.replace(logDirectory, 'LOGS'));
 }
@@ -92,7 +92,7 @@ it.each(CASES)('%j: %s', async (given, cause) => {
 });
 
 it('the commit has options of its own', async () => {
-  const note = { ...NOTE, logDirectory: directory.path() } as unknown as SlurmNote;
+  const note = { ...NOTE, logDir: directory.path() } as unknown as SlurmNote;
   const commit = { kind: 'commit', jobId: '12', index: undefined, node: 'n1', timeLimit: '' } as const;
   const told = (state: string) => describeFailures(STATUS, [{ ...commit, state, reason: '' }], [], note);
   expect(await told('TIMEOUT')).toEqual([

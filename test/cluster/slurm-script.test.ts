@@ -2,34 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SlurmPlace, SlurmRequest } from '#src/cluster/slurm-script.js';
-import {
-  foldTasks,
-  rangesOf,
-  requireFreeWords,
-  requireLogDirectory,
-  submissionWords,
-  taskScript,
-} from '#src/cluster/slurm-script.js';
+import { foldTasks, rangesOf, submissionWords, taskScript } from '#src/cluster/slurm-script.js';
+import { type SlurmNote, settle } from '#src/cluster/slurm-settings.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 
-const REQUEST: SlurmRequest = {
-  ...{ partition: undefined, time: undefined, account: undefined, qos: undefined, constraint: undefined },
-  ...{ jobName: 'pileshuf', sbatchArgs: [], cpusPerTask: 4, taskMemoryBytes: 2 ** 30 + 1 },
-  ...{ commitMemoryBytes: undefined, commitTime: undefined },
-};
-const PLACE: SlurmPlace = {
-  ...{
-    jobDirectory: '/job',
-    logDirectory: '/job/logs',
-    scratchDir: undefined,
-    envCommand: undefined,
-    program: ['/node', '/main'],
-    token: 't',
-  },
-};
+const NOTE: SlurmNote = { ...settle({ taskMemoryBytes: 2 ** 30 + 1 }, undefined, {}, '/job'), token: 't' };
 const HARD = `it's "a"\nnew\\line $(touch x) \`touch y\` %a ;&|*`;
 
 describe('an array', () => {
@@ -67,7 +46,8 @@ describe('a submission', () => {
   it('asks for what the user gave, and for nothing else', () => {
     const given = { partition: 'cpu', time: '2:00', account: 'a', qos: 'q', constraint: 'x&y', sbatchArgs: ['--nice'] };
     const array = { indexes: [0, 1], stride: 2 };
-    expect(submissionWords({ ...REQUEST, ...given }, PLACE, { kind: 'shuffle', array }, '12', 3)).toEqual([
+    const note = { ...NOTE, ...given, maxParallel: 3 };
+    expect(submissionWords(note, { kind: 'shuffle', array }, '12')).toEqual([
       ...['sbatch', '--parsable', '--job-name=pileshuf-shuffle', '--partition=cpu', '--time=2:00', '--account=a'],
       ...['--qos=q', '--constraint=x&y', '--nodes=1', '--ntasks=1', '--cpus-per-task=4', '--mem=1025M', '--requeue'],
       ...['--nice', '--comment=pileshuf:t:shuffle', '--chdir=/', '--open-mode=append'],
@@ -78,20 +58,15 @@ describe('a submission', () => {
         '--kill-on-invalid-dep=yes',
       ],
     ]);
-    const commit = submissionWords(
-      REQUEST,
-      { ...PLACE, logDirectory: '/100%a' },
-      { kind: 'commit', array: undefined },
-      undefined,
-      3,
-    );
+    const bare = { ...NOTE, logDir: '/100%a', maxParallel: 3 };
+    const commit = submissionWords(bare, { kind: 'commit', array: undefined }, undefined);
     expect(commit.slice(-2)).toEqual(['--open-mode=append', '--output=/100%%a/commit.log']);
     expect(commit.join(' ')).not.toMatch(/partition|time|array|dependency/);
   });
 
   it('of the commit asks for its own time and memory', () => {
     const own = { time: '2:00', commitTime: '9:00', commitMemoryBytes: 0 };
-    const words = submissionWords({ ...REQUEST, ...own }, PLACE, { kind: 'commit', array: undefined }, '12', undefined);
+    const words = submissionWords({ ...NOTE, ...own }, { kind: 'commit', array: undefined }, '12');
     expect(words).toEqual(expect.arrayContaining(['--time=9:00', '--mem=0M']));
   });
 
@@ -107,15 +82,18 @@ describe('a submission', () => {
     '--comment=c',
     '--wrap=ls',
   ])('refuses %s of the user', (word) => {
-    expect(() => requireFreeWords(['--nice', word])).toThrow(`has ${word}, which pileshuf decides itself`);
+    expect(() => settle({ sbatchArgs: ['--nice', word] }, undefined, {}, '/job')).toThrow(
+      `has ${word}, which pileshuf decides itself`,
+    );
   });
 
   it('leaves other words to the user', () => {
-    requireFreeWords(['--exclude=n1', '--mail-type=END', '--nice', '--export=ALL', '--no-requeue', '-x', 'n1']);
+    const sbatchArgs = ['--exclude=n1', '--mail-type=END', '--nice', '--export=ALL', '--no-requeue', '-x', 'n1'];
+    settle({ sbatchArgs }, undefined, {}, '/job');
   });
 
   it('refuses a backslash in the directory of logs', () => {
-    expect(() => requireLogDirectory('/a\\b')).toThrow('has a backslash');
+    expect(() => settle({ logDir: '/a\\b' }, undefined, {}, '/job')).toThrow('has a backslash');
   });
 });
 
@@ -138,20 +116,25 @@ exit "$(cat "${directory.path('code')}-$n")"
   return ['/bin/sh', path];
 }
 
+interface Place extends Partial<Pick<SlurmNote, 'scratchDir' | 'envCommand'>> {
+  readonly jobDirectory?: string;
+  readonly program: readonly string[];
+}
+
 function run(
-  place: Partial<SlurmPlace>,
-  array: Parameters<typeof taskScript>[1]['array'],
+  { jobDirectory = '/job', program, ...note }: Place,
+  array: Parameters<typeof taskScript>[3]['array'],
   env: Record<string, string> = {},
 ) {
   writeFileSync(
     directory.path('script'),
-    taskScript({ ...PLACE, ...place }, { kind: array ? 'scatter' : 'commit', array }),
+    taskScript(jobDirectory, { ...NOTE, ...note }, program, { kind: array ? 'scatter' : 'commit', array }),
   );
   mkdirSync(directory.path('bin'), { recursive: true });
   writeFileSync(directory.path('bin', 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
   const ofSlurm = { SLURM_ARRAY_JOB_ID: '11', SLURM_ARRAY_TASK_ID: '3', SLURMD_NODENAME: 'n7', SLURM_JOB_ID: '12' };
   const { status, stdout, stderr } = spawnSync(
-    place.envCommand === undefined ? 'sh' : 'bash',
+    note.envCommand === undefined ? 'sh' : 'bash',
     [directory.path('script')],
     {
       cwd: directory.path('.'),

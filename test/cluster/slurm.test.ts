@@ -314,16 +314,6 @@ it.each(sampled(KILLS, 5, 2))('a submission that is killed $when call $call is f
 describe.runIf(fromCi)('who waits', () => {
   const DROPPED = all('CANCELLED  DependencyNeverSatisfied');
 
-  it('hears what Slurm did with tasks, once for all of one cause, and nothing of those that waited for them', async () => {
-    const submission = await submit({ taskMemoryBytes: 2 ** 30 });
-    const ends = ['0 TIMEOUT n1 TimeLimit', '1 TIMEOUT n2 TimeLimit', '2 OUT_OF_MEMORY n3 OutOfMemory'];
-    slurm.showQueue(queueOf(submission, (kind) => (kind === 'scatter' ? ends : DROPPED)));
-    expect(await messageOf(followSlurm(submission))).toBe(
-      `scatter tasks 0, 1 on n1, n2: reached the time limit of 1:00; give more with \`time\`; scatter task 2 on n3: out of memory: 1G was asked for; give more with \`taskMemoryBytes\`; logs are in ${jobDir()}/logs; pileshuf cluster slurm --resume --job-dir ${jobDir()} submits what is not done`,
-    );
-    giveUp();
-  });
-
   it('hears of a task that Slurm has forgotten when the others end', async () => {
     const submission = await submit();
     slurm.showQueue(
@@ -345,14 +335,6 @@ describe.runIf(fromCi)('who waits', () => {
     );
     expect(await messageOf(followSlurm(submission))).toMatch(
       /^shuffle task 1 on n3: scatter tasks 0, 1, 2 of .* run them first; logs are in/,
-    );
-    giveUp();
-  });
-
-  it('hears that Slurm has lost the jobs', async () => {
-    const submission = await submit();
-    expect(await messageOf(followSlurm(submission))).toContain(
-      'Slurm has no job 11, 12, 13 any more, and scatter tasks 0, 1, 2 and shuffle tasks 0, 1, 2 are not done; logs',
     );
     giveUp();
   });
@@ -414,23 +396,6 @@ describe.runIf(fromCi)('who waits', () => {
       phase: 'verify',
       bytesDone: expect.closeTo((9 * 8.725) / tasksOf('verify'), -1),
     });
-    giveUp();
-  });
-
-  it('hears of a task that Slurm holds', async () => {
-    const submission = await submit();
-    slurm.showQueue(
-      queueOf(submission, (kind) => (kind === 'scatter' ? '2 PENDING  JobHeldAdmin' : all('PENDING  Dependency'))),
-    );
-    const warnings: string[] = [];
-    const leaving = new AbortController();
-    const onWarning = (line: string) => {
-      warnings.push(line);
-      // Time to hear it again, which he must not.
-      setTimeout(() => leaving.abort(), 1500);
-    };
-    await messageOf(followSlurm(submission, { signal: leaving.signal, onWarning }));
-    expect(warnings).toEqual(['Slurm holds scatter task 2 (JobHeldAdmin); scontrol release 11_2 lets it run']);
     giveUp();
   });
 
@@ -546,58 +511,6 @@ describe('pileshuf cluster slurm', () => {
     expect(stdout.toString()).toContain("--nice '--exclude=n 1'");
     expect(existsSync(jobDir())).toBe(false);
     expect(slurm.calls()).toEqual(['scontrol show config']);
-  });
-
-  it('prints where the commit writes the profile, on one line', async () => {
-    const { stdout } = await call(...words(), '--dry-run', '--profile=/a\nb');
-    expect(stdout.toString()).toMatch(/\n# The commit writes where the time went to "\/a\\nb"\n$/);
-  });
-
-  it('prints the script of each array that the job may have', async () => {
-    const kindsOf = async (...asked: string[]) => {
-      const { stdout } = await call(...asked, '--dry-run');
-      return [...stdout.toString().matchAll(/cluster task (\w+)/g)].map(([, kind]) => kind);
-    };
-    expect(await kindsOf(...words(), '--unique-by=.url')).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
-  });
-
-  it.each([
-    ['no output', ['in', '--job-dir', 'j', '--tasks', '2'], '--output is missing'],
-    ['no tasks', ['in', '--job-dir', 'j', '-o', 'o'], '--tasks is missing'],
-    ['no inputs', ['--job-dir', 'j', '-o', 'o', '--tasks', '2'], 'name the inputs'],
-    ['memory without a number', ['in', '--job-dir', 'j', '--mem', 'G'], '--mem G: expected what sbatch takes'],
-    ['an input of a planned job', ['in', '--job-dir', 'j', '--resume'], 'in: the plan in --job-dir has decided it'],
-    [
-      'a seed of a planned job',
-      ['--seed=1', '--job-dir', 'j', '--resume'],
-      '--seed: the plan in --job-dir has decided it',
-    ],
-    [
-      'a profile of a planned job',
-      ['--profile=p', '--job-dir', 'j', '--resume'],
-      '--profile: the plan in --job-dir has decided it',
-    ],
-    ['a job that is not there', ['--job-dir', '/nowhere', '--resume'], 'the job directory /nowhere does not exist'],
-    [
-      'to wait with a planned job',
-      ['--job-dir', 'j', '--resume', '--dependency=afterok:1'],
-      '--dependency: what the planned job waits for is done; leave it out',
-    ],
-    [
-      'a list of inputs that is gone when the plan is made',
-      ['--files-from=-', '--job-dir', 'j', '-o', 'o', '--tasks=2', '--dependency=afterok:1'],
-      '--dependency: the plan reads the list of inputs later, on a node; give the list as a file',
-    ],
-    [
-      'an option of its own',
-      ['in', '--job-dir', 'j', '-o', 'o', '--tasks=2', '--sbatch-args=-a 3'],
-      '--sbatch-args has -a',
-    ],
-  ])('refuses %s', async (_, argv, message) => {
-    const { exitCode, stderr } = await call(...argv);
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain(message);
-    expect(stderr.match(/\n/g)).toHaveLength(1);
   });
 });
 

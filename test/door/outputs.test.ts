@@ -84,27 +84,5 @@ describe('numbers of records', () => {
       summary: / 1,024 records, /,
       records: Array.from({ length: 1024 }, () => '\n'),
     },
-    {
-      name: 'are whole',
-      files: { a: 'x' },
-      argv: ['a', '-n', '1.5'],
-      exitCode: 2,
-      lines: [/-n 1\.5: expected a whole number of at least 0, alone or with a unit/],
-    },
-  ]);
-});
-
-describe('a flag in a message', () => {
-  const files = { a: 'x\n' };
-  testDoor([
-    { name: 'is short as it was typed', files, argv: ['a', '-S', '10'], exitCode: 2, lines: [/-S 10: a bare number/] },
-    { name: 'is long as it was typed', files, argv: ['a', '--memory=10'], exitCode: 2, lines: [/--memory 10: /] },
-    {
-      name: 'is short behind others in one word',
-      files,
-      argv: ['a', '-zS10B'],
-      exitCode: 2,
-      lines: [/a memory budget of 10 bytes is too small: .* -S/],
-    },
   ]);
 });

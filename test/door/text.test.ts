@@ -368,26 +368,5 @@ describe('blank records', () => {
       summary: / 0 records, 2 blank records left out, /,
       records: [],
     },
-    {
-      name: 'keep aligned files aligned',
-      files: { a: 'x\n', b: 'y\n' },
-      argv: ['--together', 'a,b', '--skip-blank'],
-      exitCode: 2,
-      lines: [/--skip-blank does not go with --together: /],
-    },
-    {
-      name: 'count where keys are ordinals',
-      files: { a: 'x\n' },
-      argv: ['--key', 'ordinal', '--skip-blank', 'a'],
-      exitCode: 2,
-      lines: [/--skip-blank does not go with --key from ordinals/],
-    },
-    {
-      name: 'are none where records are no text',
-      files: { a: 'x   ' },
-      argv: ['--record-size', '2', '--skip-blank', 'a'],
-      exitCode: 2,
-      lines: ['records of size are not text, so none is blank; leave out --skip-blank'],
-    },
   ]);
 });

@@ -113,12 +113,18 @@ function damage(run, sabotage, memory, isTheOne) {
         byteLength = undefined;
         if (index + 1 >= endIndex || !isTheOne()) return gather(index, endIndex, out, capacity, startLimit);
         gather(index, index + 1, out, capacity, startLimit);
-        const first = gatheredByteLength();
+        const first = gatheredByteLength.value;
         gather(index, index + 1, out + first, capacity - first, startLimit);
-        byteLength = first + gatheredByteLength();
+        byteLength = first + gatheredByteLength.value;
         return index + 2;
       };
-      run.gatheredByteLength = () => byteLength ?? gatheredByteLength();
+      Object.defineProperty(run, 'gatheredByteLength', {
+        value: {
+          get value() {
+            return byteLength ?? gatheredByteLength.value;
+          },
+        },
+      });
       return;
     }
 

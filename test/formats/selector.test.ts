@@ -1,10 +1,9 @@
 /** Selectors of values: what each text selects, and which texts are refused; and the column that a header names. */
 import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
-import { withColumnNumber } from '#src/formats/column-names.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
-import { lackOf, parseSelector } from '#src/formats/selector.js';
+import { lackOf, parseSelector, withColumnNumber } from '#src/formats/selector.js';
 
 describe('a selector', () => {
   it.each<[string, object]>([

@@ -74,12 +74,6 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
     ]);
   });
 
-  it('is cut before all members but the empty one at the end when slices are small', async () => {
-    const parts = await partsOf(LINES, 1);
-    expect(parts.map(({ start }) => start)).toEqual([0, ...Array.from({ length: 9 }, (_, i) => 9 * (i + 1) + 2)]);
-    expect(parts.map(({ members }) => members?.storedStart)).toEqual(parts.map((_, i) => i * memberBytes));
-  });
-
   it('is cut behind members where records of one size begin', async () => {
     const parts = await partsOf({ kind: 'fixed', value: 6 }, 1);
     expect(parts.map(({ start }) => start)).toEqual([0, 12, 18, 30, 36, 48, 54, 66, 72, 84]);
@@ -89,13 +83,6 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
       [0, 0],
       [45, 9],
     ]);
-  });
-
-  it('is not looked through when it seems too small to be cut', async () => {
-    expect(await partsOf(LINES, 45, 68)).toMatchObject([{ start: 0, members: { decodedEnd: 45 } }, { start: 47 }]);
-    const [whole, ...others] = await partsOf(LINES, 45, 67);
-    expect(others).toEqual([]);
-    expect(whole).not.toHaveProperty('members');
   });
 
   it.each<FramingSpec>([

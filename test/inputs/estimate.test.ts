@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
-import { LINES, NUL_TERMINATED } from '#src/formats/framing-table.js';
+import { LINES } from '#src/formats/framing-table.js';
 import { estimateInputs } from '#src/inputs/estimate.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
@@ -41,18 +41,6 @@ describe('estimateInputs', () => {
     const mean = text.length / 50_000;
     expect(estimate.meanRecordBytes).toBeGreaterThan(mean * 0.95);
     expect(estimate.meanRecordBytes).toBeLessThan(mean * 1.05);
-  });
-
-  it('leaves headers out', async () => {
-    const inputs = await inputsOf('id,text\n1,2\n', gzipSync(lines(1000)));
-    const header = { byteLength: 8, recordBytes: undefined };
-    const withHeaders = inputs.map((input): Input => (input.kind === 'file' ? { ...input, header } : input));
-    expect(estimateInputs(withHeaders, LINES, 'draw').decodedBytes[0]).toBe(4);
-  });
-
-  it('guesses how long records are of which only their headers tell', async () => {
-    const inputs = await inputsOf(lines(1000));
-    expect(estimateInputs(inputs, undefined, 'draw').meanRecordBytes).toBeCloseTo(200);
   });
 
   it('estimates compressed files from what a sample expands to', async () => {
@@ -133,25 +121,6 @@ describe('estimateInputs', () => {
     const [input] = await inputsOf(corrupt);
     const estimate = estimateInputs(input === undefined ? [] : [input], LINES, 'draw');
     expect(estimate.recordBytes).toBe(4 * corrupt.byteLength);
-  });
-
-  it('counts the terminators of the framing', async () => {
-    const inputs = await inputsOf('aaa\0bb\nbb\0cccccccc\0');
-    expect(estimateInputs(inputs, NUL_TERMINATED, 'draw').meanRecordBytes).toBeCloseTo(19 / 3);
-    expect(estimateInputs(inputs, LINES, 'draw').meanRecordBytes).toBe(19);
-  });
-
-  it('takes a sample without a terminator for a part of one record', async () => {
-    const inputs = await inputsOf('x'.repeat(200_000));
-    expect(estimateInputs(inputs, LINES, 'draw').meanRecordBytes).toBe(65_536);
-  });
-
-  it('guesses for streams and for nothing', async () => {
-    const stream: Input = { kind: 'stream', path: '-', identity: '0:0' };
-    const guess = estimateInputs([stream], LINES, 'draw');
-    expect(guess).toMatchObject({ recordBytes: 8 * 2 ** 30, meanRecordBytes: 200, exact: false });
-    expect(guess.decodedBytes).toEqual([undefined]);
-    expect(estimateInputs(await inputsOf(''), LINES, 'draw')).toMatchObject({ recordBytes: 0, exact: true });
   });
 
   it('is the same for the same draw', async () => {

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AbortError, InputError } from '#src/errors.js';
+import { InputError } from '#src/errors.js';
 import type { HeaderSpec } from '#src/formats/record-format.js';
 import { readInputHeaders, requireWholeRecords } from '#src/inputs/headers.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
@@ -121,11 +121,6 @@ describe('readInputHeaders', () => {
       code: 'ERR_MEMORY_BUDGET',
       message: expect.stringContaining(`expected \`memoryBytes\` of at least room for ${2 ** 25}`),
     });
-  });
-
-  it('ends when it is told to', async () => {
-    const inputs = await inputsOf(Buffer.from('a\nb\n'));
-    await expect(read(inputs, twoLines, AbortSignal.abort())).rejects.toThrow(AbortError);
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import { requireOneKind } from '#src/inputs/kinds-of-names.js';
-import { matcherBelow } from '#src/io/path-matcher.js';
+import { matcherBelow } from '#src/io/list-files.js';
 
 /** What is told or refused of files below `d`, without the words that all messages share. */
 function saidOf(names: string, include: readonly string[] = []): string {

@@ -1,10 +1,10 @@
 /** From names to inputs: which files, in which order, with which codec, and every refused name. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AbortError, InputError, UsageError } from '#src/errors.js';
+import { AbortError, UsageError } from '#src/errors.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -149,63 +149,6 @@ describe('listInputs', () => {
     else await expect(listed).rejects.toThrow(/^cannot list the directory .*: no such file or directory$/);
   });
 
-  it('takes all files below a directory, sorted by the bytes of their paths', async () => {
-    // In UTF-16 the order of the last two would be the other one; a/ and a- tell paths from names.
-    const names = ['d/B', 'd/a-b', 'd/a.de', 'd/a/1', 'd/a/2/x', 'd/é', 'd/～', 'd/\u{1f600}'];
-    makeFiles(...names);
-    const byBytes = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    expect(byBytes.slice(-2)).toEqual(['d/～', 'd/\u{1f600}']);
-    expect(await namesOf(directory.path('d'))).toEqual(byBytes);
-    expect((await listInputs([directory.path('d')], () => {})).directories).toEqual([directory.path('d')]);
-  });
-
-  it('follows links below a directory, which must lead somewhere', async () => {
-    makeFiles('d/a', 'elsewhere/x');
-    symlinkSync(directory.path('elsewhere/x'), directory.path('d/link'));
-    symlinkSync(directory.path('d'), directory.path('d/cycle'));
-    expect(await namesOf(directory.path('d'))).toEqual(['d/a', 'd/link']);
-    symlinkSync(directory.path('nowhere'), directory.path('d/dangling'));
-    await expect(namesOf(directory.path('d'))).rejects.toMatchObject({
-      code: 'ERR_INPUT_MISSING',
-      message: expect.stringMatching(/dangling is a symbolic link that leads nowhere/),
-    });
-  });
-
-  it('expands patterns, sorted likewise, and takes a file whose name looks like one literally', async () => {
-    makeFiles('p/10.txt', 'p/9.txt', 'p/x.csv', 'p/deep/1.txt', 'p/[1].txt');
-    expect(await namesOf(directory.path('p/*.txt'))).toEqual(['p/10.txt', 'p/9.txt', 'p/[1].txt']);
-    expect(await namesOf(directory.path('p/**/*.{txt,csv}'))).toEqual([
-      'p/10.txt',
-      'p/9.txt',
-      'p/[1].txt',
-      'p/deep/1.txt',
-      'p/x.csv',
-    ]);
-    expect(await namesOf(directory.path('p/[1].txt'))).toEqual(['p/[1].txt']);
-  });
-
-  it('refuses a link that leads nowhere among the matches of a pattern', async () => {
-    makeFiles('p/1.txt');
-    symlinkSync(directory.path('nowhere'), directory.path('p/2.txt'));
-    await expect(namesOf(directory.path('p/*.txt'))).rejects.toMatchObject({
-      code: 'ERR_INPUT_MISSING',
-      message: expect.stringMatching(/2\.txt does not exist/),
-    });
-    expect(await namesOf(directory.path('p/1*.txt'))).toEqual(['p/1.txt']);
-  });
-
-  it('sorts the matches of an absolute pattern alike in every current directory', async () => {
-    makeFiles('p/a/1.txt', 'p/b/1.txt', 'p/c/1.txt');
-    const orders: string[] = [];
-    for (const current of ['.', 'p', 'p/a', 'p/b', 'p/c']) {
-      process.chdir(directory.path(current));
-      const { inputs } = await listInputs([directory.path('p/*/1.txt')], () => {});
-      orders.push(inputs.map(({ path }) => relative(directory.path(), resolve(path))).join());
-      process.chdir(home);
-    }
-    expect(orders).toEqual(orders.map(() => 'p/a/1.txt,p/b/1.txt,p/c/1.txt'));
-  });
-
   it('recognises the codec by the bytes and not by the name', async () => {
     writeFileSync(directory.path('a.txt'), gzipSync('x'));
     writeFileSync(directory.path('b.gz'), 'plain\n');
@@ -229,24 +172,6 @@ describe('listInputs', () => {
       ['stream', '-'],
       ['stream', '/dev/null'],
     ]);
-  });
-
-  it.each([
-    ['none', /^the input .*\/none does not exist; check the name$/],
-    ['a/none', /does not exist/],
-    ['*.none', /^no file matches the pattern .*\/\*\.none; check it and the current directory$/],
-    ['empty', /^the directory .*\/empty holds no files$/],
-    ['only-directories', /^the directory .*\/only-directories holds no files$/],
-  ])('refuses %s', async (name, message) => {
-    makeFiles('a');
-    mkdirSync(directory.path('empty'));
-    mkdirSync(directory.path('only-directories/inside'), { recursive: true });
-    const refused = listInputs([directory.path(name)], () => {});
-    await expect(refused).rejects.toThrow(InputError);
-    await expect(refused).rejects.toMatchObject({
-      code: 'ERR_INPUT_MISSING',
-      message: expect.stringMatching(message),
-    });
   });
 
   it('refuses no inputs, and a stream that is named twice', async () => {

@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToStore, indexFile, shuffle } from '#src/index.js';
+import { appendToStore, shuffle } from '#src/index.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { seal } from '#src/io/sealed-file.js';
 import { formatOwnerName, identifyOwner } from '#src/machine/file-owner.js';
@@ -52,11 +52,6 @@ describe('the listing of a directory', () => {
     expect(again.records).toBe(2);
   });
 
-  it('leaves out record indexes', async () => {
-    const { index } = await indexFile(data('a.txt'), { workers: 1 });
-    expect(await listed(data())).toEqual({ names: ['a.txt', 'b.txt'], warnings: [noteOf(index)] });
-  });
-
   it('leaves out pile stores, and names the command that reads one', async () => {
     await appendToStore(directory.path('store'), { inputs: [data('a.txt')], workers: 1 });
     renameSync(directory.path('store'), data('store'));
@@ -90,7 +85,6 @@ describe('the listing of a directory', () => {
 
   it.each([
     ['.shard.complete.json', MARKER_TEXT],
-    ['shard.complete.json', MARKER_TEXT],
     [formatOwnerName('lock', identifyOwner()), ''],
     [formatOwnerName('pileshuf-index', identifyOwner()), new Uint8Array(100)],
     [formatOwnerName('pileshuf-index', identifyOwner()), ''],
@@ -107,7 +101,7 @@ describe('the listing of a directory', () => {
 
   it.each([
     ['.shard.complete.json', '{"shards":2}\n'],
-    ['shard.complete.json', `${MARKER_TEXT}${MARKER_TEXT}`],
+    ['shard.complete.json', MARKER_TEXT],
     ['notes.pileshuf-index', 'how to use it\n'],
     [formatOwnerName('lock', identifyOwner()), 'text\n'],
     [formatOwnerName('pileshuf-index', identifyOwner()), 'text\n'],

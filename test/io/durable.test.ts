@@ -4,7 +4,6 @@
  */
 import {
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -27,7 +26,6 @@ import {
   publishName,
   syncDirectory,
   syncFile,
-  syncParent,
   syncPath,
 } from '#src/io/durable.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
@@ -59,14 +57,6 @@ describe('moveIntoPlace', () => {
     }
   });
 
-  it('leaves the other names of a replaced file their bytes', () => {
-    writeFileSync(directory.path('from'), 'new');
-    writeFileSync(directory.path('to'), 'old');
-    linkSync(directory.path('to'), directory.path('other'));
-    move();
-    expect(readFileSync(directory.path('other'), 'utf8')).toBe('old');
-  });
-
   it('replaces a link, and not what that leads to', () => {
     writeFileSync(directory.path('from'), 'new');
     writeFileSync(directory.path('mine'), 'mine');
@@ -74,11 +64,6 @@ describe('moveIntoPlace', () => {
     move();
     expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
     expect(lstatSync(directory.path('to')).isFile()).toBe(true);
-  });
-
-  it('says what it could not move', () => {
-    expect(move).toThrow(SystemError);
-    expect(move).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
   });
 });
 
@@ -116,38 +101,12 @@ describe('addName', () => {
       expect(lstatSync(directory.path('to')).ino).toBe(before);
     }
   });
-
-  it('is done when the call says that the name is taken, and it is by the file itself', () => {
-    writeFileSync(directory.path('from'), 'new');
-    fileCalls.replace({ link: linkTwice });
-    add();
-    expect(statSync(directory.path('to')).ino).toBe(statSync(directory.path('from')).ino);
-  });
-
-  it('says what it could not name', () => {
-    expect(add).toThrow(SystemError);
-    expect(add).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
-  });
 });
 
 describe('publishName', () => {
   const directory = useTestDirectory();
   const fileCalls = useFileCalls();
   const publish = () => publishName(directory.path('from'), directory.path('to'));
-
-  it('gives a file its name, and takes the old one away', () => {
-    writeFileSync(directory.path('from'), 'new');
-    publish();
-    expect(readdirSync(directory.path())).toEqual(['temp', 'to']);
-    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
-  });
-
-  it('leaves alone what has the name', () => {
-    writeFileSync(directory.path('from'), 'new');
-    writeFileSync(directory.path('to'), 'old');
-    expect(publish).toThrow(NameTakenError);
-    expect(readFileSync(directory.path('to'), 'utf8')).toBe('old');
-  });
 
   it('is done when the call says that the name is taken, and it is by the file itself', () => {
     writeFileSync(directory.path('from'), 'new');
@@ -178,13 +137,6 @@ describe('linkToNewName', () => {
   const directory = useTestDirectory();
   const fileCalls = useFileCalls();
   const link = () => linkToNewName(directory.path('from'), directory.path('to'));
-
-  it('gives a file its name, and takes the old one away', () => {
-    writeFileSync(directory.path('from'), 'new');
-    link();
-    expect(readdirSync(directory.path())).toEqual(['temp', 'to']);
-    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
-  });
 
   it.each(['file', 'link', 'directory'])('leaves alone what has the name, and says that it has: %s', (kind) => {
     writeFileSync(directory.path('from'), 'new');
@@ -287,12 +239,6 @@ describe('ensureFile, byteLengthOf and the syncs', () => {
     expect(existsSync(directory.path('planted'))).toBe(false);
   });
 
-  it('say which file is missing', async () => {
-    expect(() => byteLengthOf(directory.path('none'))).toThrow(/^cannot examine .*\/none: no such file or directory$/);
-    await expect(syncPath(directory.path('none'))).rejects.toThrow(/^cannot open .*\/none: no such file/);
-    await expect(syncParent(directory.path('none', 'below'))).rejects.toThrow(SystemError);
-  });
-
   it('say what could not be synced, by its role', async () => {
     await expect(syncFile(directory.path('none'), 'temp')).rejects.toThrow(/^cannot open temp file .*\/none: no such/);
     writeFileSync(directory.path('file'), 'x');
@@ -311,14 +257,5 @@ describe('ensureFile, byteLengthOf and the syncs', () => {
     await expect(syncPath(directory.path())).resolves.toBeUndefined();
     await expect(syncFile(directory.path('file'), 'temp')).rejects.toThrow(/^cannot sync /);
     await expect(syncPath(directory.path('file'))).rejects.toThrow(/^cannot sync /);
-  });
-
-  it('sync files and directories', async () => {
-    writeFileSync(directory.path('file'), 'x');
-    await expect(syncPath(directory.path('file'))).resolves.toBeUndefined();
-    await expect(syncFile(directory.path('file'), 'temp')).resolves.toBeUndefined();
-    await expect(syncDirectory(directory.path(), 'temp')).resolves.toBeUndefined();
-    await expect(syncPath(directory.path())).resolves.toBeUndefined();
-    await expect(syncParent(directory.path('file'))).resolves.toBeUndefined();
   });
 });

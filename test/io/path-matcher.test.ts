@@ -1,6 +1,6 @@
 /** Which paths a glob names: by whole paths, by names, and below directories. */
 import { describe, expect, it } from 'vitest';
-import { pathMatcher } from '#src/io/path-matcher.js';
+import { pathMatcher } from '#src/io/list-files.js';
 
 describe('a glob', () => {
   it.each([

@@ -1,6 +1,5 @@
 /** Queries about paths and the free space below them, and errors that name the failed call. */
 import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import { SystemError } from '#src/errors.js';
 import {
@@ -75,12 +74,6 @@ describe('findObstacle', () => {
 });
 
 describe('readFreeBytes', () => {
-  test('of the temp directory is a number of bytes', () => {
-    const freeBytes = readFreeBytes(tmpdir());
-    expect(Number.isSafeInteger(freeBytes)).toBe(true);
-    expect(freeBytes).toBeGreaterThan(0);
-  });
-
   test('is not known of a file system that counts no blocks', () => {
     expect(readFreeBytes('/proc')).toBeUndefined();
   });

@@ -21,11 +21,6 @@ function sealText(told: string, json: Uint8Array): Uint8Array {
 }
 
 describe('seal', () => {
-  it('writes one line and the JSON', () => {
-    const json = Buffer.from('{"a":1}');
-    expect(Buffer.from(seal('run', 1, { a: 1 }))).toEqual(Buffer.from(sealText('pileshuf run 1 7 ', json)));
-  });
-
   it('keeps what JSON can keep', () => {
     fc.assert(
       fc.property(
@@ -92,21 +87,6 @@ describe('unseal', () => {
           '/job/manifest was written by another version of pileshuf (format 4, expected 3); ' +
           'finish the job with that version or give `force` to discard it',
       }),
-    );
-  });
-
-  it('takes no random bytes, and throws nothing but its errors', () => {
-    const anyBytes = fc.uint8Array({ maxLength: 400 });
-    const anyLine = fc
-      .tuple(fc.string(), fc.integer(), fc.nat(2 ** 53), fc.stringMatching(/^[0-9a-f]{64}$/), anyBytes)
-      .map(([kind, version, length, digest, rest]) =>
-        Buffer.concat([Buffer.from(`pileshuf ${kind} ${version} ${length} ${digest}\n`), rest]),
-      );
-    fc.assert(
-      fc.property(fc.oneof(anyBytes, anyLine), (bytes) => {
-        expect(() => read(bytes)).toThrow(VerificationError);
-      }),
-      { numRuns: atScale(80, 2000) },
     );
   });
 

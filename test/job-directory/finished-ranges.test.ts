@@ -1,17 +1,11 @@
 /** Records of finished ranges are read back in order; a missing, damaged or foreign record is always reported. */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
-import { NameTakenError } from '#src/io/durable.js';
 import { seal } from '#src/io/sealed-file.js';
-import {
-  type FinishedRange,
-  finishedRangeNames,
-  readFinishedRanges,
-  writeFinishedRanges,
-} from '#src/job-directory/finished-ranges.js';
+import { type FinishedRange, readFinishedRanges, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -49,19 +43,6 @@ describe('finished ranges', () => {
     });
   });
 
-  it('never change', async () => {
-    await writeFinishedRanges(path(), 1, [range(0, 1)]);
-    await expect(writeFinishedRanges(path(), 1, [range(0, 2)])).rejects.toThrow(NameTakenError);
-    expect(read().ranges).toEqual([range(0, 1)]);
-  });
-
-  it('have names in the order of their numbers, however many there are', () => {
-    for (const name of ['done-1000000', 'done-999999', 'done-000002', 'manifest', 'done-1', 'done-000003x']) {
-      writeFileSync(path(name), '');
-    }
-    expect(finishedRangeNames(path())).toEqual(['done-000002', 'done-999999', 'done-1000000']);
-  });
-
   it.each([1, 2])('are not read with a gap: record %d', async (missing) => {
     for (const number of [1, 2, 3]) await writeFinishedRanges(path(), number, [range(number, number + 1)]);
     rmSync(path(`done-00000${missing}`));
@@ -71,24 +52,6 @@ describe('finished ranges', () => {
         `/done-00000${missing} is damaged: it is missing, expected 2 records; give \`force\` to discard the job$`,
       ),
     );
-  });
-
-  it('are told to be damaged when any byte is not what it was', async () => {
-    for (const number of [1, 2]) await writeFinishedRanges(path(), number, [range(number, number + 1)]);
-    const bytes = readFileSync(path('done-000002'));
-    for (let index = 0; index < bytes.byteLength; index++) {
-      for (const bit of [1, 128]) {
-        const damaged = Buffer.from(bytes);
-        damaged[index] = (damaged[index] ?? 0) ^ bit;
-        writeFileSync(path('done-000002'), damaged);
-        expect(read).toThrow(VerificationError);
-        expect(read).toThrow(/\/done-000002 is damaged: /);
-      }
-    }
-    for (let byteLength = 0; byteLength < bytes.byteLength; byteLength += 7) {
-      writeFileSync(path('done-000002'), bytes.subarray(0, byteLength));
-      expect(read).toThrow(VerificationError);
-    }
   });
 
   it('of another version, or of another shape, are not taken', () => {

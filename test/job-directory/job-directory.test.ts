@@ -5,7 +5,6 @@
 import {
   chmodSync,
   existsSync,
-  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -179,33 +178,6 @@ describe('a job directory', () => {
     expect(() => new JobDirectory(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
   });
 
-  it('stays, with all that is in it, when it is kept', async () => {
-    const paths = pathsOf();
-    const made = await make(paths);
-    fill(paths);
-    const before = { job: namesIn(paths.jobDirectory), rest: everything() };
-    await made.end('kept');
-    expect({ job: namesIn(paths.jobDirectory), rest: everything() }).toEqual(before);
-    expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
-    const found = open(paths);
-    await found.end('discarded');
-    expect(everything()).toEqual([]);
-  });
-
-  it('is left as it is by a job that does not begin', async () => {
-    const paths = pathsOf();
-    const made = await make(paths);
-    fill(paths);
-    made.release();
-    const before = namesIn(paths.jobDirectory);
-    open(paths).release();
-    expect(namesIn(paths.jobDirectory)).toEqual(before);
-    const named = pathsOf(directory.path('named'));
-    mkdirSync(named.jobDirectory);
-    open(named).release();
-    expect(existsSync(named.jobDirectory)).toBe(true);
-  });
-
   it('is refused when others can get at it', () => {
     const paths = pathsOf();
     mkdirSync(directory.path('mine'), { mode: 0o700 });
@@ -298,20 +270,6 @@ describe('a named directory of another use', () => {
 });
 
 describe('clearing', () => {
-  it('leaves the directories that are held, and their locks', async () => {
-    const paths = pathsOf();
-    const made = await make(paths, true);
-    fill(paths);
-    await made.clear();
-    for (const path of [paths.jobDirectory, paths.stagingDirectory]) {
-      expect(namesIn(path)).toEqual([]);
-      expect(readdirSync(path)).toHaveLength(1);
-    }
-    expect(paths.dataDirectories.some((path) => existsSync(path))).toBe(false);
-    await made.makeDirectories(true);
-    expect(readStagingOwner(paths.stagingDirectory)?.jobDirectory).toBe(paths.jobDirectory);
-  });
-
   it('removes records of ranges before what they describe, the last one first, and the manifest after all else', async () => {
     const paths = pathsOf();
     const made = await make(paths, true);
@@ -429,16 +387,6 @@ describe('clearing', () => {
     symlinkSync('nowhere', join(paths.stagingDirectory, 'replaced', 'shard-00000-of-00001'));
     await expect(made.clear()).rejects.toThrow(SystemError);
     expect(readdirSync(join(paths.stagingDirectory, 'replaced'))).toEqual(['shard-00000-of-00001']);
-  });
-
-  it('removes names that former files have beside the ones that they got back', async () => {
-    const paths = pathsOf();
-    const made = await make(paths);
-    mkdirSync(join(paths.stagingDirectory, 'replaced'));
-    writeFileSync(directory.path('o', 'shard'), 'former');
-    linkSync(directory.path('o', 'shard'), join(paths.stagingDirectory, 'replaced', 'shard'));
-    await made.end('discarded');
-    expect(everything()).toEqual(['shard']);
   });
 });
 

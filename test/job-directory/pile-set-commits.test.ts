@@ -2,11 +2,9 @@
  * Commits of pile sets: the name of a commit appears when everything it refers to is durable, many commits cost as
  * much as one, and whenever the process ends, a named commit is whole.
  */
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SystemError } from '#src/errors.js';
-import { NameTakenError } from '#src/io/durable.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import {
   commitPileSets,
@@ -15,7 +13,6 @@ import {
   type PileSetOfSlice,
   pileSetName,
   revokePileSet,
-  sliceOfPileSet,
 } from '#src/job-directory/pile-set-commits.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
@@ -52,15 +49,6 @@ beforeEach(() => {
 });
 
 describe('names of pile sets', () => {
-  it('tell their slice, up to the millions', () => {
-    for (const slice of [0, 12, 999_999, 1_000_000, 12_345_678]) {
-      expect(sliceOfPileSet(pileSetName(slice, '0a1b'))).toBe(slice);
-      expect(pileSetName(slice, '0a1b')).toMatch(/^[a-z0-9-]+$/);
-    }
-    for (const name of ['run-000001-0a1b', 'set-1-0a1b', 'set-000001', ''])
-      expect(sliceOfPileSet(name)).toBeUndefined();
-  });
-
   it('are told from other names of the directory', () => {
     expect(basename(committedIndexPath('/job', 12))).toBe('set-000012.index');
     const [layout, name] = [layoutOf(), pileSetName(3, '0a1b')];
@@ -150,22 +138,6 @@ describe('commitPileSets', () => {
       }
       if (!isReached) expect(committed()).toEqual(expect.arrayContaining(pileSets.map(({ slice }) => slice)));
     }
-  });
-
-  it('does not commit a slice twice', async () => {
-    await commitPileSets([writePileSet(3)], layoutOf(), control);
-    const inode = statSync(committedIndexPath(directory.path('job'), 3)).ino;
-    await expect(commitPileSets([writePileSet(3)], layoutOf(), control)).rejects.toThrow(NameTakenError);
-    expect(statSync(committedIndexPath(directory.path('job'), 3)).ino).toBe(inode);
-  });
-
-  it('says which file is gone', async () => {
-    const pileSet = writePileSet(3);
-    fileCalls.replace({ open: failWith('ENOENT') });
-    await expect(commitPileSets([pileSet], layoutOf(), control)).rejects.toThrow(SystemError);
-    await expect(commitPileSets([pileSet], layoutOf(), control)).rejects.toThrow(
-      /^cannot open temp file .*\.pile: no /,
-    );
   });
 
   it('syncs the data of a disk that rotates with a permit, one file at a time', async () => {

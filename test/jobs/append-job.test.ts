@@ -27,22 +27,9 @@ describe('appendToStore', () => {
     ['too many piles', { piles: 65537 }, /^`piles` is 65537; /],
     ['half a pile', { piles: 1.5 }, /^`piles` is 1\.5; /],
     ['nothing expected', { expectedBytes: 0 }, /^`expectedBytes` is 0; /],
-    ['a generation without a name', { generation: '' }, /^the generation "" has no name /],
     ['an id that is empty', { inputIds: [''] }, /^`inputIds`: expected 'ordinal', /],
     ['an id of half a pair', { inputIds: ['\ud800'] }, /^`inputIds`: expected 'ordinal', /],
-    ['no inputs', { inputs: [] }, /^no inputs were given; /],
-    [
-      'an id that is given twice',
-      { inputs: ['/dev/null', '/dev/zero'], inputIds: ['a', 'a'] },
-      /have the same input id "a"; expected an id that no other input has/,
-    ],
     ['too little memory', { memoryBytes: 1000 }, /memory budget/],
-    [
-      'a limit for a path that does not exist',
-      { ioLimits: { '/nowhere': 1 } },
-      /^`ioLimits` \/nowhere=1: cannot find /,
-    ],
-    ['headers', { header: { lines: 1 } } as Partial<AppendOptions>, /^a pile store keeps only records, /],
   ])('refuses %s, and makes no store', async (_, options, message) => {
     await expect(append(options)).rejects.toThrow(UsageError);
     await expect(append(options)).rejects.toThrow(message);

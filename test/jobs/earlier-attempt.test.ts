@@ -17,9 +17,9 @@ import { completeShuffle } from '#src/jobs/request.js';
 import { chooseSite, type FilesSite } from '#src/jobs/site.js';
 import { type CommitJournal, writeJournal } from '#src/output/commit-journal.js';
 import { outputIdentityOf } from '#src/output/output-place.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const held: JobDirectory[] = [];
 afterEach(() => {
   for (const one of held.splice(0)) one.release();

@@ -9,8 +9,8 @@ import { appendToStore, InputError, indexFile, type ShuffleOptions, shuffle } fr
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { expectRefusal } from '../cli/refusal.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
+import { errorOf } from '../fixtures/error-of.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -47,10 +47,7 @@ const everything = () => readdirSync(directory.path(), { recursive: true, encodi
 
 async function expectRefused(job: Promise<unknown>, path: string): Promise<void> {
   const before = everything();
-  const error: unknown = await job.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
+  const error = await errorOf(job);
   expect(error).toBeInstanceOf(InputError);
   expect(error).toMatchObject(refusedTar(path));
   expect(everything()).toEqual(before);
@@ -78,21 +75,6 @@ describe('a shuffle', () => {
       }
     },
   );
-
-  it('refuses it below a program that decodes', async () => {
-    const input = write('in', tar);
-    await expectRefused(shuffle({ ...options(input), decompressProgram: ['cat'] }, INLINE), input);
-  });
-
-  it('refuses it behind a header of lines', async () => {
-    const input = write('in', tar);
-    await expectRefused(shuffle({ ...options(input), header: { lines: 1 } }, INLINE), input);
-  });
-
-  it('leaves nothing of a job that could be resumed', async () => {
-    const input = write('in.gz', STORED.gzip);
-    await expectRefused(shuffle({ ...options(input), resume: true }, INLINE), input);
-  });
 
   it.each(
     sampled(
@@ -130,29 +112,9 @@ describe('a shuffle', () => {
       }
     },
   );
-
-  it('takes what is empty, plain and compressed', async () => {
-    const inputs = [write('a', ''), write('b.gz', gzipSync('')), write('c', 'c')];
-    expect((await shuffle(options(...inputs), INLINE)).records).toBe(1);
-  });
-
-  it('warns of names, once', async () => {
-    const inputs = ['a_R1.fastq', 'b_R1.fastq', 'c.csv'].map((name) => write(name, 'x\n'));
-    const warnings: string[] = [];
-    await shuffle({ ...options(...inputs), onWarning: (line) => warnings.push(line) }, INLINE);
-    expect(warnings).toEqual([
-      expect.stringMatching(/^each line is a record; for CSV .*c\.csv/),
-      expect.stringMatching(/^mates in two files do not stay aligned .* and 1 other input/),
-    ]);
-  });
 });
 
 describe('an append', () => {
-  it.each(Object.entries(STORED))('refuses a tar file, %s, and makes no store', async (_, stored) => {
-    const input = write('in', stored);
-    await expectRefused(appendToStore(directory.path('store'), { inputs: [input] }, INLINE), input);
-  });
-
   it('leaves a store as it was where a task refuses', async () => {
     const store = directory.path('store');
     const { state } = await appendToStore(store, { inputs: [write('a', 'a\n')], workers: 1 }, INLINE);
@@ -163,13 +125,6 @@ describe('an append', () => {
     );
     const next = await appendToStore(store, { inputs: [write('b', 'b\n')], workers: 1 }, INLINE);
     expect(next.state).toBe(state + 1);
-  });
-
-  it('warns of names, without a header that no store can keep', async () => {
-    const warnings: string[] = [];
-    const inputs = [write('a.tsv', 'a\n')];
-    await appendToStore(directory.path('store'), { inputs, onWarning: (line) => warnings.push(line) }, INLINE);
-    expect(warnings).toEqual([expect.stringContaining('take the header off if it begins with one')]);
   });
 });
 
@@ -184,18 +139,5 @@ describe('an index', () => {
     const { records } = await indexFile(input, { records: { by: 'lines' } }, INLINE);
     expect(records).toBe(splitPlainly({ kind: 'delimited', value: '0a' }, tar).length);
     rmSync(`${input}.pileshuf-index`);
-  });
-});
-
-describe('the command', () => {
-  it('refuses standard input that is a tar file', async () => {
-    const argv = ['pile', directory.path('store'), '--input-id', 'a', '-q'];
-    const refused = await runCommand(argv, { stdin: STORED.gzip });
-    expect({ ...refused, stdout: refused.stdout.toString() }).toMatchObject({
-      exitCode: 3,
-      stderr:
-        'pileshuf: standard input holds a tar archive, not lines; give --webdataset if it consists of samples, extract it if it does not, or give --lines to shuffle it as lines all the same\n',
-      stdout: '',
-    });
   });
 });

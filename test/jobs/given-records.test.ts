@@ -1,7 +1,7 @@
 /** Inputs in memory: each record stays one, whatever it holds, and the order is that of a file with the same bytes. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { appendToStore, type ShuffleOptions, shuffle, shuffleStore, UsageError } from '#src/index.js';
+import { appendToStore, type ShuffleOptions, shuffle, shuffleStore } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
@@ -111,31 +111,6 @@ describe('records that are given', () => {
     await expect(appendToStore(store, { inputs: [{ records: ['a'] }] })).rejects.toThrow(
       'the given records have no name that could be their input id',
     );
-  });
-
-  it('are refused if one is too long', async () => {
-    const refused = shuffled({ inputs: [{ records: ['a', 'b'.repeat(100), 'c'] }], maxRecordBytes: 50 });
-    await expect(refused).rejects.toMatchObject({
-      code: 'ERR_RECORD_TOO_LONG',
-      message: expect.stringContaining('the given records: the record at byte 2 '),
-    });
-  });
-
-  it.each<[Partial<ShuffleOptions>, string]>([
-    [{ records: { by: 'csv' } }, 'must end in a delimiter'],
-    [{ records: { by: 'paragraphs' } }, 'must end in a delimiter'],
-    [{ records: { by: 'npy' } }, 'must end in a delimiter'],
-    [{ records: { by: 'lines', linesPerRecord: 4 } }, 'must end in a delimiter'],
-    [{ records: { by: 'size', recordBytes: 1 } }, 'must end in a delimiter'],
-    [{ header: { lines: 1 } }, 'have no header'],
-    [{ header: { bytes: 1 } }, 'have no header'],
-    [{ resume: true }, 'the given records cannot be read again to resume the job'],
-    [{ inputIds: 'path' }, 'the given records have no name'],
-    [{ inputIds: 'name' }, 'the given records have no name'],
-  ])('are refused with %j', async (options, message) => {
-    const refused = shuffled({ inputs: [{ records: ['a'] }], ...options });
-    await expect(refused).rejects.toThrow(UsageError);
-    await expect(refused).rejects.toThrow(message);
   });
 
   it.each([

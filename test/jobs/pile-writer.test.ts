@@ -3,7 +3,7 @@
  * that does not commit adds no record.
  */
 
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
@@ -86,12 +86,6 @@ describe('a PileWriter', () => {
     );
   });
 
-  it('may write nothing, which counts as an input', async () => {
-    expect(await write('a', [])).toMatchObject({ records: 0, bytes: 0, checksum: '0000000000000000' });
-    expect(contentOf(store())).toEqual([]);
-    await expect(open('a')).rejects.toEqual(refusal('ERR_INPUT_ID_TAKEN', /an input of the id "a" already/));
-  });
-
   it('leaves nothing when it is aborted, and what it would have replaced', async () => {
     await write('a', ['x']);
     const before = pileSetFiles();
@@ -103,13 +97,6 @@ describe('a PileWriter', () => {
     expect(contentOf(store())).toEqual(expectedContent('42', { a: ['x'] }));
     expect(() => writer.write('x')).toThrow(/the writer of the input "a" has ended; open another one/);
     await expect(writer.commit()).rejects.toThrow(/has ended/);
-  });
-
-  it('says who writes while it does', async () => {
-    const writer = await open('a');
-    expect(pileSetFiles()).toEqual([expect.stringMatching(/^writing\+/)]);
-    writer.abort();
-    expect(pileSetFiles()).toEqual([]);
   });
 
   it('replaces the former records of the input when asked to', async () => {
@@ -190,14 +177,6 @@ describe('a PileWriter', () => {
     );
     expect([contentOf(store()), pileSetFiles()]).toEqual(before);
   });
-
-  it.each([{ inputId: '' }, { generation: '' }, { piles: 0 }, { memoryBytes: 1000 }, { memoryBytes: 0.5 }])(
-    'refuses %o where no store is, and makes none',
-    async (options) => {
-      await expect(open('a', options)).rejects.toMatchObject({ kind: 'usage' });
-      expect(existsSync(store())).toBe(false);
-    },
-  );
 
   it('refuses records without bytes, and those that it has no memory for', async () => {
     const a = await open('a');

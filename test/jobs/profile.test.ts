@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type JobProfile, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
-import { PHASES } from '#src/phase-clock.js';
 import { SMALL_SIZES } from '../faults/small-job.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -52,21 +51,6 @@ describe('a profile', () => {
     expect(phasesOf(profile.pass2).toSorted()).toEqual(['gather', 'hash', 'load', 'sort', 'write']);
     expect(profile).toMatchObject({ workers: 2, records: 20_000, bytes: LINES.length });
     for (const seconds of Object.values(profile.seconds)) expect(seconds).toBeGreaterThanOrEqual(0);
-  });
-
-  it('adds up its tasks', async () => {
-    const { tasks, pass1, pass2 } = await profileOf({}, ON_DISK);
-    const sum = (kind: string, phase: (typeof PHASES)[number]) =>
-      tasks.reduce((all, task) => all + (task.kind === kind ? task.seconds[phase] : 0), 0);
-    for (const phase of PHASES) {
-      expect(pass1[phase]).toBeCloseTo(sum('scatter', phase), 6);
-      expect(pass2[phase]).toBeCloseTo(sum('write', phase), 6);
-    }
-    expect(new Set(tasks.map(({ kind }) => kind))).toEqual(new Set(['scatter', 'write']));
-    for (const { thread, beganSeconds } of tasks) {
-      expect(thread).toBeGreaterThan(0);
-      expect(beganSeconds).toBeGreaterThan(0);
-    }
   });
 
   it('tells of a job on the calling thread, in memory', async () => {

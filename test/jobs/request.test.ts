@@ -186,36 +186,6 @@ describe('a caller without types', () => {
   });
 });
 
-describe('a job that is to be resumed', () => {
-  const resumable: Partial<ShuffleOptions>[] = [{ resume: true }, { jobDir: '/j' }];
-
-  it.each([...resumable, { keepTemp: true }])('does not write to standard output: %j', (options) => {
-    const message = 'standard output cannot be resumed: name a file or directory with `output`';
-    for (const output of [undefined, '-']) {
-      const complete = () => completeShuffle({ inputs: ['in'], output, ...options });
-      expect(complete).toThrow(UsageError);
-      expect(complete).toThrow(message);
-    }
-  });
-
-  it.each(resumable)('does not read standard input, however it is named: %j', (options) => {
-    for (const input of ['-', { path: '-' }]) {
-      const complete = () => completeShuffle({ inputs: ['in', input], output: 'out', ...options });
-      expect(complete).toThrow(UsageError);
-      expect(complete).toThrow('standard input (-) cannot be read again');
-    }
-  });
-
-  it('is asked for by what the caller says, and by nothing else', () => {
-    const asked = { resume: true, jobDir: '/j', keepTemp: true };
-    expect(completeShuffle({ inputs: ['in'], output: 'out', ...asked })).toMatchObject(asked);
-    const notAsked = { resume: false, jobDir: undefined, keepTemp: false };
-    expect(completeShuffle({ inputs: ['-'], output: '-' })).toMatchObject(notAsked);
-    expect(completeShuffle({ inputs: ['-'], resume: false, keepTemp: false })).toMatchObject(notAsked);
-    expect(completeShuffle({ inputs: ['-'], output: 'out', keepTemp: true }).keepTemp).toBe(true);
-  });
-});
-
 describe('the compression of an output', () => {
   const chosen = (options: Partial<ShuffleOptions>) => {
     const warnings: string[] = [];
@@ -269,10 +239,4 @@ describe('the compression of an output', () => {
       );
     },
   );
-
-  it.each([0, 10, 1.5, '6', null])('is refused with the level %j', (level) => {
-    const compress = { codec: 'gzip', level };
-    expect(() => chosen({ compress } as object)).toThrow(UsageError);
-    expect(() => chosen({ compress } as object)).toThrow(': expected a level from 1 to 9');
-  });
 });

@@ -1,13 +1,14 @@
 /** A job of aligned files: the options that it refuses, the job that it resumes or does not, and what it reports. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PileshufError, type ShuffleProgress, type ShuffleTogetherOptions, shuffleTogether } from '#src/index.js';
+import { type ShuffleProgress, type ShuffleTogetherOptions, shuffleTogether } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
+import { errorOf } from '../fixtures/error-of.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const TUNING = { inline: true };
 let en = '';
 let fr = '';
@@ -20,14 +21,6 @@ beforeEach(() => {
 
 const run = (options: Partial<ShuffleTogetherOptions> = {}) =>
   shuffleTogether({ together: [[en, fr]], output: directory.path('out'), seed: '1', ...options }, TUNING);
-
-async function errorOf(job: Promise<unknown>): Promise<PileshufError> {
-  const thrown = await job.then(
-    () => expect.fail('it succeeded'),
-    (error: unknown) => error,
-  );
-  return thrown instanceof PileshufError ? thrown : expect.fail(String(thrown));
-}
 
 const hidden = () => readdirSync(directory.path('.')).filter((name) => name.startsWith('.'));
 

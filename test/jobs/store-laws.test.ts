@@ -3,7 +3,7 @@
  * and any history of appends and replacements; and reading changes no file.
  */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, shuffleStore } from '#src/index.js';
@@ -242,13 +242,5 @@ describe('a store', () => {
       [0, 1, 2, 3].map((i) => `/shard-0000${i}-of-00004.jsonl`),
     );
     expect(Buffer.concat(shards.map((path) => readFileSync(path))).equals(await read(store, small))).toBe(true);
-  });
-
-  it('holds nothing when nothing was written to it', async () => {
-    const store = newStore(3);
-    const report = await append(store, [{ id: 'none', bytes: Buffer.of() }], small);
-    expect(report).toMatchObject({ records: 0, bytes: 0, storedBytes: 0, state: 2 });
-    expect(await read(store, small)).toEqual(Buffer.of());
-    expect(existsSync(directory.path('out'))).toBe(true);
   });
 });

@@ -12,7 +12,7 @@ import { shuffle } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { paxLine, tarNote, tarOf, withChecksum } from '../formats/plain-tar.js';
 import { referenceOrder } from '../laws/reference-order.js';
@@ -21,7 +21,7 @@ const lines = Array.from({ length: 500 }, (_, i) => `line ${i}\n`);
 const text = Buffer.from([...lines, 'no newline at the end'].join(''));
 
 describe('a pipe as input', () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   /** Feeds `bytes` through a pipe, the first `head` of them some time before the rest. */
   async function shuffleThroughPipe(bytes: Uint8Array, head: number): Promise<Buffer> {
@@ -68,7 +68,7 @@ describe('a pipe as input', () => {
 });
 
 describe.runIf(fromCi)('a pipe with a header', () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
   const rows = Array.from({ length: 300 }, (_, i) => `row ${String(i).padStart(3)}|`);
   const npy = Buffer.concat([npyHeaderOf('|S8', rows.length, []), Buffer.from(rows.join(''))]);
 
@@ -103,7 +103,7 @@ describe.runIf(fromCi)('a pipe with a header', () => {
 });
 
 describe.runIf(fromCi)('pipes with headers that differ in what does not count', () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   it('give that of the first one, whichever is read first', async () => {
     for (const [i, digit] of ['1', '2'].entries()) {
@@ -129,7 +129,7 @@ describe.runIf(fromCi)('pipes with headers that differ in what does not count', 
 });
 
 describe('the command as a filter', () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
   const many = Buffer.from(Array.from({ length: 10_000 }, (_, i) => `${i} ${'.'.repeat(i % 50)}\n`).join(''));
 
   it.each(

@@ -6,8 +6,8 @@ import { useTinyJobs } from '../faults/tiny-job.js';
 import { makeTexts, type TinyJobKind } from '../faults/tiny-job-kinds.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { fromCi, sampled } from '../fixtures/scale.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { fromCi } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 const lines = Buffer.from(
@@ -27,7 +27,7 @@ const ON_DISK: Tuning = {
 };
 
 describe.skipIf(!canWriteZstd)('a job with tempCompress, if this machine can write zstd', () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   async function tempBytesOf(tempCompress: ShuffleOptions['tempCompress'], tuning: Tuning): Promise<number> {
     writeFileSync(directory.path('in'), lines);
@@ -61,30 +61,7 @@ describe.skipIf(!canWriteZstd)('a job with tempCompress, if this machine can wri
 });
 
 describe('tempCompress', () => {
-  const directory = useTestDirectory();
-
-  it.each(
-    sampled(
-      [
-        [['--temp-compress', 'gzip'], '--temp-compress gzip: expected zstd, or with a level as in zstd:3'],
-        [['--temp-compress', 'zstd:'], '--temp-compress zstd:: expected zstd, or with a level as in zstd:3'],
-        [['--temp-compress', 'zstd:0'], '--temp-compress zstd:0: expected a level from 1 to 22'],
-        [['--temp-compress=zstd:23'], '--temp-compress zstd:23: expected a level from 1 to 22'],
-      ] as const,
-      3,
-    ),
-  )('is refused as %j', async (argv, message) => {
-    const { exitCode, stderr } = await runCommand(['in', '-o', directory.path('out'), ...argv]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: `pileshuf: ${message}\n` });
-  });
-
-  it('of another codec is refused by the library', async () => {
-    const tempCompress = { codec: 'gzip' } as unknown as NonNullable<ShuffleOptions['tempCompress']>;
-    await expect(shuffle({ inputs: ['in'], tempCompress })).rejects.toMatchObject({
-      code: 'ERR_OPTION',
-      message: "`tempCompress`: expected an object with `codec` 'zstd'",
-    });
-  });
+  const directory = useMemoryDirectory();
 
   it.skipIf(!canWriteZstd)('is what --temp-compress asks for, if this machine can write zstd', async () => {
     writeFileSync(directory.path('in'), lines);

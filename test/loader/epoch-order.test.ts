@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/keys.js';
 import { type EpochPiles, orderOfEpoch, shareOfRank, visitsOf } from '#src/loader/epoch-order.js';
-import type { LoaderSettings } from '#src/loader/loader-state.js';
+import type { LoaderSettings } from '#src/loader/loader-options.js';
 import { within } from '#workers/tasks/load-portion.js';
 
 type Equalize = LoaderSettings['equalize'];
@@ -48,17 +48,6 @@ describe('orderOfEpoch', () => {
       ]
     `);
     expect(deriveEpochKey('42', 1).toString(16)).toMatchInlineSnapshot(`"7943a92cf3ca69af"`);
-  });
-
-  it('draws every order of three piles about as often as the others', () => {
-    const counts = new Map<string, number>();
-    for (let epoch = 1; epoch <= 1200; epoch++) {
-      const order = orderOfEpoch('any', epoch, 3).piles.join('');
-      counts.set(order, (counts.get(order) ?? 0) + 1);
-    }
-    expect(counts.size).toBe(6);
-    // 200 each, give or take 5 standard deviations.
-    for (const count of counts.values()) expect(Math.abs(count - 200)).toBeLessThan(65);
   });
 });
 
@@ -135,19 +124,6 @@ describe('shares of ranks', () => {
       }),
     );
   });
-
-  it('give record i to rank i mod worldSize', () => {
-    expect(allRanks(10, 3, null)).toEqual([
-      [0, 3, 6, 9],
-      [1, 4, 7],
-      [2, 5, 8],
-    ]);
-    expect(allRanks(10, 3, 'pad')).toEqual([
-      [0, 3, 6, 9],
-      [1, 4, 7, 0],
-      [2, 5, 8, 1],
-    ]);
-  });
 });
 
 const anyEpoch = fc
@@ -201,11 +177,5 @@ describe('visits', () => {
       }),
       { numRuns: 300 },
     );
-  });
-
-  it('leave out the piles from which a rank takes nothing', () => {
-    const piles = { piles: Uint32Array.of(0, 1, 2, 3), records: Float64Array.of(1, 1, 0, 1), rangeCountOf: () => 1 };
-    const share = shareOfRank(3, { rank: 2, worldSize: 3, equalize: null });
-    expect([...visitsOf(piles, share, 0)].map(({ pile }) => pile)).toEqual([3]);
   });
 });

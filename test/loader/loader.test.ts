@@ -75,25 +75,6 @@ describe('an epoch', () => {
     await store.close();
     await inRanges.close();
   });
-
-  it('is the same on threads as on the calling one', async () => {
-    const path = directory.path('large');
-    const large = { ...contents, inputs: { a: someRecords('a', 300), long: ['y'.repeat(9 * 2 ** 20)] } };
-    await makeStore(path, large);
-    const store = openStore(path, { workers: 2 });
-    expect(await given(store.epoch(0))).toEqual(orderOfPiles(large, [0, 1, 2, 3, 4, 5, 6], undefined));
-    const { piles, epochKey } = orderOfEpoch(large.seed, 5, 7);
-    expect(await given(store.epoch(5, { prefetchPiles: 4 }))).toEqual(orderOfPiles(large, piles, epochKey));
-    await store.close();
-  });
-
-  it('of a store without records has none', async () => {
-    await makeStore(directory.path('none'), { seed: 's', pileCount: 3, inputs: {} });
-    const store = openStore(directory.path('none'));
-    expect(await given(store.epoch(0))).toEqual([]);
-    expect(await given(store.epoch(1, { worldSize: 3, rank: 2, equalize: 'pad' }))).toEqual([]);
-    expect(() => store.epoch(0).steps(1)).toThrow('an epoch has 0 records for this rank, but a batch needs 1');
-  });
 });
 
 describe('ranks', () => {
@@ -284,13 +265,6 @@ describe('batches', () => {
     expect(records).toEqual({ 0: expectedOrder(0), 1: expectedOrder(1), 2: expectedOrder(2), 3: expectedOrder(3) });
   });
 
-  it('leave out a smaller last batch, if asked to', async () => {
-    const loader = openStore(await makeIt()).epoch(0);
-    const lengths: number[] = [];
-    for await (const { length } of loader.batches(30, { dropLast: true })) lengths.push(length);
-    expect(lengths).toEqual([30, 30]);
-  });
-
   it('come without end as steps, epoch after epoch, and never have records of two epochs', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     const texts: string[] = [];
@@ -378,17 +352,6 @@ describe('a loader', () => {
     expect(texts).toEqual([...expectedOrder(0), undefined, undefined]);
   });
 
-  it('gives later calls later records, while earlier calls wait', async () => {
-    const iterator = openStore(await makeIt())
-      .epoch(0)
-      [Symbol.asyncIterator]();
-    const first = iterator.next();
-    const others = [iterator.next(), iterator.next()];
-    const last = first.then(() => iterator.next());
-    const texts = (await Promise.all([first, ...others, last])).map(({ value }) => text(value ?? NOTHING));
-    expect(texts).toEqual(expectedOrder(0).slice(0, 4));
-  });
-
   it('continues where a loop stopped, and allows one loop at a time', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     for await (const _ of loader) {
@@ -426,14 +389,6 @@ describe('damage', () => {
     const reading = given(openStore(path, options).epoch(1));
     await expect(reading).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
     await expect(reading).rejects.toThrow(data);
-  });
-
-  it('of a manifest is an error before the first record', async () => {
-    const path = await makeIt();
-    await commitManifest(openSnapshot(path), ({ commits, oldest, removed }) => {
-      return { commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })), oldest, removed };
-    });
-    await expect(given(openStore(path).epoch(0))).rejects.toThrow(`holds ${RECORDS} records, expected ${RECORDS + 4}`);
   });
 
   it('of an index is an error before the first record, until the index is repaired', async () => {

@@ -1,7 +1,7 @@
 /** The number of key ranges in which a pile is read: as few as the memory allows. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rangeCountOfPile, requireMemory } from '#src/loader/portion-memory.js';
+import { rangeCountOfPile, requireMemory } from '#src/loader/portion-reader.js';
 
 const MIB = 2 ** 20;
 const memory = { memoryBytes: 64 * MIB, threadCount: 2, bufferCount: 3 };

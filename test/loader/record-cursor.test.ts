@@ -33,15 +33,4 @@ describe('a batch of several portions', () => {
     });
     await expect(cursorOf(4, 29).takeBatch(6)).rejects.toMatchObject({ code: 'ERR_OPTION' });
   });
-
-  it('is an error of one line if there is not enough memory', async () => {
-    const beyondMemory = Object.defineProperty(new Uint8Array(), 'byteLength', { value: 2 ** 52 });
-    const bytes = Object.assign(new Uint8Array(), { subarray: () => beyondMemory });
-    const cursor = new RecordCursor({ next: async () => ({ bytes, ends: new Uint32Array(1) }) }, 0, 2 ** 53);
-    await expect(cursor.takeBatch(3)).rejects.toMatchObject({ code: 'ERR_OUT_OF_MEMORY' });
-  });
-
-  it('reserves space only for its own records, however many are requested', async () => {
-    expect(await cursorOf(3, 1000).takeBatch(2 ** 31 - 1)).toMatchObject({ length: 6 });
-  });
 });

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type DeviceClass, describeDevice } from '#src/machine/devices.js';
 import { type FakeSystem, fakeProbe } from './fake-system.js';
@@ -323,16 +320,4 @@ describe('describeDevice: file systems above others', () => {
     };
     expect(describeFake('/a', system).deviceClass).toBe('unknown');
   });
-});
-
-test('describeDevice: a directory and a directory within it are on the same real device', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'pileshuf-devices-'));
-  try {
-    const device = describeDevice(directory);
-    expect(device.id).not.toBe('');
-    expect(device.ioLimit).toBeGreaterThanOrEqual(1);
-    expect(describeDevice(tmpdir())).toEqual(device);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
 });

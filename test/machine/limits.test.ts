@@ -51,10 +51,6 @@ describe('readMemory', () => {
       const texts = { ...v1, [`${at}/job/step/memory.stat`]: 'hierarchical_memory_limit 400000\n' };
       expect(read(texts)).toEqual({ totalBytes: 400_000, availableBytes: 350_000 });
     });
-
-    test('a limit above what the machine has changes nothing', () => {
-      expect(read({ ...v1, [`${at}/job/step/memory.limit_in_bytes`]: '4000000\n' })).toEqual(read(machine));
-    });
   });
 
   describe('version 2', () => {
@@ -92,11 +88,6 @@ describe('readMemory', () => {
       expect(read({ ...v2, [`${at}/pod/app/memory.current`]: '600001\n' }).availableBytes).toBe(0);
     });
 
-    test('more page cache than use leaves the whole limit', () => {
-      const texts = { ...v2, [`${at}/pod/app/memory.stat`]: 'inactive_file 100001\nactive_file 0\n' };
-      expect(read(texts)).toEqual({ totalBytes: 600_000, availableBytes: 600_000 });
-    });
-
     test("a host's group that is not visible here leaves the limit of the mount's own root", () => {
       const texts = {
         ...machine,
@@ -113,13 +104,6 @@ describe('readMemory', () => {
     const memory = readMemory(() => undefined);
     expect(memory.totalBytes).toBe(totalmem());
     expect(memory.availableBytes).toBeGreaterThanOrEqual(Math.floor(totalmem() / 4));
-    expect(memory.availableBytes).toBeLessThanOrEqual(memory.totalBytes);
-  });
-
-  test('of this machine is plausible', () => {
-    const memory = readMemory();
-    expect(memory.totalBytes).toBeGreaterThan(2 ** 26);
-    expect(memory.availableBytes).toBeGreaterThan(0);
     expect(memory.availableBytes).toBeLessThanOrEqual(memory.totalBytes);
   });
 });
@@ -163,13 +147,6 @@ describe('readCpuCount', () => {
   test('without /proc it is what Node says', () => {
     expect(readCpuCount(() => undefined)).toBe(availableParallelism());
   });
-
-  test('of this machine is a whole number from 1 to what Node says', () => {
-    const count = readCpuCount();
-    expect(Number.isInteger(count)).toBe(true);
-    expect(count).toBeGreaterThanOrEqual(1);
-    expect(count).toBeLessThanOrEqual(availableParallelism());
-  });
 });
 
 describe('readOpenFileLimit', () => {
@@ -187,9 +164,5 @@ describe('readOpenFileLimit', () => {
     ['a text without the line', 'Limit Soft Limit\n', 256],
   ])('%s', (_, text, limit) => {
     expect(readOpenFileLimit((path) => (path === '/proc/self/limits' ? text : undefined))).toBe(limit);
-  });
-
-  test('of this process allows at least the standard streams', () => {
-    expect(readOpenFileLimit()).toBeGreaterThan(3);
   });
 });

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -215,17 +215,6 @@ describe('AppendedSink', () => {
     expect(existsSync(stagedPath(directory.path(), 0))).toBe(false);
   });
 
-  it('appends behind what is there', async () => {
-    writeFileSync(stagedPath(directory.path(), 0), 'header and more');
-    const control = JobControl.create([], 0);
-    const task = new RunningTask(targetOf(ONE_SHARD, 6), textOf(100), { from: 0, to: 100 }, 0, 200, control);
-    await task.fill();
-    const [region] = await task.sink.close();
-    await task.sink.abandon();
-    expect(region).toMatchObject({ shard: 0, start: 9, recordBytes: 100 });
-    expect(readFileSync(stagedPath(directory.path(), 0)).subarray(0, 15).toString()).toBe('header and more');
-  });
-
   it.each([
     ['compressed', compressionOf('gzip', 1)],
     ['plain', undefined],
@@ -254,14 +243,5 @@ describe('AppendedSink', () => {
     await second.abandon();
     expect(readFileSync(stagedPath(directory.path(), 0))).toEqual(before);
     expect(control.hasTurn(1)).toBe(true);
-  });
-
-  it('reports nothing of shards that it put nothing into', async () => {
-    const control = JobControl.create([], 0);
-    const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(0), { from: 0, to: 0 }, 0, 200, control);
-    expect(await task.sink.flush()).toBe(false);
-    expect(await task.sink.close()).toEqual([]);
-    await task.sink.abandon();
-    expect(existsSync(stagedPath(directory.path(), 0))).toBe(false);
   });
 });

@@ -5,7 +5,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VerificationError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { openSink } from '#src/output/open-sink.js';
 import { type OutputSink, type PlacedTarget, type SinkBuffer, stagedPath } from '#src/output/output-target.js';
@@ -104,14 +103,5 @@ describe('claimed places', () => {
     await again.write(Buffer.from('right'));
     expect(await again.sink.close()).toMatchObject([{ start: 0, end: 5 }]);
     expect(readFileSync(stagedPath(target.stagingDirectory, 0), 'latin1')).toBe('\0\0\0right');
-  });
-
-  it('hold no more than was announced', async () => {
-    const target = targetOf('more');
-    mkdirSync(target.stagingDirectory);
-    const writer = new Writer(target, 0, JobControl.create([], 0));
-    writer.sink.announce?.(4);
-    await expect(writer.write(Buffer.from('12345'))).rejects.toThrow(VerificationError);
-    await writer.sink.abandon();
   });
 });

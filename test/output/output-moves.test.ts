@@ -38,8 +38,7 @@ const NAMES = NEW.map((_, shard) => `shard-0000${shard}-of-00003.txt`);
 const MARKER = '.shard.complete.json';
 const MARKER_TEXT = '{"shards":3,"records":2,"bytes":10,"checksum":"00000000000000ab"}\n';
 /** Of the same names as new ones, and of others; a link that leads nowhere is a file like any other. */
-const FORMER_MARKER = 'shard.complete.json';
-const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER, FORMER_MARKER];
+const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER];
 const DANGLING = 'shard-00002-of-00003.txt';
 const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 
@@ -354,17 +353,6 @@ describe.each([existing, replacing])('$name', (kind) => {
     },
   );
 
-  it('is finished after the moves were taken back', async () => {
-    await forEachCall(async (number) => {
-      await begin(kind);
-      const { isReached } = await interrupted('ends', number, () => move(kind));
-      await quickly(() => back(kind));
-      await quickly(() => moveOrBegin(kind));
-      expectComplete(kind);
-      return isReached;
-    });
-  });
-
   it.each([
     ['taken back', expectUntouched, backIfBegun],
     ['finished', expectComplete, moveOrBegin],
@@ -398,19 +386,6 @@ describe.each([existing, replacing])('$name', (kind) => {
     await back(kind);
     expect(readFileSync(out(name), 'utf8')).toBe('mine');
     unlinkSync(out(name));
-    expectUntouched(kind);
-  });
-
-  it('takes moves back without hard links', async () => {
-    fileCalls.replace({
-      link: failWith('EPERM'),
-      rename(from, to) {
-        if (basename(from) === 'marker') failWith('EIO')();
-        systemFileCalls.rename(from, to);
-      },
-    });
-    await expect(move(kind)).rejects.toThrow(SystemError);
-    await back(kind);
     expectUntouched(kind);
   });
 
@@ -448,45 +423,6 @@ describe('former shards that were put aside', () => {
     await back(replacing);
     expectUntouched(replacing);
   });
-
-  it('may be gone already', async () => {
-    await begin(replacing);
-    rmSync(out(FORMER[0] ?? ''));
-    await move(replacing);
-    expectComplete(replacing);
-  });
-});
-
-describe('a marker that an older version wrote under its former name', () => {
-  /** All moves are made, and the process was killed behind the marker. */
-  async function moveAsOlderVersion(phase: CommitJournal['phase']): Promise<void> {
-    await begin(replacing);
-    await move(replacing);
-    renameSync(out(MARKER), out(FORMER_MARKER));
-    await writeJournal(directory.path('job'), { ...replacing.journal(), phase });
-  }
-
-  it.each(['move-in', 'moved'] as const)('gets its present name: phase %s', async (phase) => {
-    await moveAsOlderVersion(phase);
-    await move(replacing);
-    expectComplete(replacing);
-    await move(replacing);
-    expectComplete(replacing);
-  });
-
-  it('goes when the moves are taken back', async () => {
-    await moveAsOlderVersion('move-in');
-    await back(replacing);
-    expectUntouched(replacing);
-  });
-
-  it('is no other file of that name', async () => {
-    await moveAsOlderVersion('move-in');
-    writeFileSync(out(FORMER_MARKER), 'mine');
-    await move(replacing);
-    expect(readFileSync(out(FORMER_MARKER), 'utf8')).toBe('mine');
-    expect(readFileSync(out(MARKER), 'utf8')).toBe(MARKER_TEXT);
-  });
 });
 
 /** The marker of shards: its text, its mode, and that it appears whole. */
@@ -522,28 +458,6 @@ describe('writeCompletionMarkers', () => {
     expect(readdirSync(directory.path('staging'))).toEqual([]);
   });
 
-  it('gives it the mode that the umask gives', async () => {
-    const umask = process.umask(0o027);
-    try {
-      await write();
-    } finally {
-      process.umask(umask);
-    }
-    expect(statSync(out('.part.complete.json')).mode & 0o777).toBe(0o640);
-  });
-
-  it('gives it its name when its bytes are durable', async () => {
-    const steps: string[] = [];
-    await withCallsSeen((name, call) => {
-      if (name === 'write' || name === 'rename') steps.push(name);
-      if (name === 'syncAsync') {
-        const isDirectory = statSync(`/proc/self/fd/${String(call[0])}`).isDirectory();
-        steps.push(isDirectory ? 'sync directory' : 'sync file');
-      }
-    }, write);
-    expect(steps).toEqual(['write', 'sync file', 'rename']);
-  });
-
   it('appears whole, whenever the process ends, and the next one writes it anew', async () => {
     for (let number = 1, isReached = true; isReached; number++) {
       ({ isReached } = await interrupted('ends', number, write));
@@ -559,11 +473,5 @@ describe('writeCompletionMarkers', () => {
     await write();
     expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
     expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
-  });
-
-  it('says what it could not write', async () => {
-    mkdirSync(out('.part.complete.json'));
-    await expect(write()).rejects.toThrow(SystemError);
-    await expect(write()).rejects.toThrow(/^cannot give its name to output .*part\.complete\.json: it is a directory$/);
   });
 });

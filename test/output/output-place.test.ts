@@ -3,13 +3,12 @@
  * written.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { UsageError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { requireOutside, requireReplaceable, resolveOutput, stagingParentOf } from '#src/output/output-place.js';
+import { requireReplaceable, resolveOutput, stagingParentOf } from '#src/output/output-place.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -49,24 +48,6 @@ describe('resolveOutput for one output', () => {
     execFileSync('mkfifo', [directory.path('pipe')]);
     expect(one('pipe')).toEqual({ kind: 'stream', path: directory.path('pipe') });
     expect(resolveOutput('/dev/null', undefined, false)).toEqual({ kind: 'stream', path: '/dev/null' });
-  });
-
-  it('refuses a directory, a missing parent, a file as parent and a link that leads nowhere', () => {
-    mkdirSync(directory.path('folder'));
-    writeFileSync(directory.path('file'), '');
-    symlinkSync('nowhere', directory.path('dangling'));
-    for (const force of [false, true]) {
-      expect(() => one('folder', force)).toThrow(
-        refusal('ERR_OUTPUT_PLACE', /is a directory; expected a file, or `shards` to write/),
-      );
-      expect(() => one('none/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/none of the output does not exist/));
-      expect(() => one('file/new', force)).toThrow(
-        refusal('ERR_OUTPUT_PLACE', /because \S+\/file is not a directory; name another place$/),
-      );
-      expect(() => one('dangling', force)).toThrow(
-        refusal('ERR_OUTPUT_PLACE', /is a symbolic link that leads nowhere/),
-      );
-    }
   });
 
   it('refuses a new name that is written as a directory, and a socket', async () => {
@@ -114,45 +95,6 @@ describe('resolveOutput for shards', () => {
       ),
     );
   });
-
-  it('refuses files, standard output, a missing parent and a link that leads nowhere', () => {
-    writeFileSync(directory.path('file'), '');
-    symlinkSync('nowhere', directory.path('dangling'));
-    expect(() => shards('file', true)).toThrow(refusal('ERR_OUTPUT_PLACE', /is a file; expected a directory/));
-    expect(() => shards('none/new')).toThrow(refusal('ERR_OUTPUT_PLACE', /does not exist; make it first$/));
-    expect(() => shards('dangling')).toThrow(refusal('ERR_OUTPUT_PLACE', /symbolic link that leads nowhere/));
-    for (const output of [undefined, '-', '/dev/stdout']) {
-      expect(() => resolveOutput(output, naming, true)).toThrow(UsageError);
-    }
-  });
-});
-
-describe('requireReplaceable for one output', () => {
-  const directory = useTestDirectory();
-  const check =
-    (name: string, mayReplace = false, inputs: string[] = []) =>
-    () =>
-      requireReplaceable({ kind: 'file', path: directory.path(name), mayReplace }, 'NAMED', inputs);
-
-  it('takes a new name, and a file only by force', () => {
-    writeFileSync(directory.path('old'), '');
-    expect(check('new')).not.toThrow();
-    expect(check('old')).toThrow(
-      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED exists already; give `force` to replace it$/),
-    );
-    expect(check('old', true)).not.toThrow();
-  });
-
-  it('says so when it is one of the inputs, under whichever name', () => {
-    for (const name of ['old', 'other']) writeFileSync(directory.path(name), '');
-    symlinkSync('old', directory.path('link'));
-    const inputs = [directory.path('none'), directory.path('other'), directory.path('link')];
-    expect(check('old', false, inputs)).toThrow(
-      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED is one of the inputs; give `force` to replace it at the end$/),
-    );
-    expect(check('old', false, [directory.path('other')])).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already/));
-    expect(check('old', true, inputs)).not.toThrow();
-  });
 });
 
 describe('requireReplaceable for shards', () => {
@@ -187,10 +129,12 @@ describe('requireReplaceable for shards', () => {
     expect(check()).toThrow(refusal('ERR_IO', /^cannot examine output .*\/old: the device reports/));
   });
 
-  it('takes one that holds a shard by force alone, and one that holds the markers of shards that are gone', () => {
+  it('takes one that holds a shard by force alone, and one that holds the marker of shards that are gone', () => {
     mkdirSync(directory.path('old'));
-    for (const name of ['.shard.complete.json', 'shard.complete.json'])
-      writeFileSync(directory.path('old', name), '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n');
+    writeFileSync(
+      directory.path('old/.shard.complete.json'),
+      '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n',
+    );
     expect(check()).not.toThrow();
     writeFileSync(directory.path('old/shard-00000-of-00001.csv'), '');
     expect(check()).toThrow(
@@ -200,14 +144,6 @@ describe('requireReplaceable for shards', () => {
       ),
     );
     expect(check(true)).not.toThrow();
-  });
-
-  it('leaves a file alone that is only called like a former marker', () => {
-    mkdirSync(directory.path('old', 'shard.complete.json'), { recursive: true });
-    expect(check()).not.toThrow();
-    rmdirSync(directory.path('old', 'shard.complete.json'));
-    writeFileSync(directory.path('old', 'shard.complete.json'), '{"a":"user data"}\n');
-    expect(check()).not.toThrow();
   });
 
   it.each(['shard-00003-of-00009', '.shard.complete.json'])('refuses a directory of the name %s', (name) => {
@@ -244,26 +180,5 @@ describe('stagingParentOf', () => {
     fileCalls.replace({ access: failWith('EACCES') });
     expect(stagingParentOf(shards(true))).toBe(inside);
     for (const place of [file(), shards(false)]) expect(stagingParentOf(place)).toBe(parent());
-  });
-});
-
-describe('requireOutside', () => {
-  const directory = useTestDirectory();
-
-  it('refuses what lies in an input directory, however it is named', () => {
-    mkdirSync(directory.path('in', 'deep'), { recursive: true });
-    mkdirSync(directory.path('in-beside'));
-    symlinkSync('in/deep', directory.path('link'));
-    const check =
-      (path: string, input = 'in') =>
-      () =>
-        requireOutside(directory.path(path), 'it', [directory.path(input)]);
-    for (const inside of ['in', 'in/new', 'in/deep/new', 'in/none/new', 'link/new', 'in-beside/../in/new']) {
-      expect(check(inside), inside).toThrow(refusal('ERR_OUTPUT_PLACE', /^it .* lies inside the input directory/));
-    }
-    expect(check('in/deep/new', 'link')).toThrow(UsageError);
-    for (const outside of ['new', 'in-beside/new', 'inn', 'in/../new']) expect(check(outside), outside).not.toThrow();
-    expect(check('in/new', 'link')).not.toThrow();
-    expect(() => requireOutside('/anything', 'it', ['/'])).toThrow(UsageError);
   });
 });

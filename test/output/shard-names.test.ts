@@ -60,7 +60,7 @@ describe('findFormerFiles', () => {
     const naming = { prefixes: ['shard'], extension: '.txt' };
     expect(completionMarkerName('shard')).toBe('.shard.complete.json');
     const find = () => findFormerFiles({ path: directory.path('out'), naming });
-    for (const name of ['other.complete.json', '.other.complete.json', 'shard.complete', 'shard-00000-of-00001x']) {
+    for (const name of ['shard.complete.json', '.other.complete.json', 'shard.complete', 'shard-00000-of-00001x']) {
       writeFileSync(directory.path('out', name), '');
     }
     expect(find()).toEqual([]);
@@ -68,13 +68,6 @@ describe('findFormerFiles', () => {
     expect(find()).toEqual(['.shard.complete.json']);
     writeFileSync(directory.path('out', 'shard-00000-of-00001.csv'), '');
     expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json']);
-    writeFileSync(directory.path('out', 'shard.complete.json'), 'data');
-    expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json']);
-    writeFileSync(
-      directory.path('out', 'shard.complete.json'),
-      '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n',
-    );
-    expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json', 'shard.complete.json']);
     // A prefix that begins with a dot takes no marker of another prefix for its own.
     const hidden = { path: directory.path('out'), naming: { ...naming, prefixes: ['.shard'] } };
     expect(findFormerFiles(hidden)).toEqual([]);

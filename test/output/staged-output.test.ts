@@ -3,22 +3,21 @@
  * nothing is visible before the commit, and the commit is all or nothing.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortError, SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { AbortError, SystemError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { readJournal, writeJournal } from '#src/output/commit-journal.js';
+import { readJournal } from '#src/output/commit-journal.js';
 import type { OutputLayout } from '#src/output/output-layout.js';
 import { NO_ENDS, type ShardEnds, storedEnds } from '#src/output/output-layout.js';
-import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.js';
+import type { FilesPlace } from '#src/output/output-place.js';
 import { stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { type OutputSummary, StagedOutput } from '#src/output/staged-output.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefixes: ['shard'], extension: '.txt' };
-const MARKER = '.shard.complete.json';
 const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
   cuts: { by: 'rank', shardCount, totalRecords: 100 },
   ends: storedEnds(ends, undefined),
@@ -215,15 +214,6 @@ describe('StagedOutput', () => {
     await expect(output.makeDurable([region(0, 1, 1)])).rejects.toThrow(/^cannot sync output .*\/1\.part: the device/);
   });
 
-  it('shows one file when it is committed, and not before', async () => {
-    const output = fileOutput();
-    stage('bytes');
-    output.verify(layoutOf(1, 5), [region(0, 5)]);
-    expect(existsSync(out())).toBe(false);
-    expect(await output.commit(summaryOf(1, 5), control)).toEqual([]);
-    expect(readFileSync(out(), 'utf8')).toBe('bytes');
-  });
-
   it.each([false, true])(
     'makes all bytes durable before it notes or shows anything: resumable %s',
     async (resumable) => {
@@ -244,28 +234,6 @@ describe('StagedOutput', () => {
       expect(syncedBefore.toSorted()).toEqual(inodes.toSorted());
     },
   );
-
-  it('names all shards of a new directory in order, and puts only their marker there, too', async () => {
-    const output = shardsOutput(false);
-    stage('a', 'b');
-    await output.complete(layoutOf(4, 2), [region(0, 1), region(0, 1, 1)], control);
-    const paths = await output.commit(summaryOf(4, 2), control);
-    expect(paths).toEqual([0, 1, 2, 3].map((shard) => out(`shard-0000${shard}-of-00004.txt`)));
-    expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(['a', 'b', '', '']);
-    expect(readdirSync(out()).sort()).toEqual(['.shard.complete.json', ...paths.map((path) => basename(path))]);
-  });
-
-  it('writes the marker with the shards of a directory that was there', async () => {
-    mkdirSync(out());
-    const output = shardsOutput(true);
-    stage('a', 'b');
-    await output.commit(summaryOf(2, 2), control);
-    expect(shown()).toEqual({
-      'shard-00000-of-00002.txt': 'a',
-      'shard-00001-of-00002.txt': 'b',
-      [MARKER]: '{"shards":2,"records":2,"bytes":2,"checksum":"00000000000000ab"}\n',
-    });
-  });
 
   it.each([
     ['one file', false, (isResumable: boolean) => fileOutput(false, isResumable)],
@@ -310,85 +278,6 @@ describe('StagedOutput', () => {
       await expect(output.finish(journalOfOthers)).rejects.toThrow(/\/commit is damaged: expected the outputs of /);
       expect(existsSync(out())).toBe(false);
     }
-  });
-
-  it('finishes what was noted', async () => {
-    mkdirSync(out());
-    const output = shardsOutput(true, true, true);
-    stage('a', 'b');
-    writeFileSync(out('shard-00001-of-00002.txt'), 'former');
-    const names = [0, 1].map((shard) => `shard-0000${shard}-of-00002.txt`);
-    const noted = {
-      outputIdentity: formatOutputIdentity('shards', out(), ['shard']),
-      phase: 'move-aside',
-      intoExisting: true,
-      names,
-      byteLengths: [1, 1],
-      replaced: ['shard-00001-of-00002.txt'],
-      records: 2,
-      bytes: 2,
-      checksum: '00000000000000ab',
-      splits: undefined,
-    } as const;
-    await writeJournal(directory.path('job'), noted);
-    expect(await output.finish(noted)).toEqual(names.map((name) => out(name)));
-    expect(existsSync(staging('replaced'))).toBe(false);
-    expect(shown()).toMatchObject({ 'shard-00000-of-00002.txt': 'a', 'shard-00001-of-00002.txt': 'b' });
-    expect(journal()?.phase).toBe('moved');
-  });
-
-  it('leaves a file that appeared meanwhile alone', async () => {
-    const output = fileOutput();
-    stage('bytes');
-    writeFileSync(out(), 'mine');
-    await expect(output.commit(summaryOf(1, 5), control)).rejects.toThrow(UsageError);
-    expect(readFileSync(out(), 'utf8')).toBe('mine');
-  });
-
-  it('leaves shards that appeared meanwhile alone, and adds none of its own', async () => {
-    mkdirSync(out());
-    const output = shardsOutput(true);
-    stage('a', 'b');
-    writeFileSync(out('shard-00001-of-00002.txt'), 'mine');
-    await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-    expect(shown()).toEqual({ 'shard-00001-of-00002.txt': 'mine' });
-    expect(journal()).toBeUndefined();
-  });
-
-  it('replaces by force all shards of the prefix, also of another count, and no other file', async () => {
-    mkdirSync(out());
-    for (const name of ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv', 'other-00000-of-00001.txt', 'note']) {
-      writeFileSync(out(name), 'old');
-    }
-    const output = shardsOutput(true, true);
-    stage('a', 'b');
-    await output.commit(summaryOf(2, 2), control);
-    expect(shown()).toEqual({
-      note: 'old',
-      'other-00000-of-00001.txt': 'old',
-      'shard-00000-of-00002.txt': 'a',
-      'shard-00001-of-00002.txt': 'b',
-      [MARKER]: expect.stringContaining('"shards":2'),
-    });
-  });
-
-  it('puts all shards back that it was to replace when one of the new ones has no place', async () => {
-    mkdirSync(out());
-    const former = ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv', MARKER];
-    for (const name of former) writeFileSync(out(name), `old ${name}`);
-    const output = shardsOutput(true, true);
-    stage('a', 'b');
-    const missing = 'shard-00001-of-00002.txt';
-    fileCalls.replace({
-      link(from, to) {
-        if (to === out(missing)) failWith('EIO')();
-        systemFileCalls.link(from, to);
-      },
-    });
-    await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_IO' });
-    expect(shown()).toEqual(Object.fromEntries(former.map((name) => [name, `old ${name}`])));
-    expect([0, 1].map((shard) => readFileSync(staging(`${shard}.part`), 'utf8'))).toEqual(['a', 'b']);
-    expect(journal()).toBeUndefined();
   });
 
   it('says where former shards are that it could not put back, and keeps the note of the moves', async () => {
@@ -440,15 +329,6 @@ describe('StagedOutput', () => {
     await expect(output.commit(summaryOf(1, 5), stopped)).rejects.toThrow(AbortError);
     expect(existsSync(out())).toBe(false);
     expect(journal()).toBeUndefined();
-  });
-
-  it('does not move shards into a directory that appeared and holds something', async () => {
-    const output = shardsOutput(false);
-    stage('a');
-    mkdirSync(out());
-    writeFileSync(out('mine'), 'mine');
-    await expect(output.commit(summaryOf(1, 1), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-    expect(readdirSync(out())).toEqual(['mine']);
   });
 
   it('is written directly only where shards are large, and not in memory', () => {

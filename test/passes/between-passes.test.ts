@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import { fitPass2 } from '#src/passes/between-passes.js';
-import { scatteredPiles } from '#src/passes/scattered-piles.js';
+import { scatteredPiles } from '#src/passes/shuffle-work.js';
 import { emptyTotals } from '#src/pile-sets/pile-totals.js';
 import { planMemory } from '#src/plan/memory-plan.js';
 import { MIB, usualNeed } from '../plan/memory-needs.js';

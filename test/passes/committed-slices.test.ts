@@ -2,16 +2,7 @@
  * What a resumed job takes over from pass 1: its own pile sets that are whole. It reports and revokes the others, makes
  * them again, and removes all other files of tasks.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortError, PileshufError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
@@ -27,7 +18,6 @@ import { dataFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js'
 import { PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
 import { DigestHasher } from '../pile-sets/digest-hasher.js';
@@ -137,27 +127,6 @@ describe('readCommittedSlices', () => {
     expect(await read()).toMatchObject({ numbers: [0], lines: [] });
   });
 
-  it('tells once of several that are not whole', async () => {
-    truncateSync(indexOf(0), 0);
-    truncateSync(indexOf(2), 0);
-    const { numbers, lines } = await read();
-    expect(numbers).toEqual([]);
-    expect(lines).toEqual([
-      expect.stringMatching(/^2 parts are made again: .*set-000000\.index .*, .*set-000002\.index /),
-    ]);
-  });
-
-  it('detects each changed byte of an index', async () => {
-    const path = indexOf(2);
-    const bytes = readFileSync(path);
-    for (let position = 0; position < bytes.byteLength; position += atScale(11, 3)) {
-      const damaged = Buffer.from(bytes);
-      damaged[position] = (damaged[position] ?? 0) ^ 4;
-      writeFileSync(path, damaged);
-      expect(await read(), `byte ${position}`).toMatchObject({ numbers: [0], lines: [expect.any(String)] });
-    }
-  });
-
   it.each([
     ['piles', { pileCount: PILES + 1 }],
     ['stripes', { stripeCount: 1 }],
@@ -167,16 +136,6 @@ describe('readCommittedSlices', () => {
     expect(numbers).toEqual([]);
     expect(lines).toEqual([expect.stringMatching(/^2 parts are made again: /)]);
   });
-
-  it.each([null, {}, { ...reportOf(1), longestRecordBytes: -1 }, { ...reportOf(1), more: 1 }])(
-    'takes none whose report is %j',
-    async (report) => {
-      await commitPileSets([write(1, report)], layoutOf(), control);
-      const { numbers, lines } = await read();
-      expect(numbers).toEqual([0, 2]);
-      expect(lines).toEqual([expect.stringMatching(/set-000001\.index is damaged: /)]);
-    },
-  );
 
   it.each([
     ['inputs', { sliceCount: 3, inputCount: 2 }],
@@ -208,13 +167,6 @@ describe('readCommittedSlices, of what cannot be read', () => {
     expect(numbers).toEqual([2]);
     expect(lines).toEqual([expect.stringMatching(/^cannot read at byte 0 of .*set-000000\.index: .*made again$/)]);
     expect(listCommittedSlices(directory.path('job'))).toEqual([2]);
-  });
-
-  it('takes back the only one that there is', async () => {
-    rmSync(indexOf(2));
-    fileCalls.replace(unreadable((path) => path === indexOf(0)));
-    expect(await read()).toMatchObject({ numbers: [], lines: [expect.any(String)] });
-    expect(listCommittedSlices(directory.path('job'))).toEqual([]);
   });
 
   it.each(['ENOMEM', 'EACCES', 'ESTALE'])('takes nothing back for what another try may give: %s', async (errno) => {
@@ -270,12 +222,5 @@ describe('removeLeftovers', () => {
     expect(readdirSync(directory.path('disk-0')).toSorted()).toEqual(['notes', ...data]);
     expect(readdirSync(directory.path('disk-1')).toSorted()).toEqual(data);
     expect(existsSync(dataFileOf(1))).toBe(false);
-  });
-
-  it('removes the data of pile sets that were taken back', async () => {
-    truncateSync(indexOf(2), 0);
-    const { slices } = await read();
-    removeLeftovers(layoutOf(), new Set(slices.map(({ result }) => result.pileSet.name)));
-    expect(readdirSync(directory.path('disk-0'))).toHaveLength(2);
   });
 });

@@ -7,12 +7,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UsageError, VerificationError } from '#src/errors.js';
+import { UsageError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-sets/merged-pile.js';
+import { type MergedPile, MergedPileReader, mergePiles } from '#src/pile-sets/merged-pile.js';
 import { dataFilePath, indexFilePath, type PileSetLayout, pileSetFiles } from '#src/pile-sets/pile-layout.js';
-import { MOST_COMPRESSED_BYTES } from '#src/pile-sets/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
@@ -134,22 +133,6 @@ describe('mergePiles and MergedPileReader', () => {
     );
   });
 
-  it('make no file for a pile set that stays in memory', async () => {
-    const pool = await RamPool.open(ownRamPool(2 ** 20), plenty);
-    const [pileSet] = writeSets([[[1, 10]]], layoutOf(1), pool);
-    expect(pileSet).toMatchObject({ diskBytes: 0, dataFiles: [], index: { bytes: expect.anything() } });
-    expect(readdirSync(directory.path())).toEqual(['temp']);
-  });
-
-  it('make a file of the index of an empty pile set, where it has to be one', () => {
-    const layout = { ...layoutOf(1), indexDirectory: directory.path('indexes') };
-    mkdirSync(layout.indexDirectory);
-    const [pileSet] = writeSets([[]], layout, undefined, { indexInFile: true });
-    const path = directory.path('indexes', 'set-0.index');
-    expect(pileSet).toEqual({ name: 'set-0', index: { path }, diskBytes: 0, dataFiles: [] });
-    expect(readPileSetDescription({ path })).toMatchObject({ name: 'set-0', dataFiles: [], report: { ofSet: 0 } });
-  });
-
   it('tell the data files of a pile set, and its index keeps them', () => {
     const layout = layoutOf(2);
     const appends: Append[] = [
@@ -205,14 +188,6 @@ describe('mergePiles and MergedPileReader', () => {
       for (const most of [1, 499, 9_999, 10_000]) {
         expect((await read(merged, most)).equals(Buffer.concat([compressible, random, compressible]))).toBe(true);
       }
-    });
-
-    it('leave the longest as they are', async () => {
-      const long = Buffer.alloc(MOST_COMPRESSED_BYTES + 1, 'long');
-      const [pileSet, merged] = write(long, long.subarray(1));
-      expect(pileSet.diskBytes).toBeGreaterThan(MOST_COMPRESSED_BYTES);
-      expect(pileSet.diskBytes).toBeLessThan(1.1 * MOST_COMPRESSED_BYTES);
-      expect((await read(merged, 2 ** 30)).equals(Buffer.concat([long, long.subarray(1)]))).toBe(true);
     });
 
     it.each(sampled([1, 3_000, 10_000], 3, 1))(
@@ -348,13 +323,6 @@ describe('mergePiles and MergedPileReader', () => {
       }
     });
 
-    it('none in a data file with more behind', async () => {
-      const layout = layoutOf(1);
-      const pileSets = writeSets([appends], layout, undefined);
-      writeFileSync(dataFilePath(layout, 'set-0', 1, 0), 'more', { flag: 'a' });
-      expect((await read(pileSets, layout, 4)).equals(expectedBytes([appends], 4))).toBe(true);
-    });
-
     it('a data file or an index that is gone', async () => {
       const layout = layoutOf(1);
       const pileSets = writeSets([appends], layout, undefined);
@@ -416,42 +384,6 @@ describe('mergePiles and MergedPileReader', () => {
       function failOn(name: string, errno: string): FileCalls['open'] {
         return (path, ...how) => (path.endsWith(name) ? failWith(errno)() : systemFileCalls.open(path, ...how));
       }
-    });
-
-    describe('a receiver that refuses a piece', () => {
-      const refusal = new VerificationError('a record is longer than any');
-      const refusing = (by: 'place' | 'receive'): PileReceiver => {
-        const target = Buffer.alloc(200);
-        let filled = 0;
-        return {
-          place: (byteLength) => {
-            if (by === 'place' && filled > 0) throw refusal;
-            return { target, offset: filled, byteLength: Math.min(30, byteLength) };
-          },
-          receive: (byteLength) => {
-            if (by === 'receive') throw refusal;
-            filled += byteLength;
-          },
-        };
-      };
-
-      it.each(['place', 'receive'] as const)('is right about a good segment, by %s', async (by) => {
-        const layout = layoutOf(1);
-        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
-        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toBe(refusal);
-      });
-
-      it.each(['place', 'receive'] as const)('gives way to the damage of a damaged one, by %s', async (by) => {
-        const layout = layoutOf(1);
-        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
-        const path = dataFilePath(layout, 'set-0', 1, 0);
-        const bytes = readFileSync(path);
-        bytes[99] = 0;
-        writeFileSync(path, bytes);
-        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toThrow(
-          expect.objectContaining({ pileSetName: 'set-0' }),
-        );
-      });
     });
   });
 });

@@ -164,8 +164,6 @@ function reseal(bytes: Buffer): void {
 }
 
 describe('the index of a pile set', () => {
-  const directory = useTestDirectory();
-
   it('reads as it was encoded, segments in the order in which they were written', () => {
     fc.assert(
       fc.property(anyIndex, fc.nat({ max: 12 }), fc.nat({ max: 12 }), (index, a, b) => {
@@ -178,22 +176,9 @@ describe('the index of a pile set', () => {
     );
   });
 
-  it('reads the same from a file', () => {
-    const path = directory.path('set.index');
-    writeFileSync(path, encode(small));
-    expect(readAll({ path }, PILES)).toEqual(answersTo(small));
-    expect(readPileEntries({ path }, 1, 2)).toEqual(entriesOf(small).slice(1, 2));
-  });
-
   it('reads the same when it lies inside a larger buffer', () => {
     const bytes = Buffer.concat([Buffer.alloc(5, 0xff), encode(small), Buffer.alloc(9, 0xff)]);
     expect(readAll({ bytes: bytes.subarray(5, bytes.byteLength - 9) }, PILES)).toEqual(answersTo(small));
-  });
-
-  it('has the tallies of more piles than one read covers', () => {
-    const tallies = Array.from({ length: 10_000 }, (_, i) => ({ records: i, recordBytes: 2 * i, checksum: BigInt(i) }));
-    const many: Written = { tallies, written: small.written, report: null };
-    expect(readPileTotals({ bytes: encode(many) })).toEqual(talliesOf(many));
   });
 
   it('is not made for a name that would leave its directory', () => {
@@ -247,31 +232,6 @@ describe('damage to the index of a pile set', () => {
       const isOfLast = rangeOfLast.some(([from, to]) => from <= at && at < to);
       expect(ofLast, `bit ${bit}`).toEqual(isOfLast ? 'refused' : entries[1]);
     }
-  });
-
-  it('is seen when bytes change to any other ones', () => {
-    const good = encode(small);
-    fc.assert(
-      fc.property(
-        fc.nat({ max: good.byteLength - 1 }),
-        fc.uint8Array({ minLength: 1, maxLength: 4 }),
-        (at, changed) => {
-          const bytes = Buffer.from(good);
-          bytes.set(changed.subarray(0, good.byteLength - at), at);
-          fc.pre(!bytes.equals(good));
-          expect(readAll({ bytes }, PILES)[0]).toBe('refused');
-        },
-      ),
-      { numRuns: atScale(300, 2000) },
-    );
-  });
-
-  it('is seen when entries of piles change places', () => {
-    const bytes = encode({ ...small, written: [] });
-    const a = Buffer.from(bytes.subarray(PILES_AT, PILES_AT + PILE_BYTES));
-    bytes.copyWithin(PILES_AT, PILES_AT + PILE_BYTES, PILES_AT + 2 * PILE_BYTES);
-    a.copy(bytes, PILES_AT + PILE_BYTES);
-    expect(() => readPileEntries({ bytes }, 0, 1)).toThrow('the checksum of its entry of pile 0 is wrong');
   });
 
   it('is seen when it is truncated or longer', () => {
@@ -368,16 +328,6 @@ describe('the readers of indexes, whatever is in them,', () => {
       allocate.mockRestore();
     }
   }
-
-  it('refuse random bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 500 }), fc.boolean(), (random, withMagic) => {
-        const bytes = Buffer.concat([Buffer.from(withMagic ? 'pileset3' : ''), random]);
-        expect(readSparingly(bytes, 1)).toEqual(Array(4).fill('refused'));
-      }),
-      { numRuns: 300 },
-    );
-  });
 
   it('give the right answer or refuse, when bytes of an index changed', () => {
     const change = fc.tuple(fc.nat(), fc.nat({ max: 255 }));

@@ -151,11 +151,6 @@ describe('fitted cuts', () => {
     }
   });
 
-  it('are even where this makes as few shards', async () => {
-    const cut = await cutLengths(new Array<number>(25).fill(100), 1000);
-    expect(cut).toMatchObject({ isEven: true, rounds: [], sizes: [900, 800, 800] });
-  });
-
   it('are measured once more, with more room, when a record that is not long would be alone in a shard', async () => {
     const cuts = { totalBytes: 19_970, roomBytes: 1000, even: undefined, enoughShardBytes: 0 } satisfies CutsToFit;
     const asked: number[] = [];

@@ -56,15 +56,6 @@ describe('planPass2', () => {
       { numRuns: 2000 },
     );
   });
-
-  it('lends nothing to arenas of a fixed size, which are larger only as far as a record needs it', () => {
-    const plan = planMemory(usualNeed, { pass2ArenaBytes: 24 * MIB });
-    const fitLongest = (longest: number) => planPass2(plan, usualNeed.budgetBytes, 0, longest);
-    expect(fitLongest(4000)).toEqual({ workers: 2, arenaBytes: 24 * MIB, spareBytes: 0 });
-    expect(fitLongest(40 * MIB)?.spareBytes).toBe(0);
-    expect(fitLongest(40 * MIB)?.arenaBytes).toBeGreaterThan(40 * MIB);
-    expect(fitLongest(40 * MIB)?.arenaBytes).toBeLessThan(64 * MIB);
-  });
 });
 
 describe('memoryFor', () => {
@@ -109,16 +100,6 @@ describe('memoryFor', () => {
       const needed = advised({ ...usualNeed, workers }, { recordBytes: 500 * MIB, decoderBytes: 0 });
       expect(needed).toBeGreaterThan(500 * MIB);
       expect(needed).toBeLessThan(600 * MIB);
-    }
-  });
-
-  it('counts every thread where none can wait for the others', () => {
-    const long = { recordBytes: 100 * MIB, decoderBytes: 0 };
-    for (const need of [
-      { ...usualNeed, workers: 4, hasStreams: true },
-      { ...usualNeed, workers: 4, reads: 'only' as const },
-    ]) {
-      expect(advised(need, long)).toBeGreaterThan(4 * long.recordBytes);
     }
   });
 });

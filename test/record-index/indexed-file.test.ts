@@ -5,16 +5,9 @@
 
 import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  type IndexOptions,
-  InputError,
-  indexFile,
-  openIndexed,
-  PileshufError,
-  UsageError,
-  VerificationError,
-} from '#src/index.js';
+import { type IndexOptions, InputError, indexFile, openIndexed, UsageError, VerificationError } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
+import { errorOf } from '../fixtures/error-of.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -46,11 +39,7 @@ async function readAll(): Promise<string[]> {
   }
 }
 
-async function failureOf(work: () => Promise<unknown>): Promise<PileshufError> {
-  const error: unknown = await work().catch((thrown: unknown) => thrown);
-  if (error instanceof PileshufError) return error;
-  return expect.fail(`no PileshufError: ${error}`);
-}
+const failureOf = (work: () => Promise<unknown>) => errorOf(work());
 
 describe('an indexed file', () => {
   const calls = useFileCalls();

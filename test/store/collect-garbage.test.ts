@@ -9,12 +9,12 @@ import { collectStore, expireStore, openPileWriter } from '#src/index.js';
 import { type FileOwner, formatOwnerName } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
 import { nameOfManifest } from '#src/store/store-files.js';
-import { encodeManifest, listManifests } from '#src/store/store-manifest.js';
+import { encodeManifest } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { fromCi } from '../fixtures/scale.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { inputsOf, SEED, writeInput, writeInputs } from '../fixtures/written-store.js';
+import { inputsOf, SEED, writeInputs } from '../fixtures/written-store.js';
 
 const directory = useMemoryDirectory();
 const store = () => directory.path('store');
@@ -58,15 +58,6 @@ describe('collectStore', () => {
         message: expect.stringMatching(/no longer has its state 4:/),
       }),
     );
-  });
-
-  it('comes to an end: once more there is nothing to do', async () => {
-    for (const id of ['a', 'b', 'c', 'd']) await writeInput(store(), 'same', [id], { replace: true });
-    expect(await collect(0)).toMatchObject({ pileSets: 3 });
-    const manifests = listManifests(store());
-    expect(await collect(0)).toEqual({ pileSets: 0, bytes: 0, manifests: 0, unowned: NONE });
-    expect(listManifests(store())).toEqual(manifests);
-    expect(manifests).toHaveLength(2);
   });
 
   it.runIf(fromCi)('leaves writers alone that are at work, whatever the grace', async () => {

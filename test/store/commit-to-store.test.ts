@@ -50,18 +50,6 @@ const idsOf = ({ commits }: { commits: readonly { inputIds: readonly string[] }[
   commits.map(({ inputIds }) => inputIds.join());
 
 describe('commitToStore', () => {
-  it('refuses an id that the store has, and says where', async () => {
-    await create();
-    await commit(['a', 'b'], { generation: 'g' });
-    await expect(commit(['c', 'b'])).rejects.toEqual(
-      refusal(
-        'ERR_INPUT_ID_TAKEN',
-        /^the pile store \/.* has an input of the id "b" already, in generation g; give `replace`/,
-      ),
-    );
-    expect(idsOf(readNewestManifest(store()))).toEqual(['a,b']);
-  });
-
   it('replaces whole commits, and refuses to replace a part of one', async () => {
     await create();
     await commit(['a', 'b']);

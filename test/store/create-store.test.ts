@@ -2,7 +2,7 @@
  * Making and opening stores: one of two creators wins, the next creator continues the work of a killed one, and no
  * other directory ever counts as a store.
  */
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { openOrCreateStore, type StoreInSight } from '#src/store/create-store.js';
@@ -47,37 +47,6 @@ describe('openOrCreateStore', () => {
     const modeOf = (name: string) => statSync(directory.path('store', name)).mode & 0o777;
     expect(['.', 'manifests', 'pile-sets'].map(modeOf)).toEqual([0o775, 0o775, 0o775]);
     expect(['store', `manifests/${nameOfManifest(1)}`].map(modeOf)).toEqual([0o664, 0o664]);
-  });
-
-  it.each([
-    [{ seed: '43' }, /^the pile store .* has the seed "42", expected "43"; give the same, or none, .*$/],
-    [{ pileCount: 8 }, /^the pile store .* has a number of piles of 7, expected 8; .*$/],
-  ])('refuses %o of a store that has something else', async (asked, message) => {
-    await create({ seed: '42' });
-    await expect(create(asked)).rejects.toEqual(refusal('ERR_STORE_DIFFERS', message));
-  });
-
-  it('refuses a directory with something else in it, and changes nothing there', async () => {
-    mkdirSync(store());
-    writeFileSync(directory.path('store', 'a.txt'), '');
-    const plan = () => {
-      throw new RangeError('too early');
-    };
-    const foreign = refusal('ERR_STORE', /is no pile store: it holds a\.txt; name an empty/);
-    await expect(create({}, plan)).rejects.toEqual(foreign);
-    expect(readdirSync(store())).toEqual(['a.txt']);
-  });
-
-  it('refuses a file', async () => {
-    writeFileSync(store(), '');
-    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /is not a directory/));
-  });
-
-  it('refuses a store that has lost its settings', async () => {
-    await create();
-    rmSync(directory.path('store', 'store'));
-    writeFileSync(directory.path('store', 'manifests', nameOfManifest(2)), '');
-    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /has lost its file store; restore it/));
   });
 
   it.each(['EPERM', 'ENOTSUP'])(

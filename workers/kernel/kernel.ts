@@ -18,17 +18,52 @@ export const ARENA_START = PAGE_BYTES;
 /** The most bytes of one linear memory: 32-bit addresses, without the last page, so that an end address fits. */
 export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 
-/** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
-export type FlushFunction = (pile: number, byteLength: number) => void;
-
 /** Finds values that the kernel cannot find: the imports of assembly/record-value.ts. */
 export interface ValueFinder {
   find(start: number, end: number): number;
   compare(a: number, endA: number, b: number, endB: number): number;
 }
 
+/** What calls find besides what they return, in global variables of 32 and of 64 bits. */
+type Found32 =
+  | 'blankBytes'
+  | 'endOfKept'
+  | 'endOfOtherValue'
+  | 'gatheredByteLength'
+  | 'hasField'
+  | 'keptRecords'
+  | 'longestDrawn'
+  | 'longestLeftOut'
+  | 'longestRecord'
+  | 'longestTallied'
+  | 'recordWithoutNumber'
+  | 'recordsBefore'
+  | 'recordsSeen'
+  | 'undrawnRecords'
+  | 'valueWithoutNumber'
+  | 'walkedCount'
+  | 'walkedEnd';
+type Found64 =
+  | 'droppedBytes'
+  | 'droppedChecksum'
+  | 'droppedRecords'
+  | 'leftOutBytes'
+  | 'leftOutRecords'
+  | 'measuredByteLength'
+  | 'numbersChecksum'
+  | 'numbersSum'
+  | 'orderChecksum'
+  | 'partsOfSum'
+  | 'talliedBytes'
+  | 'talliedChecksum'
+  | 'undrawnBytes'
+  | 'undrawnParts';
+
 /** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
-export interface KernelFunctions extends FramingFunctions {
+export interface KernelFunctions
+  extends FramingFunctions,
+    Readonly<Record<Found32, WebAssembly.Global<number>>>,
+    Readonly<Record<Found64, WebAssembly.Global<bigint>>> {
   philoxBlock(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number, out: number): void;
   philoxKeys4(
     basePosition: bigint,
@@ -47,8 +82,6 @@ export interface KernelFunctions extends FramingFunctions {
   permuteOffsets(rows: bigint, columns: bigint, tables: number): void;
   drawOffsets(): void;
   writeNumbers(first: bigint, count: number, out: number): number;
-  numbersSum(): bigint;
-  numbersChecksum(): bigint;
   recordHash(start: number, byteLength: number): bigint;
   beginHash(lane: number): void;
   addToHash(lane: number, from: number, to: number): void;
@@ -63,10 +96,7 @@ export interface KernelFunctions extends FramingFunctions {
     keyScale: bigint,
   ): void;
   scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
-  longestRecord(): number;
   weigh(copies: number, chanceOfOneMore: bigint): void;
-  undrawnRecords(): number;
-  undrawnBytes(): bigint;
   fieldPlace(): number;
   undrawnField(
     delimiterBytes: number,
@@ -76,18 +106,12 @@ export interface KernelFunctions extends FramingFunctions {
     basePosition: bigint,
     inputKey: bigint,
   ): bigint;
-  undrawnParts(): bigint;
-  longestDrawn(): number;
   dropRecent(table: number): void;
-  droppedRecords(): bigint;
-  droppedBytes(): bigint;
-  droppedChecksum(): bigint;
   keyByContent(isOn: boolean): void;
   equalByBytes(): void;
   equalByValue(): void;
   recordWithoutValue(): number;
   dropBlank(table: number, count: number, delimiterBytes: number): number;
-  blankBytes(): number;
   isBlank(start: number, end: number, delimiterBytes: number): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
@@ -96,14 +120,9 @@ export interface KernelFunctions extends FramingFunctions {
   keyOfRecord(mark: number, position: bigint, inputKey: bigint): bigint;
   takeKeptCount(): number;
   sumOfField(table: number, count: number): bigint;
-  partsOfSum(): bigint;
-  recordWithoutNumber(): number;
-  valueWithoutNumber(): number;
-  endOfOtherValue(): number;
   seekField(path: number, delimiterBytes: number): void;
   isBroken(start: number, end: number): number;
   fieldHash(start: number, end: number): bigint;
-  hasField(): number;
   splitByNone(): void;
   splitsPlace(): number;
   splitByValue(boundCount: number, key: bigint): void;
@@ -114,9 +133,6 @@ export interface KernelFunctions extends FramingFunctions {
   compareValues(selector: number, a: number, endA: number, b: number, endB: number): number;
   missingRecordOf(selector: number): number;
   missingRecord(): number;
-  leftOutRecords(): bigint;
-  leftOutBytes(): bigint;
-  longestLeftOut(): number;
   rescatterStored(from: number, to: number): number;
   prepareOrder(
     counts: number,
@@ -130,8 +146,6 @@ export interface KernelFunctions extends FramingFunctions {
     tiesByBytes: boolean,
   ): void;
   walkStored(from: number, to: number): number;
-  walkedCount(): number;
-  walkedEnd(): number;
   orderWalked(): void;
   orderDistinct(): number;
   compactStored(from: number, to: number): number;
@@ -145,26 +159,16 @@ export interface KernelFunctions extends FramingFunctions {
     ends: number,
     base: number,
   ): number;
-  gatheredByteLength(): number;
-  orderChecksum(): bigint;
   recordAddress(index: number): number;
   recordByteLength(index: number): number;
   hashInPlace(index: number, endIndex: number): void;
   drawRanks(drawKey: bigint, firstPlace: bigint, count: number, records: bigint, out: number): void;
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number;
-  measuredByteLength(): bigint;
   mixKeys(from: number, to: number, pile: number, pileCount: number, epochKey: bigint): number;
   beginKeeping(target: number): void;
   keepRange(from: number, to: number, keyScale: bigint, range: number, rangeCount: number): number;
-  endOfKept(): number;
-  keptRecords(): number;
-  recordsBefore(): number;
-  recordsSeen(): number;
   keyTally(key0: bigint, key1: bigint, step0: bigint, step1: bigint): void;
   tallyRecords(table: number, count: number, slots: number): void;
-  talliedBytes(): bigint;
-  talliedChecksum(): bigint;
-  longestTallied(): number;
   selectRecords(table: number, count: number, wanted: number, out: number): number;
 }
 
@@ -204,8 +208,8 @@ export class Kernel {
   /** The whole linear memory, a new object after it grows: never keep it across `ensureArena`. */
   bytes: Uint8Array;
   view: DataView;
-  /** Writes the full buffers of `scatterRecords` and `rescatterStored`. */
-  flush: FlushFunction = () => {
+  /** Writes the first `byteLength` bytes of a full buffer of `scatterRecords` or `rescatterStored`. */
+  flush: (pile: number, byteLength: number) => void = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
   /** By the address of their selector. */
@@ -237,9 +241,9 @@ export class Kernel {
   get dropped(): PileTally {
     const { wasm } = this;
     return {
-      records: Number(wasm.droppedRecords()),
-      recordBytes: Number(wasm.droppedBytes()),
-      checksum: BigInt.asUintN(64, wasm.droppedChecksum()),
+      records: Number(wasm.droppedRecords.value),
+      recordBytes: Number(wasm.droppedBytes.value),
+      checksum: BigInt.asUintN(64, wasm.droppedChecksum.value),
     };
   }
 

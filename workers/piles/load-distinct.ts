@@ -108,15 +108,15 @@ class Reduction {
       return true;
     }
     // The walk has stopped at the first record that it did not take.
-    this.#walked = wasm.walkedEnd() >>> 0;
-    if (wasm.walkedCount() >>> 0 === this.#capacity) return false;
+    this.#walked = wasm.walkedEnd.value >>> 0;
+    if (wasm.walkedCount.value >>> 0 === this.#capacity) return false;
     throw foreignRecord(this.#load.merged);
   }
 
   #reduce(): void {
     const { start } = this.#load.room;
     const { wasm, bytes } = this.#kernel;
-    const count = wasm.walkedCount() >>> 0;
+    const count = wasm.walkedCount.value >>> 0;
     const kept = wasm.orderDistinct() >>> 0;
     const keptEnd = wasm.compactStored(start, this.#walked) >>> 0;
     const wonBytes = this.#walked - keptEnd;

@@ -36,6 +36,9 @@ import { foreignRecord, orderTables } from './order-tables.js';
 import { prepareEquality } from './prepare-keys.js';
 import { ScatterArena } from './scatter-arena.js';
 
+/** For records that may begin anywhere. */
+export const NO_LIMIT = (1n << 63n) - 1n;
+
 /** Called with the number of ordered records, and with what was dropped of the same stored records. */
 export type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
 
@@ -105,13 +108,7 @@ export class PileOrderer {
   constructor(parts: OrdererParts) {
     this.#parts = parts;
     const layout = new ArenaLayout();
-    const { outputBytes } = parts.job;
-    const takeBuffer = () => layout.take(outputBytes + SLACK_BYTES, 4096);
-    this.sinkBuffer = {
-      addresses: [takeBuffer(), ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer)],
-      capacityBytes: outputBytes,
-      memory: () => this.bytes,
-    };
+    this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
     prepareEquality(this.kernel, parts.job.uniqueBy);
   }
@@ -140,7 +137,7 @@ export class PileOrderer {
   }
 
   get gatheredBytes(): number {
-    return this.#wasm.gatheredByteLength() >>> 0;
+    return this.#wasm.gatheredByteLength.value >>> 0;
   }
 
   /** For a record that is too long to be gathered. */
@@ -159,7 +156,7 @@ export class PileOrderer {
 
   /** Sums the records that were gathered or hashed since they were put in order. */
   get checksum(): bigint {
-    return this.#wasm.orderChecksum();
+    return this.#wasm.orderChecksum.value;
   }
 
   /** As the kernel's `measureUpTo`. */
@@ -168,7 +165,7 @@ export class PileOrderer {
   }
 
   get measuredBytes(): number {
-    return Number(this.#wasm.measuredByteLength());
+    return Number(this.#wasm.measuredByteLength.value);
   }
 
   get kernel(): Kernel {
@@ -246,7 +243,7 @@ export class PileOrderer {
         if (walked === 0) throw foreignRecord(merged);
       },
     });
-    requireRecords(merged, wasm.walkedCount() >>> 0, filled - walked);
+    requireRecords(merged, wasm.walkedCount.value >>> 0, filled - walked);
     return true;
   }
 
@@ -328,6 +325,16 @@ export class PileOrderer {
     const tightBytes = Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES);
     return { count: Math.max(2, affordable), bufferBytes: tightBytes, isTight: true };
   }
+}
+
+/** The buffers of a sink, which the task fills in turn. */
+export function outputBuffers(layout: ArenaLayout, { kernel }: Arena, outputBytes: number): SinkBuffer {
+  const takeBuffer = () => layout.take(outputBytes + SLACK_BYTES, 4096);
+  return {
+    addresses: [takeBuffer(), ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer)],
+    capacityBytes: outputBytes,
+    memory: () => kernel.bytes,
+  };
 }
 
 function requireRecords({ pile, records }: MergedPile, found: number, strayBytes: number): void {

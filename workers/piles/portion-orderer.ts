@@ -90,8 +90,8 @@ export class PortionOrderer {
         walked = this.#walk(merged, walked, end);
       },
     });
-    if (walked !== filled || this.#wasm.walkedCount() >>> 0 !== records) {
-      throw miscounted(merged, this.#wasm.walkedCount() >>> 0, filled - walked);
+    if (walked !== filled || this.#wasm.walkedCount.value >>> 0 !== records) {
+      throw miscounted(merged, this.#wasm.walkedCount.value >>> 0, filled - walked);
     }
     this.#wasm.orderWalked();
     return { records, recordsBefore: 0, storedBytes };
@@ -116,19 +116,19 @@ export class PortionOrderer {
         filled += byteLength;
         const end = epochKey === undefined ? filled : this.#mix(merged, seen, filled, epochKey);
         const next = wasm.keepRange(seen, end, scale, portion.range, portion.rangeCount) >>> 0;
-        seen = wasm.endOfKept() >>> 0;
+        seen = wasm.endOfKept.value >>> 0;
         arena.kernel.bytes.copyWithin(seen, next, filled);
         filled = seen + filled - next;
       },
     });
-    if (seen !== filled || wasm.recordsSeen() >>> 0 !== merged.records) {
-      throw miscounted(merged, wasm.recordsSeen() >>> 0, filled - seen);
+    if (seen !== filled || wasm.recordsSeen.value >>> 0 !== merged.records) {
+      throw miscounted(merged, wasm.recordsSeen.value >>> 0, filled - seen);
     }
-    const records = wasm.keptRecords() >>> 0;
+    const records = wasm.keptRecords.value >>> 0;
     this.#prepare(merged, records, filled, this.#placeOf(merged, portion));
     this.#walk(merged, this.#stored, filled);
     wasm.orderWalked();
-    return { records, recordsBefore: wasm.recordsBefore() >>> 0, storedBytes: filled - this.#stored };
+    return { records, recordsBefore: wasm.recordsBefore.value >>> 0, storedBytes: filled - this.#stored };
   }
 
   #mix(merged: MergedPile, from: number, to: number, epochKey: bigint): number {
@@ -185,7 +185,7 @@ export class PortionOrderer {
       const ends = this.#ends + ((END_BYTES * done) % WORD_BYTES);
       const copied = wasm.gatherEvery(next, step, wanted, to, COPY_BYTES, ends, byteLength) >>> 0;
       if (copied > 0) {
-        const gathered = wasm.gatheredByteLength() >>> 0;
+        const gathered = wasm.gatheredByteLength.value >>> 0;
         copyTo(bytes.subarray(to, to + gathered), endsFrom(ends, copied), byteLength, done);
         byteLength += gathered;
         done += copied;
@@ -204,7 +204,7 @@ export class PortionOrderer {
   }
 
   get checksum(): bigint {
-    return BigInt.asUintN(64, this.#wasm.orderChecksum());
+    return BigInt.asUintN(64, this.#wasm.orderChecksum.value);
   }
 }
 

@@ -47,7 +47,7 @@ export class RecordScatterer {
   }
 
   get longestRecordBytes(): number {
-    return this.#kernel.wasm.longestRecord() >>> 0;
+    return this.#kernel.wasm.longestRecord.value >>> 0;
   }
 
   /** Refuses values that only programs without types can pass. */

@@ -18,8 +18,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { SplitValues, ValueRule } from '../settings.js';
-import type { HeadLimit } from './head-limit.js';
-import { HeadFilter, HISTOGRAM_BYTES } from './head-limit.js';
+import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
 export interface ScatterSizes {
@@ -87,7 +86,7 @@ export class ScatterArena implements RecordTaker {
   }
 
   get longestRecordBytes(): number {
-    return this.kernel.wasm.longestRecord() >>> 0;
+    return this.kernel.wasm.longestRecord.value >>> 0;
   }
 
   get kernel(): Kernel {
@@ -99,7 +98,7 @@ export class ScatterArena implements RecordTaker {
     wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
     if (this.#headFilter === undefined) return this.longestRecordBytes;
     this.#headFilter.scattered();
-    return Math.max(this.longestRecordBytes, wasm.longestLeftOut() >>> 0);
+    return Math.max(this.longestRecordBytes, wasm.longestLeftOut.value >>> 0);
   }
 
   /** What it dropped so far, because an equal record is in its buffers. */
@@ -115,7 +114,7 @@ export class ScatterArena implements RecordTaker {
     }
     if (this.#headFilter === undefined) return undefined;
     const { wasm } = this.#arena.kernel;
-    return { records: Number(wasm.leftOutRecords()), bytes: Number(wasm.leftOutBytes()) };
+    return { records: Number(wasm.leftOutRecords.value), bytes: Number(wasm.leftOutBytes.value) };
   }
 
   /** @param report any JSON value, which the index keeps for the job. */

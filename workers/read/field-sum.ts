@@ -29,7 +29,7 @@ export function sumOfField(
 ): bigint {
   wasm.seekField(pathAt, delimiterBytes);
   const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
-  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum());
+  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum.value);
 }
 
 /**
@@ -47,15 +47,15 @@ export function undrawnSumOf(
     64,
     wasm.undrawnField(delimiterBytes, table, count, base, BigInt(basePosition), inputKey),
   );
-  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.undrawnParts());
+  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.undrawnParts.value);
 }
 
 /** Undefined: all records of the last sum had a number. */
 export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumber | undefined {
-  const address = wasm.recordWithoutNumber() >>> 0;
+  const address = wasm.recordWithoutNumber.value >>> 0;
   if (address === 0) return undefined;
-  const value = wasm.valueWithoutNumber() >>> 0;
-  return { address, value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.endOfOtherValue() >>> 0)) };
+  const value = wasm.valueWithoutNumber.value >>> 0;
+  return { address, value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.endOfOtherValue.value >>> 0)) };
 }
 
 export function fractionOfParts(parts: bigint): Fraction {

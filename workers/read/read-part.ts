@@ -9,31 +9,41 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
 import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
+import { framingOf } from '../../src/formats/framing-table.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { type JobControl, UncountedControl } from '../../src/job-control.js';
-import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
-import { Arena, ArenaLayout } from '../arena.js';
-import type { Kernel } from '../kernel/kernel.js';
+import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
+import { ReadArena } from './read-arena.js';
 import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
 import { readList } from './read-list.js';
 import { readStream } from './read-stream.js';
-import { ReadWindow } from './read-window.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
 /** Bytes read at a time after a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 
-/** @param framing undefined: the part is a stream whose header gives the framing. */
+export async function readParts(
+  parts: readonly InputPart[],
+  taker: RecordTaker,
+  thread: ReadState,
+  job: ReadSettings,
+): Promise<readonly PartReport[]> {
+  const reports: PartReport[] = [];
+  for (const part of parts) reports.push(await readPart(part, taker, thread, job));
+  return reports;
+}
+
 export async function readPart(
   part: InputPart,
-  framing: Framing | undefined,
   taker: RecordTaker,
   thread: ReadState,
   job: ReadSettings,
 ): Promise<PartReport> {
+  // Only the header of a stream may declare the framing.
+  const framing = job.framing && framingOf(job.framing);
   const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
   if (part.kind === 'list') return readList(part, framing, openReader, thread);
@@ -115,20 +125,12 @@ function endsEarly(input: RegularInput, position: number, end: number): InputErr
 
 const WINDOW_BYTES = 2 ** 20;
 
-export class RecordDropper implements RecordTaker {
-  readonly kernel: Kernel;
-  readonly window: ReadWindow;
-  readonly table: number;
-
+class RecordDropper extends ReadArena {
   constructor(control: JobControl, { maxRecordBytes }: ReadSettings) {
     const arena = new Arena(control);
-    const layout = new ArenaLayout();
-    this.kernel = arena.kernel;
-    this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    const start = layout.take(0, 4096);
     // The job has failed: this is beyond its budget.
-    arena.allow(start + 2 * WINDOW_BYTES);
-    this.window = new ReadWindow(arena, start, WINDOW_BYTES, maxRecordBytes);
+    arena.allow(4 * WINDOW_BYTES);
+    super(arena, { readBytes: WINDOW_BYTES, maxRecordBytes });
   }
 
   take(): number {

@@ -3,8 +3,6 @@
  * passes them to a taker, and keeps account of the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
-import { markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/byte-order-mark.js';
-import { withColumnNumber } from '../../src/formats/column-names.js';
 import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
@@ -13,8 +11,8 @@ import {
   type FramingKernel,
   type RecordScanner,
 } from '../../src/formats/framing.js';
-import type { FoundHeader, Header } from '../../src/formats/header.js';
-import { lackOf, type Selector } from '../../src/formats/selector.js';
+import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
+import { lackOf, type Selector, withColumnNumber } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -393,7 +391,7 @@ export class RecordReader implements FramingKernel {
     const { wasm } = this.#taker.kernel;
     const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
     this.#blank.records += count - kept;
-    this.#blank.bytes += wasm.blankBytes() >>> 0;
+    this.#blank.bytes += wasm.blankBytes.value >>> 0;
     return kept;
   }
 
@@ -437,15 +435,15 @@ export class RecordReader implements FramingKernel {
     }
     if (weight === undefined) return longest;
     this.#weighed.records += count;
-    this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
-    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());
+    this.#weighed.undrawnRecords += wasm.undrawnRecords.value >>> 0;
+    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes.value);
     const { weighedField } = this.#job;
     if (weighedField !== undefined && weight.chance > 0n) {
       const { kernel, table } = this.#taker;
       const endBytes = this.#framing.delimiterBytes ?? 0;
       this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
     }
-    return Math.max(longest, wasm.longestDrawn() >>> 0);
+    return Math.max(longest, wasm.longestDrawn.value >>> 0);
   }
 
   /** A job has one selector at most. */

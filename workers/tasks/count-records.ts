@@ -3,19 +3,16 @@
  * may depend on that; and where keys come from ordinals, those of a part depend on how many records are before it.
  */
 import { InputError } from '../../src/errors.js';
+import { isJson } from '../../src/formats/first-look.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import { isJson } from '../../src/formats/json-lines.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import { UncountedControl } from '../../src/job-control.js';
-import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
-import { type Arena, ArenaLayout } from '../arena.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Arena } from '../arena.js';
 import { recordWithoutNumber, sumOfField } from '../read/field-sum.js';
+import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';
-import { ReadWindow } from '../read/read-window.js';
-import type { RecordTaker } from '../read/record-reader.js';
 import { whyUnfit } from '../read/unfit-record.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
@@ -39,49 +36,30 @@ export interface CountedRecords {
 export async function countRecords({ job, parts, field, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
   const state = readStateOf(job);
   const thread = isPreparation ? { ...state, control: new UncountedControl(job.control) } : state;
-  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
   const coverage: Coverage[] = [];
   const sums: bigint[] = [];
   let records = 0;
   for (const part of parts) {
-    const counter = new RecordCounter(state.arena, job, part.path, framing?.delimiterBytes ?? 0, field);
-    coverage.push((await readPart(part, framing, counter, thread, job)).coverage);
+    const counter = new RecordCounter(state.arena, job, part.path, field);
+    coverage.push((await readPart(part, counter, thread, job)).coverage);
     sums.push(counter.sum);
     records += counter.records;
   }
   return { records, coverage, sums };
 }
 
-class RecordCounter implements RecordTaker {
-  readonly window: ReadWindow;
-  readonly table: number;
+class RecordCounter extends ReadArena {
   records = 0;
   sum = 0n;
-  readonly #arena: Arena;
   readonly #inputPath: string;
   readonly #delimiterBytes: number;
   readonly #field: NumberField | undefined;
-  readonly #fieldPath: number;
 
-  constructor(
-    arena: Arena,
-    { readBytes, maxRecordBytes }: ReadSettings,
-    inputPath: string,
-    delimiterBytes: number,
-    field: NumberField | undefined,
-  ) {
-    this.#arena = arena;
+  constructor(arena: Arena, job: ReadSettings, inputPath: string, field: NumberField | undefined) {
+    super(arena, job, field?.path.byteLength);
     this.#inputPath = inputPath;
-    this.#delimiterBytes = delimiterBytes;
+    this.#delimiterBytes = (job.framing && framingOf(job.framing).delimiterBytes) ?? 0;
     this.#field = field;
-    const layout = new ArenaLayout();
-    this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    this.#fieldPath = layout.take(field?.path.byteLength ?? 0);
-    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
-  }
-
-  get kernel(): Kernel {
-    return this.#arena.kernel;
   }
 
   /** Pass 1 refuses records that are too long. */
@@ -94,8 +72,8 @@ class RecordCounter implements RecordTaker {
   /** @param offset decoded position minus address. */
   #addUp({ name, path }: NumberField, count: number, offset: number): void {
     const { kernel } = this;
-    kernel.bytes.set(path, this.#fieldPath);
-    this.sum += sumOfField(kernel, this.#fieldPath, this.#delimiterBytes, this.table, count);
+    kernel.bytes.set(path, this.own);
+    this.sum += sumOfField(kernel, this.own, this.#delimiterBytes, this.table, count);
     const without = recordWithoutNumber(kernel);
     if (without === undefined) return;
     const { address, value } = without;

@@ -3,20 +3,19 @@
  * Records are told apart by their SHA-256, so no two of them are mistaken for one.
  */
 import { createHash } from 'node:crypto';
-import { framingOf } from '../../src/formats/framing-table.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
-import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
+import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { MOST_PLACES, WANTED_BYTES } from '../../src/plan/tally.js';
-import { type Arena, ArenaLayout } from '../arena.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Arena } from '../arena.js';
+import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';
-import { ReadWindow } from '../read/read-window.js';
-import type { RecordTaker } from '../read/record-reader.js';
 import { readStateOf } from '../thread-state.js';
 import type { ComparisonSettings } from './tally-records.js';
 
 /** Excerpts are for messages. */
 const EXCERPT_BYTES = 120;
+/** Places in the boundary table. */
+const SELECTED_BYTES = 4 * (BOUNDARY_COUNT + 1);
 
 export interface FindTask {
   readonly job: ComparisonSettings;
@@ -44,7 +43,6 @@ export interface FoundRecords {
 
 export async function findRecords({ job, parts, wanted }: FindTask): Promise<readonly FoundRecords[]> {
   const thread = readStateOf(job);
-  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
   const found = new Map<string, FoundRecords & { count: number; readonly places: FoundPlace[] }>();
   for (const part of parts) {
     const { inputOrdinal } = part;
@@ -60,44 +58,32 @@ export async function findRecords({ job, parts, wanted }: FindTask): Promise<rea
       known.count += 1;
       if (known.places.length < MOST_PLACES) known.places.push({ inputOrdinal, position });
     };
-    await readPart(part, framing, new WantedRecords(thread.arena, job, wanted, add), thread, job);
+    await readPart(part, new WantedRecords(thread.arena, job, wanted, add), thread, job);
   }
   return [...found.values()];
 }
 
-class WantedRecords implements RecordTaker {
-  readonly window: ReadWindow;
-  readonly table: number;
-  readonly #wanted: number;
+class WantedRecords extends ReadArena {
   readonly #selected: number;
-  readonly #arena: Arena;
   readonly #add: (bytes: Uint8Array, position: number) => void;
 
   constructor(
     arena: Arena,
-    { readBytes, maxRecordBytes, drawnKeys }: ComparisonSettings,
+    job: ComparisonSettings,
     wanted: Uint8Array,
     add: (bytes: Uint8Array, position: number) => void,
   ) {
-    this.#arena = arena;
+    super(arena, job, WANTED_BYTES + SELECTED_BYTES);
+    this.#selected = this.own + WANTED_BYTES;
     this.#add = add;
-    const layout = new ArenaLayout();
-    this.#wanted = layout.take(WANTED_BYTES);
-    this.#selected = layout.take(4 * (BOUNDARY_COUNT + 1));
-    this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
-    this.kernel.bytes.set(wanted, this.#wanted);
-    this.kernel.wasm.keyTally(...drawnKeys);
-  }
-
-  get kernel(): Kernel {
-    return this.#arena.kernel;
+    this.kernel.bytes.set(wanted, this.own);
+    this.kernel.wasm.keyTally(...job.drawnKeys);
   }
 
   /** The first pass has refused records that are too long. */
   take(count: number, base: number, basePosition: number): number {
     const { wasm, view, bytes } = this.kernel;
-    const selected = wasm.selectRecords(this.table, count, this.#wanted, this.#selected) >>> 0;
+    const selected = wasm.selectRecords(this.table, count, this.own, this.#selected) >>> 0;
     for (let i = 0; i < selected; i++) {
       const mark = this.table + 8 * view.getUint32(this.#selected + 4 * i, true);
       const start = view.getUint32(mark, true);

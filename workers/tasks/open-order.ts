@@ -20,7 +20,7 @@ interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher'> {
 }
 
 /** @param settle waits for the writes under way. */
-export async function openOrder(task: PilesTask, settle: () => Promise<void>): Promise<OpenOrder> {
+export async function openOrder(task: PilesTask, settle = async () => {}): Promise<OpenOrder> {
   const { job, pileSets, attemptName, longestRecordBytes } = task;
   const { control, outputHasher, ramPool, arena, hasher, compressor } = pileStateOf(job);
   const order = new PileOrderer({

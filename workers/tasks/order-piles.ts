@@ -1,12 +1,11 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
-import { copySharedBytes } from '../../src/io/shared-bytes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/pile-sets/pile-totals.js';
-import type { PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
+import { copySharedBytes, type PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
-import type { PileOrderer } from '../piles/pile-orderer.js';
+import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { orderedSlabsOf } from '../thread-state.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -17,11 +16,9 @@ export interface OrderPilesTask extends PilesTask {
   readonly slab: number;
 }
 
-const NO_LIMIT = (1n << 63n) - 1n;
-
 export async function orderPiles(task: OrderPilesTask): Promise<void> {
   const { job, range, expected, memory, slab } = task;
-  const { order, control } = await openOrder(task, async () => {});
+  const { order, control } = await openOrder(task);
   const slabs = await orderedSlabsOf(job, memory);
   const { starts, bytes } = viewOrdered(slabs[slab], sumTotals(expected).records);
   let record = 0;

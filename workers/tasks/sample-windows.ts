@@ -2,15 +2,11 @@
  * A task of `pileshuf check-shuffled`: reads windows of neighbouring records from a part of an input, and describes each
  * record in a few numbers.
  */
-import { framingOf } from '../../src/formats/framing-table.js';
 import type { FieldPath } from '../../src/formats/selector.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
-import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
-import { type Arena, ArenaLayout } from '../arena.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Arena } from '../arena.js';
+import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';
-import { ReadWindow } from '../read/read-window.js';
-import type { RecordTaker } from '../read/record-reader.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
@@ -62,10 +58,9 @@ class EnoughRecords extends Error {}
 export async function sampleWindows(task: WindowTask): Promise<SampledWindows> {
   const { job, part } = task;
   const thread = readStateOf(job);
-  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
   const taker = new WindowTaker(thread.arena, task);
   try {
-    await readPart(part, framing, taker, thread, job);
+    await readPart(part, taker, thread, job);
   } catch (error) {
     if (!(error instanceof EnoughRecords)) throw error;
   }
@@ -73,25 +68,15 @@ export async function sampleWindows(task: WindowTask): Promise<SampledWindows> {
   return { windows, records, bytes };
 }
 
-class WindowTaker implements RecordTaker {
-  readonly window: ReadWindow;
-  readonly table: number;
+class WindowTaker extends ReadArena {
   readonly windows: DescribedRecord[][] = [];
   records = 0;
   bytes = 0;
-  readonly #arena: Arena;
   readonly #task: WindowTask;
 
   constructor(arena: Arena, task: WindowTask) {
-    this.#arena = arena;
+    super(arena, task.job);
     this.#task = task;
-    const layout = new ArenaLayout();
-    this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    this.window = new ReadWindow(arena, layout.take(0, 4096), task.job.readBytes, task.job.maxRecordBytes);
-  }
-
-  get kernel(): Kernel {
-    return this.#arena.kernel;
   }
 
   take(count: number): number {

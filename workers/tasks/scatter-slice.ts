@@ -1,14 +1,13 @@
 /** A task of the scatter pass: makes one pile set from one slice. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import type { RaisedDoubt } from '../../src/inputs/beginnings.js';
-import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
+import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { HeadLimit } from '../piles/head-limit.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
-import { readPart } from '../read/read-part.js';
+import { readParts } from '../read/read-part.js';
 import type { ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
 
@@ -59,19 +58,12 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
 }
 
 async function readSlice({ job, parts }: ScatterTask, scatterArena: ScatterArena): Promise<SliceReading> {
-  const thread = readStateOf(job);
-  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
-  const coverage: Coverage[] = [];
+  const reports = await readParts(parts, scatterArena, readStateOf(job), job);
   const decoders: Record<string, number> = {};
   const doubts: RaisedDoubt[] = [];
-  let streamHeader: Header | undefined;
-  for (const part of parts) {
-    const read = await readPart(part, framing, scatterArena, thread, job);
-    coverage.push(read.coverage);
-    streamHeader = read.header;
-    const { decoder, doubt } = read;
-    if (doubt !== undefined) doubts.push({ inputOrdinal: part.inputOrdinal, doubt });
+  for (const { coverage, decoder, doubt } of reports) {
+    if (doubt !== undefined) doubts.push({ inputOrdinal: coverage.inputOrdinal, doubt });
     if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
   }
-  return { coverage, streamHeader, decoders, doubts };
+  return { coverage: reports.map(({ coverage }) => coverage), streamHeader: reports.at(-1)?.header, decoders, doubts };
 }

@@ -3,10 +3,10 @@ import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { OUTPUT_BUFFER_COUNT, SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel-hasher.js';
 import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';
+import { outputBuffers } from '../piles/pile-orderer.js';
 import type { TaskSettings } from '../settings.js';
 import { orderedSlabsOf, threadStateOf } from '../thread-state.js';
 
@@ -29,16 +29,11 @@ export interface DrawsResult {
 export async function writeDraws({ job, key, ordered, first, count, target, start }: DrawsTask): Promise<DrawsResult> {
   const { control, arena, outputHasher } = threadStateOf(job);
   const layout = new ArenaLayout();
-  const takeBuffer = () => layout.take(job.outputBytes + SLACK_BYTES, 4096);
-  const addresses: [number, ...number[]] = [
-    takeBuffer(),
-    ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer),
-  ];
+  const buffer = outputBuffers(layout, arena, job.outputBytes);
   const ranksAt = layout.take(DRAW_BYTES);
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
   const { kernel } = arena;
   const drawn = new DrawnRecords(arena, ranksAt, key, await orderedSlabsOf(job, ordered.memory), ordered.records);
-  const buffer = { addresses, capacityBytes: job.outputBytes, memory: () => kernel.bytes };
   const sink = openSink(target, start, undefined, buffer, control, undefined);
   let bytes = 0;
   const write = async (): Promise<DrawsResult> => {

@@ -20,7 +20,7 @@ import {
 } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
-import type { PileOrderer } from '../piles/pile-orderer.js';
+import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -115,9 +115,6 @@ interface PileLimit {
   readonly pile: number;
   readonly byte: number;
 }
-
-/** For records that may begin anywhere. */
-const NO_LIMIT = (1n << 63n) - 1n;
 
 /** Cuts shards where the sink says. Refuses a pile before more bytes are written than it holds. */
 async function emit(

@@ -20,20 +20,18 @@ export const command: CommandDefinition<'append'> = {
     ['[inputs...]', 'files, directories, quoted globs, or - for standard input'],
   ],
   notes,
-  async run({ operands, values, reporter, signal, tuning }) {
+  async run({ operands, values, reporter, talk, tuning }) {
     const [store = '', ...named] = operands;
-    const { inputLists = [], inputIds, progress: _, quiet: __, ...options } = values;
+    const { inputLists = [], inputIds, ...options } = values;
     const typed = chooseInputs(named, inputLists);
     hintAtTerminal(typed, inputLists, reporter.hint);
     const report = await appendToStore(
       store,
       {
         ...options,
-        inputs: await resolveInputs(typed, inputLists, signal),
-        inputIds: await resolveInputIds(inputIds, signal),
-        signal,
-        onProgress: reporter.progress,
-        onWarning: reporter.warning,
+        inputs: await resolveInputs(typed, inputLists, talk.signal),
+        inputIds: await resolveInputIds(inputIds, talk.signal),
+        ...talk,
       },
       tuning,
     );

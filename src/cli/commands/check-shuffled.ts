@@ -23,20 +23,10 @@ export const command: CommandDefinition<'check-shuffled'> = {
   name: 'check-shuffled',
   operands: [['<files...>', 'files, directories or quoted globs, in their order']],
   notes,
-  async run({ operands, values, reporter, signal, tuning }) {
-    const { json: _, progress: __, quiet: ___, ...options } = values;
-    const report = await checkShuffled(
-      {
-        ...options,
-        inputs: chooseInputs(operands, []),
-        signal,
-        onProgress: reporter.progress,
-        onWarning: reporter.warning,
-      },
-      tuning,
-    );
+  async run({ operands, values, display, reporter, talk, tuning }) {
+    const report = await checkShuffled({ ...values, inputs: chooseInputs(operands, []), ...talk }, tuning);
     reporter.close();
-    await printReport(report, describe(report), values);
+    await printReport(report, describe(report), display);
     if (isOrdered(report.verdict)) throw new VerificationError(`the records are ${WORDS[report.verdict]}`);
   },
 };

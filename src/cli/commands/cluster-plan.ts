@@ -27,13 +27,11 @@ export const command: CommandDefinition<'cluster plan'> = {
   name: 'cluster plan',
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
-  async run({ operands, values, given, reporter, signal, tuning }) {
-    const { json: _, progress: __, quiet: ___, ...job } = values;
-    const words = { operands, values: job, given };
-    const options = await readJob(words, { signal, onWarning: reporter.warning });
+  async run({ operands, values, display, reporter, talk, tuning }) {
+    const options = await readJob({ operands, values }, talk);
     const report = await planCluster(options, tuning);
     reporter.close();
-    await printReport(report, describePlan(report), values).catch((error: unknown) => {
+    await printReport(report, describePlan(report), display).catch((error: unknown) => {
       if (!(error instanceof SystemError)) throw error;
       throw new SystemError(
         'ERR_IO',

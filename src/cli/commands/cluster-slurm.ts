@@ -1,4 +1,4 @@
-import { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from '../../cluster/slurm-follow.js';
+import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
 import { UsageError } from '../../errors.js';
@@ -33,14 +33,13 @@ export const command: CommandDefinition<'cluster slurm'> = {
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
   async run(call) {
-    const { values, reporter, signal } = call;
-    const talk = { signal, onWarning: reporter.warning };
+    const { values, reporter, talk } = call;
     if (values.dryRun === true) return printDryRun(call);
-    const submission = values.dependency === undefined ? await submitNow(call) : await submitLater(call, talk);
+    const submission = values.dependency === undefined ? await submitNow(call) : await submitLater(call);
     if (submission === undefined) return reporter.close();
     const isDone = submission.jobs.length === 0 && values.dependency === undefined;
     if (values.wait !== true || isDone) return reporter.close();
-    const outcome = await followSlurm(submission, { ...talk, onProgress: reporter.progress });
+    const outcome = await followSlurm(submission, talk);
     reporter.done(describeOutcome(outcome), outcome);
   },
 };
@@ -48,11 +47,11 @@ export const command: CommandDefinition<'cluster slurm'> = {
 async function submitNow(call: Call): Promise<SlurmSubmission> {
   const { resume } = call.values;
   const submission = await (resume === true ? resumeOnSlurm(resumeOptionsOf(call)) : submitNew(call));
-  await printReport(submission, describeSubmission(submission), call.values);
+  await printReport(submission, describeSubmission(submission), call.display);
   return submission;
 }
 
-async function submitLater(call: Call, talk: SlurmFollowOptions): Promise<SlurmSubmission | undefined> {
+async function submitLater(call: Call): Promise<SlurmSubmission | undefined> {
   const job = await submitLaterToSlurm(...planJobOf(call));
   const { jobDir, id, log } = job;
   const lines = [
@@ -60,10 +59,10 @@ async function submitLater(call: Call, talk: SlurmFollowOptions): Promise<SlurmS
     `plan           job ${id}, after ${call.values.dependency}; it submits the other jobs`,
     `log            ${log}`,
   ];
-  await printReport({ jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, lines, call.values);
+  await printReport({ jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, lines, call.display);
   if (call.values.wait !== true) return undefined;
-  const submission = await job.planned(talk);
-  await printReport(submission, describeSubmission(submission), call.values);
+  const submission = await job.planned(call.talk);
+  await printReport(submission, describeSubmission(submission), call.display);
   return submission;
 }
 
@@ -87,20 +86,19 @@ function withoutWaiting(argv: readonly string[]): string[] {
 }
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
-  const { reporter, signal, tuning } = call;
   const { words, slurm } = partsOf(call);
-  const options = await readJob(words, { signal, onWarning: reporter.warning });
-  return submitToSlurm({ ...options, ...slurm }, tuning);
+  const options = await readJob(words, call.talk);
+  return submitToSlurm({ ...options, ...slurm }, call.tuning);
 }
 
-function partsOf({ operands, values, given }: Call) {
-  const { json: _, wait: __, dryRun: ___, resume: ____, progress: _____, quiet: ______, ...rest } = values;
-  const { dependency: _______, partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
+function partsOf({ operands, values }: Call) {
+  const { wait: _, dryRun: __, resume: ___, dependency: ____, ...rest } = values;
+  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
   const { taskMemoryBytes, commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand, ...job } =
     others;
   const { cpusPerTask } = job;
   return {
-    words: { operands, values: job, given },
+    words: { operands, values: job },
     slurm: {
       ...{ partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes },
       ...{ commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand },
@@ -111,7 +109,7 @@ function partsOf({ operands, values, given }: Call) {
 const MAY_CHANGE = new Set(['Slurm', 'Progress']);
 
 function resumeOptionsOf(call: Call) {
-  const { operands, values, given, signal } = call;
+  const { operands, values, given, talk } = call;
   const decided = given.find(
     ({ group, sets }) =>
       sets === 'profile' || (!MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets)),
@@ -120,7 +118,7 @@ function resumeOptionsOf(call: Call) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;
     throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);
   }
-  return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal };
+  return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal: talk.signal };
 }
 
 async function printDryRun(call: Call): Promise<void> {

@@ -22,7 +22,7 @@ export const command: CommandDefinition<'cluster status'> = {
   name: 'cluster status',
   operands: [],
   notes,
-  async run({ values, reporter }) {
+  async run({ values, display, reporter }) {
     const { jobDir = '' } = values;
     const status = withFlags(await clusterStatus(jobDir));
     const queue = await slurmQueue(jobDir).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export const command: CommandDefinition<'cluster status'> = {
     });
     reporter.close();
     const lines = [...describeStatus(status), ...queue.map(describeQueued)];
-    await printReport({ ...status, queue }, lines, values);
+    await printReport({ ...status, queue }, lines, display);
   },
 };
 

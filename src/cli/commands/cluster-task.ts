@@ -1,5 +1,5 @@
+import { TASK_KINDS } from '../../cluster/cluster-plan.js';
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
-import { TASK_KINDS } from '../../cluster/task-arrays.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
@@ -28,8 +28,8 @@ export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
   operands: [['<kind>', 'scatter, measure, shuffle, verify or commit']],
   notes,
-  async run({ operands: [typed = ''], values, reporter, signal }) {
-    const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir, json } = values;
+  async run({ operands: [typed = ''], values, display, reporter, talk }) {
+    const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir } = values;
     const kind = TASK_KINDS.find((each) => each === typed);
     if (kind === undefined)
       throw new UsageError(`a task is of the kind scatter, measure, shuffle, verify or commit, not ${typed}`);
@@ -40,11 +40,11 @@ export const command: CommandDefinition<'cluster task'> = {
       stride,
       waitSeconds,
       scratchDir,
-      signal,
-      onWarning: reporter.warning,
+      signal: talk.signal,
+      onWarning: talk.onWarning,
     };
     const report = await runClusterTask(task, performance.now() / 1000);
-    if (json === true) {
+    if (display.json === true) {
       reporter.close();
       await printToStandardOutput(`${jsonLine(report)}\n`);
     } else reporter.done(describeTask(report), report);

@@ -17,8 +17,8 @@ export const command: CommandDefinition<'gc'> = {
   name: 'gc',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost }, reporter, signal }) {
-    const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal });
+  async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost }, reporter, talk }) {
+    const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal: talk.signal });
     reporter.done(describeGarbage(deleted), deleted);
   },
 };

@@ -18,13 +18,8 @@ export const command: CommandDefinition<'index'> = {
   name: 'index',
   operands: [['<file>', 'a file: plain, BGZF, or zstd in frames']],
   notes,
-  async run({ operands: [file = ''], values, reporter, signal, tuning }) {
-    const { progress: _, quiet: __, ...options } = values;
-    const report = await indexFile(
-      file,
-      { ...options, signal, onProgress: reporter.progress, onWarning: reporter.warning },
-      tuning,
-    );
+  async run({ operands: [file = ''], values, reporter, talk, tuning }) {
+    const report = await indexFile(file, { ...values, ...talk }, tuning);
     reporter.done(describeIndex(report), report);
   },
 };

@@ -13,11 +13,10 @@ export const command: CommandDefinition<'inspect'> = {
   name: 'inspect',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values: { verify, json }, reporter, signal, tuning }) {
-    const options = { verify, signal, onProgress: reporter.progress, onWarning: reporter.warning };
-    const report = await inspectStore(store, options, tuning);
+  async run({ operands: [store = ''], values, display, reporter, talk, tuning }) {
+    const report = await inspectStore(store, { ...values, ...talk }, tuning);
     reporter.close();
-    await printReport(report, describeStore(report), json === true ? { json } : {});
+    await printReport(report, describeStore(report), { json: display.json });
   },
 };
 

@@ -20,19 +20,15 @@ export const command: CommandDefinition<'pile'> = {
     ['[input...]', 'files, or - for standard input, which is the default'],
   ],
   notes,
-  async run({ operands, values, reporter, signal, tuning }) {
+  async run({ operands, values, reporter, talk, tuning }) {
     const [store = '', ...named] = operands;
     const inputs = named.length === 0 ? ['-'] : named;
-    const { inputIds = [], progress: _, quiet: __, ...options } = values;
+    const { inputIds = [], ...options } = values;
     if (inputIds.length !== inputs.length) throw miscounted(inputIds.length, inputs.length);
     if (inputs.includes(''))
       throw new UsageError('an input is an empty string; expected a path, or - for standard input');
     hintAtTerminal(inputs, [], reporter.hint);
-    const report = await appendToStore(
-      store,
-      { ...options, inputs, inputIds, signal, onProgress: reporter.progress, onWarning: reporter.warning },
-      tuning,
-    );
+    const report = await appendToStore(store, { ...options, inputs, inputIds, ...talk }, tuning);
     reporter.done(describeAppend(report), report);
   },
 };

@@ -1,7 +1,6 @@
 import { UsageError } from '../../errors.js';
 import type { ShufflePreview, TogetherPreview } from '../../jobs/preview-report.js';
-import { previewShuffle } from '../../jobs/preview-shuffle.js';
-import { previewTogether } from '../../jobs/preview-together.js';
+import { previewShuffle, previewTogether } from '../../jobs/preview-shuffle.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { describePreview } from '../plan-text.js';
@@ -23,20 +22,19 @@ export const command: CommandDefinition<'plan'> = {
   name: 'plan',
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
-  async run({ operands, values, given, reporter, signal, tuning }) {
-    const { json, ...ofJob } = values;
-    refuseRange(ofJob);
-    const talk = { signal, onWarning: reporter.warning };
-    const together = togetherCallOf({ operands, values: ofJob, given });
+  async run({ operands, values, given, display, reporter, talk, tuning }) {
+    refuseRange(values);
+    const { signal, onWarning } = talk;
+    const together = togetherCallOf({ operands, values, given });
     let report: ShufflePreview | TogetherPreview;
     if (together === undefined) {
-      const asked = shuffleCallOf({ operands, values: ofJob, given });
+      const asked = shuffleCallOf({ operands, values });
       // A plan reads names from standard input, and never records.
       const job = await shuffleJobOf(asked, signal, () => hintAtTerminal([], asked.inputLists, reporter.hint));
-      report = await previewShuffle({ ...job, ...talk }, tuning);
-    } else report = await previewTogether({ ...(await togetherJobOf(together)), ...talk }, tuning);
+      report = await previewShuffle({ ...job, signal, onWarning }, tuning);
+    } else report = await previewTogether({ ...(await togetherJobOf(together)), signal, onWarning }, tuning);
     reporter.close();
-    await printReport(report, described(report), json === true ? { json } : {});
+    await printReport(report, described(report), { json: display.json });
   },
 };
 

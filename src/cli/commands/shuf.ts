@@ -25,7 +25,7 @@ export const command: CommandDefinition<'shuf'> = {
   name: 'shuf',
   operands: [['[operands...]', 'FILE, or with -e the lines']],
   notes,
-  async run({ operands, values, signal, tuning }) {
+  async run({ operands, values, talk, tuning }) {
     const { range, headCount, zeroTerminated, output, randomSource } = values;
     const input = inputOf(operands, values);
     // The library would advise shards.
@@ -39,7 +39,7 @@ export const command: CommandDefinition<'shuf'> = {
       output: output === '-' ? './-' : output,
       compress: 'none',
       force: true,
-      signal,
+      signal: talk.signal,
     } as const;
     if (range !== undefined) {
       await shuffleRange({ ...common, range, headCount, zeroTerminated }, tuning);

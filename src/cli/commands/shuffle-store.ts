@@ -17,15 +17,10 @@ export const command: CommandDefinition<'shuffle-store'> = {
   name: 'shuffle-store',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values, reporter, signal, tuning }) {
-    const { progress: _, quiet: __, ...rest } = values;
-    const options = { ...rest, headCount: countOfRecords(rest.headCount) };
+  async run({ operands: [store = ''], values, reporter, talk, tuning }) {
     refuseShardsInStream(values);
-    const report = await shuffleStore(
-      store,
-      { ...options, signal, onProgress: reporter.progress, onWarning: reporter.warning },
-      tuning,
-    );
+    const options = { ...values, headCount: countOfRecords(values.headCount), ...talk };
+    const report = await shuffleStore(store, options, tuning);
     reporter.done(describeShuffle(report), report);
   },
 };

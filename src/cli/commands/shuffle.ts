@@ -76,18 +76,18 @@ export const command: CommandDefinition<'shuffle'> = {
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run(call) {
-    const { argv, reporter, signal, tuning, ...words } = call;
-    const runOther = await otherCallOf(words);
+    const { argv, reporter, talk, tuning } = call;
+    const runOther = await otherCallOf(call);
     if (runOther !== undefined) return runOther(call);
-    const asked = shuffleCallOf(words);
+    const asked = shuffleCallOf(call);
     const { profile, report: reportFile } = asked;
-    const job = await shuffleJobOf(asked, signal, () => hintAtTerminal(asked.inputs, asked.inputLists, reporter.hint));
+    const job = await shuffleJobOf(asked, talk.signal, () =>
+      hintAtTerminal(asked.inputs, asked.inputLists, reporter.hint),
+    );
     const report = await shuffle(
       {
         ...job,
-        signal,
-        onProgress: reporter.progress,
-        onWarning: reporter.warning,
+        ...talk,
         onProfile:
           profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
         report: reportFile && {
@@ -166,7 +166,7 @@ export interface ShuffleCall {
   readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds' | 'mix' | 'report'>;
 }
 
-export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): ShuffleCall {
+export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>, 'operands' | 'values'>): ShuffleCall {
   const {
     echo,
     inputLists = [],
@@ -175,11 +175,9 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
     mix,
     profile,
     report,
-    progress: _,
-    quiet: __,
-    range: ___,
-    together: ____,
-    dryRun: _____,
+    range: _,
+    together: __,
+    dryRun: ___,
     ...rest
   } = values;
   const options = { ...rest, headCount: countOfRecords(rest.headCount) };

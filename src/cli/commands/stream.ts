@@ -1,7 +1,6 @@
 import { UsageError } from '../../errors.js';
-import type { Loader } from '../../loader/loader.js';
-import type { LoaderState } from '../../loader/loader-state.js';
-import { type OpenedStore, openStore } from '../../loader/open-store.js';
+import { type Loader, type OpenedStore, openStore } from '../../loader/loader.js';
+import type { LoaderState } from '../../loader/loader-options.js';
 import { writeEpochs } from '../../loader/write-epochs.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
@@ -27,9 +26,10 @@ export const command: CommandDefinition<'stream'> = {
   name: 'stream',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [directory = ''], values, reporter, signal }) {
+  async run({ operands: [directory = ''], values, reporter, talk }) {
     const { memoryBytes, workers, withLengths } = values;
-    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: reporter.warning });
+    const { signal } = talk;
+    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: talk.onWarning });
     try {
       const { loader, firstEpoch } = await openLoader(values, store, signal);
       if (values.printStart === true) return await printToStandardOutput(`${JSON.stringify(loader.state())}\n`);

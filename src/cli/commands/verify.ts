@@ -34,12 +34,12 @@ export const command: CommandDefinition<'verify'> = {
   operands: [['<outputs...>', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run(call) {
-    const { values, reporter } = call;
-    const { against } = values;
+    const { display, reporter } = call;
+    const { against } = call.values;
     const outcome = against === undefined ? await verifyAlone(call) : await verifyAgainst(call, against);
     reporter.close();
     const { report, lines, problem } = outcome;
-    await printReport(report, lines, values);
+    await printReport(report, lines, display);
     if (problem !== undefined) throw new VerificationError(problem);
   },
 };
@@ -51,36 +51,25 @@ interface Outcome {
 }
 
 async function verifyAgainst(
-  { operands, values, reporter, signal, tuning }: CommandCall<'verify'>,
+  { operands, values, reporter, talk, tuning }: CommandCall<'verify'>,
   against: readonly string[],
 ): Promise<Outcome> {
-  const { json: _, progress: __, quiet: ___, against: ____, ...options } = values;
+  const { against: _, ...options } = values;
   const named = chooseInputs([...operands, ...against], []);
   hintAtTerminal(named, [], reporter.hint);
-  const report = await verifyPermutation(
-    {
-      ...options,
-      outputs: operands,
-      inputs: against,
-      signal,
-      onProgress: reporter.progress,
-      onWarning: reporter.warning,
-    },
-    tuning,
-  );
+  const report = await verifyPermutation({ ...options, outputs: operands, inputs: against, ...talk }, tuning);
   return { report, lines: describePermutation(report), problem: problemOf(report) };
 }
 
 async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
-  const { operands, values, given, reporter, signal, tuning } = call;
-  const { json: _, progress: __, quiet: ___, against: ____, ...options } = values;
+  const { operands, values, given, talk, tuning } = call;
+  const { against: _, ...options } = values;
   const [directory = '', another] = operands;
   if (another !== undefined) {
     throw new UsageError(
       'nothing says what the outputs were made from; give --against and the inputs behind the outputs, or one directory alone',
     );
   }
-  const talk = { signal, onProgress: reporter.progress, onWarning: reporter.warning };
   if (existsSync(join(directory, 'store'))) {
     const [option] = given.filter(({ group }) => group !== 'Output' && group !== 'Progress');
     if (option !== undefined)

@@ -11,14 +11,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { freeBytes } from '../../machine/free-bytes.js';
+import { FLAGS_AT, headerEnd, MAGIC } from './gzip-members.js';
 
 const TRAILER_BYTES = 8;
-const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
-const FIXED_HEADER_BYTES = 10;
 const MOST_HEADER_BYTES = 4096;
-const FEXTRA = 4;
-const FNAME = 8;
-const FCOMMENT = 16;
 /** A checksum of the header, and the flags that no version of gzip has defined. */
 const REFUSED_FLAGS = 0xe2;
 const EMPTY_CONTENT = Buffer.from([3, 0]);
@@ -94,7 +90,7 @@ export class GzipCheck {
     // The last bytes may be the beginning of a header.
     let restAt = bytes.byteLength - TRAILER_BYTES - (isEnd ? 0 : Math.min(MAGIC.byteLength - 1, byteLength));
     for (let at = bytes.indexOf(MAGIC, TRAILER_BYTES); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
-      const contentAt = headerEnd(bytes, at);
+      const contentAt = contentStart(bytes, at);
       if (contentAt === 'unknown' && !isEnd) {
         restAt = at - TRAILER_BYTES;
         break;
@@ -196,21 +192,11 @@ function trailerBefore(bytes: Buffer, at: number, start: number): Trailer {
 }
 
 /** Undefined: the header is refused. Unknown: its content begins beyond `bytes`. */
-function headerEnd(bytes: Buffer, at: number): number | 'unknown' | undefined {
-  const { byteLength } = bytes;
-  const tooFew = byteLength - at > MOST_HEADER_BYTES ? undefined : 'unknown';
-  if (byteLength < at + FIXED_HEADER_BYTES + 2) return tooFew;
-  const flags = bytes.readUInt8(at + MAGIC.byteLength);
-  if ((flags & REFUSED_FLAGS) !== 0) return undefined;
-  let end = at + FIXED_HEADER_BYTES;
-  if ((flags & FEXTRA) !== 0) end += 2 + bytes.readUInt16LE(end);
-  for (const text of [FNAME, FCOMMENT]) {
-    if ((flags & text) === 0) continue;
-    const zeroAt = bytes.indexOf(0, end);
-    if (zeroAt < 0) return tooFew;
-    end = zeroAt + 1;
-  }
-  return end + EMPTY_BLOCK_BYTES <= byteLength ? end : tooFew;
+function contentStart(bytes: Buffer, at: number): number | 'unknown' | undefined {
+  if (((bytes[at + FLAGS_AT] ?? 0) & REFUSED_FLAGS) !== 0) return undefined;
+  const start = headerEnd(bytes, at);
+  if (start !== undefined && start + EMPTY_BLOCK_BYTES <= bytes.byteLength) return start;
+  return bytes.byteLength - at > MOST_HEADER_BYTES ? undefined : 'unknown';
 }
 
 /**

@@ -11,8 +11,8 @@
 import { corruptInput } from '../../errors.js';
 import type { Member, StoredBytes } from '../codec.js';
 
-const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
-const FLAGS_AT = 3;
+export const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
+export const FLAGS_AT = 3;
 const FLAGS = { headerChecksum: 2, extraField: 4, name: 8, comment: 16 } as const;
 const FIXED_BYTES = 10;
 const SUBFIELDS_AT = 12;
@@ -30,7 +30,7 @@ export function isBgzfHeader(head: Uint8Array): boolean {
 }
 
 export function findBgzfMember(bytes: Uint8Array): number {
-  const within = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const within = bufferOf(bytes);
   for (let at = within.indexOf(MAGIC); at >= 0; at = within.indexOf(MAGIC, at + 1)) {
     if (isBgzfHeader(within.subarray(at))) return at;
   }
@@ -99,8 +99,8 @@ function extraFieldEnd(header: Buffer): number {
   return SUBFIELDS_AT + header.readUInt16LE(FIXED_BYTES);
 }
 
-/** Undefined: the header ends beyond `bytes`. */
-function headerEnd(bytes: Buffer, start: number): number | undefined {
+/** Where the header of a member ends; undefined: beyond `bytes`. */
+export function headerEnd(bytes: Buffer, start: number): number | undefined {
   const header = bytes.subarray(start);
   if (header.byteLength < FIXED_BYTES) return undefined;
   const flags = header.readUInt8(FLAGS_AT);

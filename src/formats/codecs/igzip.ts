@@ -10,7 +10,7 @@ import { SystemError } from '../../errors.js';
 import { ChildProgram, isProgram } from '../../machine/child-program.js';
 import type { CompressedSource, Rereading } from '../codec.js';
 import { GzipCheck, type Unconfirmed } from './gzip-check.js';
-import { runThrough } from './program-run.js';
+import { runThrough } from './programs.js';
 
 export const IGZIP = 'igzip';
 /** Starting a program for a smaller input takes longer than it saves. */

@@ -35,7 +35,7 @@ interface ZstdFrameDecoder<Decoded extends Pieces> {
   close(): void;
 }
 
-export interface ZstdStep {
+interface ZstdStep {
   readonly consumedBytes: number;
   readonly producedBytes: number;
   /** Whether all of the frame is decoded and handed over. */
@@ -47,7 +47,7 @@ export interface ZstdStep {
  * @param step decodes the bytes from `consumed` on, into a room of `DECODED_PIECE_BYTES` from `filled` on.
  * @param piece gives the first bytes of that room.
  */
-export function* decodeInSteps(
+function* decodeInSteps(
   byteLength: number,
   endsFrame: boolean,
   step: (consumed: number, filled: number) => ZstdStep,

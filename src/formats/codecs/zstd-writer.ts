@@ -7,6 +7,7 @@
  */
 import { UsageError } from '../../errors.js';
 import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
+import type { SegmentCompressor, SegmentExpander } from '../../pile-sets/segments.js';
 import type { MemberEncoder } from '../codec.js';
 import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
 import {
@@ -25,23 +26,10 @@ export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
 
 const PACKER_WINDOW_LOG = 18;
 
-export interface ZstdPacker {
-  /** Good until the next call; undefined when zstd finds nothing shorter. */
-  compress(bytes: Uint8Array): Uint8Array | undefined;
-}
-
-export interface ZstdExpander {
-  /**
-   * Fills all of `target` with what was compressed to `bytes`.
-   * @throws Error, of any kind, when that is another number of bytes, or `bytes` are visibly damaged.
-   */
-  expand(bytes: Uint8Array, target: Uint8Array): void;
-}
-
-export interface ZstdWriter extends ZstdExpander {
+export interface ZstdWriter extends SegmentExpander {
   /** Compresses bytes to one frame, in a buffer of its own that may be larger. */
   openEncoder(level: number): (bytes: Uint8Array) => Uint8Array;
-  openPacker(level: number): ZstdPacker;
+  openPacker(level: number): SegmentCompressor;
 }
 
 let chosen: ZstdWriter | undefined;
@@ -52,12 +40,12 @@ export function openZstdEncoder(level: number): MemberEncoder {
   return { encode: (bytes) => inOwnBuffer(compress(bytes)), store: storeZstdFrame };
 }
 
-export function openZstdPacker(level: number): ZstdPacker {
+export function openZstdPacker(level: number): SegmentCompressor {
   requireZstdLevel(level);
   return chooseWriter().openPacker(level);
 }
 
-export const zstdExpander: ZstdExpander = {
+export const zstdExpander: SegmentExpander = {
   expand: (bytes, target) => chooseWriter().expand(bytes, target),
 };
 

@@ -6,7 +6,7 @@
  * One quote in a field without quotes (`6" pipe`) would turn all of that around, so it is an error.
  */
 import { BadRecord, type Framing } from '../framing.js';
-import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
+import { CONTEXT_BYTES, LineEnds } from './lines.js';
 
 /** The state of `scan-csv.ts` after so many quotes, at a place where a quote may stand. */
 const startIn = (quotesBefore: number) => (quotesBefore % 2) + 2;
@@ -23,8 +23,8 @@ export const csv: Framing = {
       scan: (from, to, recordStart, table, maxCount) => {
         const { wasm } = kernel;
         const count = wasm.scanQuoted(from, to, recordStart, quotes, table, maxCount);
-        quotes = wasm.quotesPending() >>> 0;
-        const stray = wasm.strayQuote() >>> 0;
+        quotes = wasm.quotesPending.value >>> 0;
+        const stray = wasm.strayQuote.value >>> 0;
         if (stray !== 0) throw new BadRecord(stray, problemOf(kernel.bytes[stray]));
         return lineEnds.note(table, count);
       },

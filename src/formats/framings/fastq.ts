@@ -3,8 +3,7 @@
  * read begins. Blank lines at the end of an input belong to no read.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
-import { LineEnds } from './line-ends.js';
-import { lineGroups, problemOfLines } from './lines.js';
+import { LineEnds, lineGroups, problemOfLines } from './lines.js';
 
 export const LINES_OF_READ = 4;
 const UNCHECKED = lineGroups(LINES_OF_READ);
@@ -26,7 +25,7 @@ class ReadScanner implements RecordScanner {
   #isPart: boolean;
   /** Lines of the next read seen so far, and where the last three of them end, counted from its beginning. */
   #lines: number;
-  #ends: [number, number, number] = [0, 0, 0];
+  #ends = [0, 0, 0];
   isInTrailer = false;
 
   constructor(kernel: FramingKernel, at: 'beginning' | number) {
@@ -61,9 +60,10 @@ class ReadScanner implements RecordScanner {
     if (!this.#isPart && start < to && isBlank(this.#kernel.bytes[start])) {
       this.isInTrailer = true;
       this.#requireBlank(start, to);
-    } else if (wasm.badRead() !== 0) this.#requireRead(start, to);
-    this.#lines = wasm.readLines() >>> 0;
-    this.#ends = [2, 1, 0].map((back) => (wasm.readLineEnd(back) >>> 0) - start) as [number, number, number];
+    } else if (wasm.badRead.value !== 0) this.#requireRead(start, to);
+    this.#lines = wasm.readLines.value >>> 0;
+    const { readLineEnd1, readLineEnd2, readLineEnd3 } = wasm;
+    this.#ends = [readLineEnd1, readLineEnd2, readLineEnd3].map(({ value }) => (value >>> 0) - start);
     return count;
   }
 

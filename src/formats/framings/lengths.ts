@@ -55,10 +55,10 @@ function lengthFraming(scanLengths: LengthScan): Framing {
       scan: (_from, to, recordStart, table, maxCount) => {
         const count = scanLengths(kernel, recordStart, to, BigInt(maxRecordBytes), table, maxCount);
         const { wasm, view } = kernel;
-        const problem = wasm.framingProblem() >>> 0;
+        const problem = wasm.framingProblem.value >>> 0;
         if (problem === 0) return count;
         const badStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
-        throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, wasm.framingProblemValue())));
+        throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, wasm.framingProblemValue.value)));
       },
       complete: (recordStart, to) => {
         throw new BadRecord(

@@ -1,6 +1,53 @@
 import { counted } from '../../errors.js';
-import { BadRecord, type Framing } from '../framing.js';
-import { CONTEXT_BYTES, LineEnds } from './line-ends.js';
+import { BadRecord, type Framing, type FramingKernel, NOTHING } from '../framing.js';
+
+/** Bytes before a record start, besides the newline itself, that tell how the record before it ends. */
+export const CONTEXT_BYTES = 1;
+
+const NEWLINE = Uint8Array.of(0x0a);
+const CRLF = Uint8Array.of(0x0d, 0x0a);
+
+/**
+ * The line end that the last record of an input may lack is that of the record before it; for the only record, that of
+ * the line before its last one, else a newline.
+ */
+export class LineEnds {
+  readonly #kernel: FramingKernel;
+  #last: Uint8Array | undefined;
+
+  constructor(kernel: FramingKernel) {
+    this.#kernel = kernel;
+  }
+
+  /** Looks at the last of the `count` records that a scan marked, and returns `count`. */
+  note(table: number, count: number): number {
+    if (count === 0) return count;
+    const { view, bytes } = this.#kernel;
+    const last = table + 8 * (count - 1);
+    this.#last = endOf(bytes.subarray(view.getUint32(last, true), view.getUint32(last + 4, true)));
+    return count;
+  }
+
+  missing(recordStart: number, to: number): Uint8Array {
+    return missingLineEnd(this.#kernel.bytes.subarray(recordStart, to), this.#last);
+  }
+}
+
+/**
+ * The line end that a text lacks. After a carriage return that is only the newline.
+ * @param before the line end of the text before this one; undefined: the line before the last one gives it.
+ */
+export function missingLineEnd(text: Uint8Array, before?: Uint8Array): Uint8Array {
+  const last = text.at(-1);
+  if (last === 0x0a) return NOTHING;
+  if (last === 0x0d) return NEWLINE;
+  return before ?? endOf(text.subarray(0, text.lastIndexOf(0x0a) + 1));
+}
+
+/** @param lines end in a newline, or are empty. */
+function endOf(lines: Uint8Array): Uint8Array {
+  return lines.at(-2) === 0x0d ? CRLF : NEWLINE;
+}
 
 export const lines: Framing = {
   cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
@@ -18,7 +65,7 @@ export const lines: Framing = {
   },
 };
 
-export function countNewlines(sample: Uint8Array): number {
+function countNewlines(sample: Uint8Array): number {
   return sample.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
 }
 
@@ -35,7 +82,7 @@ export function lineGroups(linesPerRecord: number): Framing {
         scan: (from, to, recordStart, table, maxCount) => {
           const { wasm } = kernel;
           const count = wasm.scanLineGroups(from, to, recordStart, linesPerRecord, linesBefore, table, maxCount);
-          linesBefore = wasm.linesPending() >>> 0;
+          linesBefore = wasm.linesPending.value >>> 0;
           return lineEnds.note(table, count);
         },
         complete: (recordStart, to) => {
@@ -76,8 +123,8 @@ export const paragraphs: Framing = {
         const { wasm, view } = kernel;
         const count = wasm.scanParagraphs(from, to, recordStart, recordStart + lineOffset, seen, table, maxCount);
         const nextStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
-        lineOffset = (wasm.paragraphLineStart() >>> 0) - nextStart;
-        seen = wasm.paragraphSeen() >>> 0;
+        lineOffset = (wasm.paragraphLineStart.value >>> 0) - nextStart;
+        seen = wasm.paragraphSeen.value >>> 0;
         return lineEnds.note(table, count);
       },
       // Adds line ends until the last line is blank. A file may lack its last newline, even after a CR.
@@ -92,3 +139,45 @@ export const paragraphs: Framing = {
     };
   },
 };
+
+/**
+ * Records of lines, the first of which begins with a text, as those of FASTA begin with `>`.
+ * @param text 1 to 1023 bytes without a newline.
+ */
+export function beginsWith(text: Uint8Array): Framing {
+  const sequence = Buffer.concat([Buffer.of(0x0a), text]);
+  const shown = JSON.stringify(Buffer.from(text).toString());
+  return {
+    cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
+    countSample: (sample) => Buffer.from(sample).toString('latin1').split(sequence.toString('latin1')).length - 1,
+    openScanner: (kernel, _limits, at) => {
+      const lineEnds = new LineEnds(kernel);
+      let isChecked = at !== 'beginning';
+      let scannedBytes = 0;
+      const requireText = (recordStart: number, to: number) => {
+        const begin = kernel.bytes.subarray(recordStart, Math.min(to, recordStart + text.byteLength));
+        if (begin.some((byte, i) => byte !== text[i]))
+          throw new BadRecord(recordStart, `is before the first record; expected ${shown} at its beginning`);
+        isChecked = begin.byteLength === text.byteLength;
+      };
+      return {
+        needsWholeRecords: false,
+        lookAheadBytes: text.byteLength,
+        scan: (from, to, recordStart, table, maxCount) => {
+          if (!isChecked) requireText(recordStart, to);
+          // The sequence may have begun in the bytes before.
+          const begin = Math.max(recordStart, from - Math.min(text.byteLength, scannedBytes));
+          scannedBytes += to - from;
+          kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());
+          const { wasm } = kernel;
+          const count = wasm.scanSequence(begin, to, recordStart, sequence.byteLength, 1, table, maxCount);
+          return lineEnds.note(table, count);
+        },
+        complete: (recordStart, to) => {
+          if (!isChecked) throw new BadRecord(recordStart, `begins a record; expected ${shown}`);
+          return lineEnds.missing(recordStart, to);
+        },
+      };
+    },
+  };
+}

@@ -4,10 +4,17 @@
  * double quotes.
  */
 import { corruptInput, counted } from '../../errors.js';
-import { markBytesOf, mayBeMark } from '../byte-order-mark.js';
 import { NOTHING } from '../framing.js';
-import { missingLineEnd } from '../framings/line-ends.js';
-import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
+import { missingLineEnd } from '../framings/lines.js';
+import {
+  differenceOfBytes,
+  differenceOfText,
+  type Header,
+  type HeaderRule,
+  headerOfBytes,
+  markBytesOf,
+  mayBeMark,
+} from '../header.js';
 
 const NEWLINE = Buffer.from('\n');
 
@@ -27,6 +34,12 @@ export interface PrefixHeader {
   readonly prefix: string;
   readonly lineEnd: string;
 }
+
+const AS_IT_IS: Omit<HeaderRule, 'measure'> = {
+  difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
+  headerOf: ({ bytes }) => bytes,
+  trailer: NOTHING,
+};
 
 export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
   const end = Buffer.from(lineEnd, 'hex');
@@ -48,9 +61,7 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
       const expected = `expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`;
       throw corruptInput(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
     },
-    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
-    headerOf: ({ bytes }) => bytes,
-    trailer: NOTHING,
+    ...AS_IT_IS,
   };
 }
 
@@ -70,9 +81,7 @@ export function prefixHeader(lines: PrefixHeader): HeaderRule {
         start = found + end.byteLength;
       }
     },
-    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
-    headerOf: ({ bytes }) => bytes,
-    trailer: NOTHING,
+    ...AS_IT_IS,
   };
 }
 
@@ -114,8 +123,7 @@ export function bytesHeader(byteLength: number): HeaderRule {
         `byte ${head.byteLength} is the end of the input; expected a header of ${counted(byteLength, 'byte')}`,
       );
     },
+    ...AS_IT_IS,
     difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),
-    headerOf: ({ bytes }) => bytes,
-    trailer: NOTHING,
   };
 }

@@ -11,7 +11,7 @@ import { NOTHING } from '../framing.js';
 import { MOST_FIXED_BYTES } from '../framings/lengths.js';
 import type { HeaderRule } from '../header.js';
 
-export interface NpyArray {
+interface NpyArray {
   /** NumPy's type of an element, such as `<f4`. */
   readonly dtype: string;
   readonly rows: number;

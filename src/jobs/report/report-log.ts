@@ -7,7 +7,7 @@ import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/
 import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../job-control.js';
 import type { DeviceGates } from '../../machine/device-gates.js';
-import type { ScatteredPiles } from '../../passes/scattered-piles.js';
+import type { ScatteredPiles } from '../../passes/shuffle-work.js';
 import type { PileTotals } from '../../pile-sets/pile-totals.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ShuffleRequest } from '../request.js';

@@ -1,6 +1,6 @@
 /** Requirements on every decoder of zstd, as functions that throw, for the tests and for other versions of Node. */
 import assert from 'node:assert/strict';
-import { decodeZstd } from '#src/formats/codecs/zstd-reader.js';
+import { decodeZstd } from '#src/formats/codecs/zstd.js';
 import { declared, empty, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
 /** @typedef {import('#src/formats/codecs/zstd-decoders.js').ZstdDecoder} ZstdDecoder */

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { decodeZstd } from '#src/formats/codecs/zstd.js';
 import { wasmDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { listZstdFrames } from '#src/formats/codecs/zstd-frames.js';
-import { decodeZstd } from '#src/formats/codecs/zstd-reader.js';
 import { ZSTD_LEVELS } from '#src/formats/codecs/zstd-writer.js';
 
 /** @typedef {import('#src/formats/codecs/zstd-writer.js').ZstdWriter} ZstdWriter */

@@ -103,7 +103,7 @@ describe('keepRange', () => {
             filled += end - arrived;
             arrived = end;
             const next = kernel.wasm.keepRange(seen, filled, scale, range, rangeCount) >>> 0;
-            seen = kernel.wasm.endOfKept() >>> 0;
+            seen = kernel.wasm.endOfKept.value >>> 0;
             kernel.bytes.copyWithin(seen, next, filled);
             filled = seen + filled - next;
           }
@@ -111,11 +111,11 @@ describe('keepRange', () => {
           const rangeOf = ({ key }: KeyedRecord) => pileOfKey(key, scale, rangeCount);
           const kept = records.filter((record) => rangeOf(record) === range);
           expect(plain(decodeStored(kernel.bytes.slice(start, filled)))).toEqual(plain(kept));
-          expect([kernel.wasm.keptRecords(), kernel.wasm.recordsBefore(), kernel.wasm.recordsSeen()]).toEqual([
-            kept.length,
-            records.filter((record) => rangeOf(record) < range).length,
-            records.length,
-          ]);
+          expect([
+            kernel.wasm.keptRecords.value,
+            kernel.wasm.recordsBefore.value,
+            kernel.wasm.recordsSeen.value,
+          ]).toEqual([kept.length, records.filter((record) => rangeOf(record) < range).length, records.length]);
         },
       ),
     );
@@ -158,7 +158,7 @@ describe('gatherEvery', () => {
           const copied = wasm.gatherEvery(index, step, every.length, ARENA_START, capacity, ends, base) >>> 0;
           expect(copied).toBe(taken.length);
           expect(Array.from(taken, (_, k) => kernel.view.getUint32(ends + 4 * k, true))).toEqual(expectedEnds);
-          const bytes = kernel.bytes.subarray(ARENA_START, ARENA_START + (wasm.gatheredByteLength() >>> 0));
+          const bytes = kernel.bytes.subarray(ARENA_START, ARENA_START + (wasm.gatheredByteLength.value >>> 0));
           expect(Buffer.compare(bytes, Buffer.concat(taken.map((record) => record.bytes)))).toBe(0);
           expect(BigInt.asUintN(64, pile.checksum() - before)).toBe(checksumOf(taken));
         }

@@ -25,7 +25,7 @@ function fieldOf(text: string | Uint8Array, path: readonly string[], behind = '"
   kernel.bytes.set(Buffer.from(behind.repeat(8)), RECORD + bytes.byteLength);
   kernel.wasm.seekField(PATH, 0);
   const hash = BigInt.asUintN(64, kernel.wasm.fieldHash(RECORD, RECORD + bytes.byteLength));
-  return kernel.wasm.hasField() ? hash : undefined;
+  return kernel.wasm.hasField.value ? hash : undefined;
 }
 
 /** A string counts by its characters behind a quote; another value by its bytes. */

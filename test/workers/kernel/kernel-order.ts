@@ -93,7 +93,7 @@ export class KernelOrder {
 
   #ordered(): { readonly key: bigint; readonly bytes: Uint8Array }[] {
     const { wasm, view, bytes } = this.#kernel;
-    return Array.from({ length: wasm.walkedCount() >>> 0 }, (_, index) => {
+    return Array.from({ length: wasm.walkedCount.value >>> 0 }, (_, index) => {
       const address = wasm.recordAddress(index) >>> 0;
       const byteLength = wasm.recordByteLength(index) >>> 0;
       return { key: view.getBigUint64(address - 12, true), bytes: bytes.slice(address, address + byteLength) };
@@ -111,7 +111,7 @@ export class KernelOrder {
     const { wasm, bytes } = this.#kernel;
     bytes.fill(GARBAGE, this.#out, this.#out + capacity + SLACK_BYTES);
     const next = wasm.gather(index, endIndex, this.#out, capacity, startLimit) >>> 0;
-    const gathered = bytes.slice(this.#out, this.#out + (wasm.gatheredByteLength() >>> 0));
+    const gathered = bytes.slice(this.#out, this.#out + (wasm.gatheredByteLength.value >>> 0));
     const behind = bytes.subarray(this.#out + capacity + OVERRUN_BYTES, this.#out + capacity + SLACK_BYTES);
     return { next, gathered, inBounds: behind.every((byte) => byte === GARBAGE) };
   }
@@ -120,12 +120,12 @@ export class KernelOrder {
   measureUpTo(index: number, endIndex: number, startLimit: bigint) {
     const { wasm } = this.#kernel;
     const next = wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
-    return { next, byteLength: BigInt.asUintN(64, wasm.measuredByteLength()) };
+    return { next, byteLength: BigInt.asUintN(64, wasm.measuredByteLength.value) };
   }
 
   /** The checksum of the records gathered so far, and of the record at `hashed` at its place. */
   checksum(hashed?: number): bigint {
     if (hashed !== undefined) this.#kernel.wasm.hashInPlace(hashed, hashed + 1);
-    return BigInt.asUintN(64, this.#kernel.wasm.orderChecksum());
+    return BigInt.asUintN(64, this.#kernel.wasm.orderChecksum.value);
   }
 }

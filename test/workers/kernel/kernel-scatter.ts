@@ -67,7 +67,7 @@ class ScatterStage {
         checksum: view.getBigUint64(tally + 24, true),
       };
     });
-    return { piles, longestRecord: wasm.longestRecord() >>> 0 };
+    return { piles, longestRecord: wasm.longestRecord.value >>> 0 };
   }
 
   #buffer(pile: number, byteLength: number): Uint8Array {

@@ -61,13 +61,6 @@ describe('scanDelimiter', () => {
     }
   });
 
-  it.each([0x00, 0x0a, 0x7f, 0x80, 0xff])('takes byte %i as a delimiter, and its neighbours not', (delimiter) => {
-    const bytes = Uint8Array.of(delimiter ^ 1, delimiter, 0x00, 0xff, delimiter ^ 0x80, delimiter, delimiter);
-    const { kernel: found, twin } = scanBoth({ bytes, delimiter });
-    expect(found).toEqual(twin);
-    expect(found.length).toBe([0x00, 0xff].includes(delimiter) ? 4 : 3);
-  });
-
   it('stops when maxCount is reached, and goes on from there', () => {
     const bytes = new Uint8Array(200).fill(0x0a);
     for (const maxCount of [1, 2, 63, 64, 65, 128]) {
@@ -77,15 +70,6 @@ describe('scanDelimiter', () => {
       const rest = scanBoth({ bytes, from: maxCount, recordStart: maxCount });
       expect([...first.kernel, ...rest.kernel]).toEqual(Array.from(bytes, (_, i) => [i, i + 1]));
     }
-  });
-
-  it('begins the first record where it is told, however far back that is', () => {
-    const bytes = Uint8Array.from('aaaa\nbb\n', (character) => character.charCodeAt(0));
-    expect(scanBoth({ bytes, from: 6, recordStart: 5 }).kernel).toEqual([[5, 8]]);
-    expect(scanBoth({ bytes, from: 3, recordStart: 0 }).kernel).toEqual([
-      [0, 5],
-      [5, 8],
-    ]);
   });
 
   it('equals the twin for any bytes, range, delimiter and count', () => {

@@ -98,7 +98,7 @@ describe('scatterRecords', () => {
         });
         expectSame(found, scatter(copies, of.pileCount, of.scale), of);
         const { wasm } = kernel;
-        const counted = [wasm.undrawnRecords() >>> 0, Number(wasm.undrawnBytes()), wasm.longestDrawn()];
+        const counted = [wasm.undrawnRecords.value >>> 0, Number(wasm.undrawnBytes.value), wasm.longestDrawn.value];
         expect(counted).toEqual([undrawnRecords, undrawnBytes, each.chance > 0n ? longest : 0]);
       }),
       { numRuns: atScale(40, 300) },

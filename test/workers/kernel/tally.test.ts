@@ -45,9 +45,9 @@ it('adds each record to the slot of its keyed hash, and its published hash to th
     fc.property(records, keys, (list, drawn) => {
       tally(list, drawn);
       const checksum = list.reduce((sum, record) => sum + recordHash(record), 0n);
-      expect(BigInt.asUintN(64, kernel.wasm.talliedChecksum())).toBe(BigInt.asUintN(64, checksum));
-      expect(Number(kernel.wasm.talliedBytes())).toBe(list.reduce((sum, { byteLength }) => sum + byteLength, 0));
-      expect(kernel.wasm.longestTallied()).toBe(Math.max(0, ...list.map(({ byteLength }) => byteLength)));
+      expect(BigInt.asUintN(64, kernel.wasm.talliedChecksum.value)).toBe(BigInt.asUintN(64, checksum));
+      expect(Number(kernel.wasm.talliedBytes.value)).toBe(list.reduce((sum, { byteLength }) => sum + byteLength, 0));
+      expect(kernel.wasm.longestTallied.value).toBe(Math.max(0, ...list.map(({ byteLength }) => byteLength)));
       const hashes = list.map((record) => keyedHash(record, drawn));
       for (const slot of new Set(hashes.map((hash) => Number(hash >> 48n)))) {
         const ofSlot = hashes.filter((hash) => Number(hash >> 48n) === slot);
@@ -64,14 +64,6 @@ it('adds each record to the slot of its keyed hash, and its published hash to th
     }),
     { numRuns: atScale(30, 300) },
   );
-});
-
-it('puts every record into one slot', () => {
-  const list = Array.from({ length: 200 }, (_, i) => Buffer.from(`record ${i}\n`));
-  tally(list, [1n, 2n, 3n, 5n]);
-  let count = 0;
-  for (let at = SLOTS; at < SLOTS + SLOTS_BYTES; at += 16) count += Number(u64(at));
-  expect(count).toBe(200);
 });
 
 it('selects the records of the wanted slots, and no others', () => {

@@ -40,7 +40,7 @@ class Thread {
   get counts() {
     const { wasm, view } = this.#kernel;
     const kept = Number(view.getBigUint64(TALLIES + 8, true));
-    return { kept, leftOut: Number(wasm.leftOutRecords()), leftOutBytes: Number(wasm.leftOutBytes()) };
+    return { kept, leftOut: Number(wasm.leftOutRecords.value), leftOutBytes: Number(wasm.leftOutBytes.value) };
   }
 }
 

@@ -23,3 +23,41 @@ export function markEnd(table: usize, index: u32, end: usize): void {
   store<u32>(entry, end as u32, 4);
   store<u32>(entry, end as u32, 8);
 }
+
+/** The bytes of the records that the last `dropBlank` left out. */
+export let blankBytes: u32 = 0;
+
+/** Tab, newline, vertical tab, form feed, carriage return, space. */
+// @ts-ignore: decorator
+@inline
+function isWhite(byte: u32): bool {
+  return byte == 0x20 || byte - 0x09 <= 4;
+}
+
+/** @param delimiterBytes the last bytes of the record, which only end it. */
+export function isBlank(start: usize, end: usize, delimiterBytes: u32): bool {
+  const textEnd = end - delimiterBytes;
+  for (let p = start; p < textEnd; p++) if (!isWhite(load<u8>(p))) return false;
+  return true;
+}
+
+/**
+ * Moves up the marks of the records that are not blank: blank ones have only white space before the bytes that end them.
+ * Returns their number; `blankBytes` tells of the others.
+ */
+export function dropBlank(table: usize, count: u32, delimiterBytes: u32): u32 {
+  blankBytes = 0;
+  const tableEnd = table + ((count as usize) << 3);
+  let kept = table;
+  for (let mark = table; mark < tableEnd; mark += 8) {
+    const start = load<u32>(mark);
+    const end = load<u32>(mark, 4);
+    if (isBlank(start, end, delimiterBytes)) {
+      blankBytes += end - start;
+      continue;
+    }
+    store<u64>(kept, load<u64>(mark));
+    kept += 8;
+  }
+  return ((kept - table) >> 3) as u32;
+}

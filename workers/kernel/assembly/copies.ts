@@ -2,7 +2,7 @@
 // chance. The key of a copy comes from the counter of the record with the number of the copy. The draw has the counter of
 // the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
-import { ENTRY_BYTES } from './entry';
+import { ENTRY_BYTES } from './stored-record';
 import { partsOfSum, seekField, soughtEndBytes, soughtField, sumOfField } from './json-field';
 import { BLOCK_RECORDS, keepEntries, keyBlock, positionAt } from './keying';
 import { philoxKeys4 } from './philox';
@@ -15,29 +15,23 @@ const DRAW: u32 = 1;
 let wholeCopies: u32 = 1;
 let chance: u64 = 0;
 /** The whole copies, and the one that is drawn. */
-let rounds: u32 = 1;
-let undrawnCount: u32 = 0;
-let undrawnSum: u64 = 0;
-let longest: u32 = 0;
-let partsSum: u64 = 0;
+export let copyRounds: u32 = 1;
+/** The records since `weigh` that do not have the copy that is drawn. */
+export let undrawnRecords: u32 = 0;
+export let undrawnBytes: u64 = 0;
+/** The bytes of the longest record since `weigh`, drawn or not. */
+export let longestDrawn: u32 = 0;
+/** What the whole parts of the last `undrawnField` lack, in parts of 10^-15. */
+export let undrawnParts: u64 = 0;
 
 /** From now on each record has `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
 export function weigh(copies: u32, chanceOfOneMore: u64): void {
   wholeCopies = copies;
   chance = chanceOfOneMore;
-  rounds = copies + (chance == 0 ? 0 : 1);
-  undrawnCount = 0;
-  undrawnSum = 0;
-  longest = 0;
-}
-
-/** The records since `weigh` that do not have the copy that is drawn. */
-export function undrawnRecords(): u32 {
-  return undrawnCount;
-}
-
-export function undrawnBytes(): u64 {
-  return undrawnSum;
+  copyRounds = copies + (chance == 0 ? 0 : 1);
+  undrawnRecords = 0;
+  undrawnBytes = 0;
+  longestDrawn = 0;
 }
 
 /** Where the host may write the path of a field for `undrawnField`, up to 2 KiB. */
@@ -62,37 +56,23 @@ export function undrawnField(
   const keys = scratchAt(KEYS_PLACE);
   seekField(fieldPlace(), endBytes);
   let sum: u64 = 0;
-  partsSum = 0;
+  undrawnParts = 0;
   for (let i: u32 = 0; i < count; i++) {
     const mark = table + ((i as usize) << 3);
     const offset = load<u32>(mark) - (base as u32);
     philoxKeys4(basePosition, offset, offset, offset, offset, wholeCopies, DRAW, inputKey, keys);
     if (load<u64>(keys) < chance) continue;
     sum += sumOfField(mark, 1);
-    partsSum += partsOfSum();
+    undrawnParts += partsOfSum;
   }
   seekField(sought, soughtEnd);
   return sum;
 }
 
-/** What the whole parts of the last `undrawnField` lack, in parts of 10^-15. */
-export function undrawnParts(): u64 {
-  return partsSum;
-}
-
-/** The bytes of the longest record since `weigh`, drawn or not. */
-export function longestDrawn(): u32 {
-  return longest;
-}
-
-export function copyRounds(): u32 {
-  return rounds;
-}
-
 /** How many records `keyRecords` may get at a time: there must be room for the entries of their copies. */
 export function recordsTogether(): u32 {
-  if (rounds <= 1) return BLOCK_RECORDS;
-  return rounds <= BLOCK_RECORDS / 4 ? (BLOCK_RECORDS / rounds) & ~3 : 1;
+  if (copyRounds <= 1) return BLOCK_RECORDS;
+  return copyRounds <= BLOCK_RECORDS / 4 ? (BLOCK_RECORDS / copyRounds) & ~3 : 1;
 }
 
 /**
@@ -109,8 +89,8 @@ export function keyRecords(
   inputKey: u64,
 ): u32 {
   const basePosition = positionAt(basePlace);
-  if (rounds == 1 && chance == 0) return keyBlock(table, count, base, basePosition, inputKey);
-  const endCopy = min<u32>(rounds, firstCopy + COPIES_TOGETHER);
+  if (copyRounds == 1 && chance == 0) return keyBlock(table, count, base, basePosition, inputKey);
+  const endCopy = min<u32>(copyRounds, firstCopy + COPIES_TOGETHER);
   const perRecord = (endCopy - firstCopy) as usize;
   const keys = scratchAt(KEYS_PLACE);
   const entries = scratchAt(ENTRIES_PLACE);
@@ -122,7 +102,7 @@ export function keyRecords(
     }
   }
   const made = count * (perRecord as u32);
-  return keepEntries(chance != 0 && endCopy == rounds ? keepDrawn(made) : made);
+  return keepEntries(chance != 0 && endCopy == copyRounds ? keepDrawn(made) : made);
 }
 
 /** Writes the entries of one copy of up to four records, `step` entries apart. A copy that is not drawn has address 0. */
@@ -148,13 +128,13 @@ function keyCopy(
     for (let l: u32 = 0; l < lanes; l++) {
       const mark = marks + ((l as usize) << 3);
       const byteLength = load<u32>(mark, 4) - load<u32>(mark);
-      longest = max<u32>(longest, byteLength);
+      longestDrawn = max<u32>(longestDrawn, byteLength);
       if (load<u64>(keys + ((l as usize) << 3)) < chance) {
         stays |= 1 << l;
         continue;
       }
-      undrawnCount += 1;
-      undrawnSum += byteLength as u64;
+      undrawnRecords += 1;
+      undrawnBytes += byteLength as u64;
     }
   }
   if (stays != 0) philoxKeys4(basePosition, offset0, offset1, offset2, offset3, copy, 0, inputKey, keys);

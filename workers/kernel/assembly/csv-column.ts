@@ -15,7 +15,7 @@ const LANE: u32 = 1;
 let index: u32 = 0;
 let separator: u8 = 0;
 let takesQuotes: bool = false;
-let found: bool = false;
+export let hasColumn: bool = false;
 let valueStart: usize = 0;
 let valueEnd: usize = 0;
 
@@ -26,14 +26,10 @@ export function seekColumn(columnIndex: u32, separatorByte: u8, quotes: bool): v
   takesQuotes = quotes;
 }
 
-export function hasColumn(): bool {
-  return found;
-}
-
 /** The hash of the value as a string. Reads up to 15 bytes past the end. */
 export function columnHash(start: usize, end: usize): u64 {
-  found = findColumn(start, end);
-  if (!found) return 0;
+  hasColumn = findColumn(start, end);
+  if (!hasColumn) return 0;
   const isQuoted = takesQuotes && valueStart < valueEnd && load<u8>(valueStart) == QUOTE;
   if (!isQuoted) return hashBehindQuote(valueStart, (valueEnd - valueStart) as u32);
   // Most often the next quote is the last byte.
@@ -126,8 +122,8 @@ function hashOfQuoted(quote: usize): u64 {
   return hashOfPieces(LANE);
 }
 
-let cellEnd: usize = 0;
-let isQuoted: bool = false;
+export let endOfCell: usize = 0;
+export let isCellQuoted: bool = false;
 
 /**
  * The address of the characters that `columnHash` hashes, before quotes among them are undone; 0: there is no such column.
@@ -135,23 +131,15 @@ let isQuoted: bool = false;
  * the end.
  */
 export function findCell(start: usize, end: usize): usize {
-  isQuoted = false;
+  isCellQuoted = false;
   if (!findColumn(start, end)) return 0;
-  cellEnd = valueEnd;
+  endOfCell = valueEnd;
   if (!takesQuotes || valueStart == valueEnd || load<u8>(valueStart) != QUOTE) return valueStart;
   const closing = quoteAt(valueStart + 1, valueEnd);
-  isQuoted = closing + 1 != valueEnd;
-  if (isQuoted) return valueStart;
-  cellEnd = closing;
+  isCellQuoted = closing + 1 != valueEnd;
+  if (isCellQuoted) return valueStart;
+  endOfCell = closing;
   return valueStart + 1;
-}
-
-export function endOfCell(): usize {
-  return cellEnd;
-}
-
-export function isCellQuoted(): bool {
-  return isQuoted;
 }
 
 /** Whether the byte that `passQuotes` found last lies between quotes. */

@@ -6,8 +6,8 @@
 // It replaces the stored key in memory, so that sorting by key gives the order of the epoch. These keys spread over the
 // whole key space, whatever the pile.
 
+import { scaled } from './fractions';
 import { philoxLanes } from './philox';
-import { scaleToIndex } from './scatter';
 import { ADDRESSES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
 
@@ -26,7 +26,7 @@ export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epoch
       const byteLength = load<u32>(p, 8);
       if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
       const key = load<u64>(p);
-      if (scaleToIndex(key, pileCount) != pile) return 0;
+      if (scaled(key, pileCount) != pile) return 0;
       store<u64>(keys + ((count as usize) << 3), key);
       store<u32>(addresses + ((count as usize) << 2), p as u32);
       count += 1;
@@ -41,16 +41,17 @@ export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epoch
   return p;
 }
 
-let keptEnd: usize = 0;
-let keptCount: u32 = 0;
-let countBefore: u32 = 0;
-let countSeen: u32 = 0;
+export let endOfKept: usize = 0;
+export let keptRecords: u32 = 0;
+/** The seen records that belong to earlier ranges. */
+export let recordsBefore: u32 = 0;
+export let recordsSeen: u32 = 0;
 
 export function beginKeeping(target: usize): void {
-  keptEnd = target;
-  keptCount = 0;
-  countBefore = 0;
-  countSeen = 0;
+  endOfKept = target;
+  keptRecords = 0;
+  recordsBefore = 0;
+  recordsSeen = 0;
 }
 
 /**
@@ -63,33 +64,16 @@ export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, ran
     const byteLength = load<u32>(p, 8);
     if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
     const storedBytes = HEADER_BYTES + byteLength;
-    const index = scaleToIndex(load<u64>(p) * keyScale, rangeCount);
+    const index = scaled(load<u64>(p) * keyScale, rangeCount);
     if (index == range) {
-      memory.copy(keptEnd, p, storedBytes);
-      keptEnd += storedBytes;
-      keptCount += 1;
+      memory.copy(endOfKept, p, storedBytes);
+      endOfKept += storedBytes;
+      keptRecords += 1;
     } else if (index < range) {
-      countBefore += 1;
+      recordsBefore += 1;
     }
-    countSeen += 1;
+    recordsSeen += 1;
     p += storedBytes;
   }
   return p;
-}
-
-export function endOfKept(): usize {
-  return keptEnd;
-}
-
-export function keptRecords(): u32 {
-  return keptCount;
-}
-
-/** The seen records that belong to earlier ranges. */
-export function recordsBefore(): u32 {
-  return countBefore;
-}
-
-export function recordsSeen(): u32 {
-  return countSeen;
 }

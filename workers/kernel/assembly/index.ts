@@ -1,7 +1,7 @@
 // The loops over every byte or every record. Memory comes from the host; the kernel never allocates. Addresses are u32, so
 // one memory holds at most 4 GiB.
 
-export { blankBytes, dropBlank, isBlank } from './blank-records';
+export { blankBytes, dropBlank, isBlank } from './boundary-table';
 export {
   fieldPlace,
   longestDrawn,
@@ -11,14 +11,22 @@ export {
   undrawnRecords,
   weigh,
 } from './copies';
-export { keyByContent } from './content-keys';
-export { drawRanks } from './draws';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { equalByBytes, equalByValue, recordWithoutValue } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
-export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, keyOfRecord, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export {
-  endOfOtherValue,
+  keepAll,
+  keepUpTo,
+  keyByContent,
+  keyByOrdinal,
+  keyByPlace,
+  keyOfRecord,
+  leftOutBytes,
+  leftOutRecords,
+  longestLeftOut,
+  takeKeptCount,
+} from './keying';
+export {
   fieldHash,
   hasField,
   isBroken,
@@ -26,6 +34,7 @@ export {
   recordWithoutNumber,
   seekField,
   sumOfField,
+  valueEnd as endOfOtherValue,
   valueWithoutNumber,
 } from './json-field';
 export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
@@ -57,7 +66,7 @@ export {
   walkedEnd,
   walkStored,
 } from './order';
-export { findPosition, philoxBlock, philoxKeys4 } from './philox';
+export { drawRanks, findPosition, philoxBlock, philoxKeys4 } from './philox';
 export {
   countByte,
   linesPending,
@@ -71,7 +80,7 @@ export {
   sequenceAddress,
 } from './scan';
 export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
-export { badRead, readLineEnd, readLines, scanReads, sumOfNames } from './scan-fastq';
+export { badRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally';

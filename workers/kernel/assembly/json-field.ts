@@ -3,7 +3,6 @@
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
-import { MOST_DIGITS, partsOfNumber, readNumber, wholeOfNumber } from './json-number';
 import { compareDecoded, decodedPlace, decodeEscape, endOfEscape } from './json-text';
 import { beginObject, endOfString, endOfToken, hasEscape, passRest, passSpace, passValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
@@ -22,7 +21,7 @@ let path: usize = 0;
 /** Bytes at the end of a record that only end it. */
 let delimiterBytes: usize = 0;
 /** `valueEnd` and the next three tell of what was found last. */
-let valueEnd: usize = 0;
+export let valueEnd: usize = 0;
 let isValue: bool = false;
 let isEscaped: bool = false;
 /** Whether its record is a JSON object, and nothing else. */
@@ -55,7 +54,7 @@ function findValue(start: usize, recordEnd: usize): usize {
     key += 4 + (load<u32>(key) as usize);
   }
   const behind = passValue(p, end, keys);
-  isEscaped = hasEscape();
+  isEscaped = hasEscape;
   isValue = behind != 0;
   // What is no value is shown as it stands there.
   valueEnd = behind == 0 ? endOfToken(p, end) : behind;
@@ -90,7 +89,7 @@ function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize):
   while (p < end && load<u8>(p) == QUOTE) {
     const name = p + 1;
     const nameEnd = endOfString(name, end);
-    const isKey = hasEscape()
+    const isKey = hasEscape
       ? compareDecoded(name, nameEnd, true, key, key + keyBytes, false) == 0
       : nameEnd - name == keyBytes && memory.compare(name, key, keyBytes) == 0;
     p = passSpace(nameEnd + 1, end);
@@ -112,8 +111,8 @@ function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize):
  */
 export function fieldHash(start: usize, end: usize): u64 {
   const value = findInWhole(start, end);
-  found = value != 0 && isWhole;
-  if (!found) return 0;
+  hasField = value != 0 && isWhole;
+  if (!hasField) return 0;
   if (load<u8>(value) != QUOTE) return recordHash(value, (valueEnd - value) as u32);
   return isEscaped ? hashOfValue(value, valueEnd - 1) : recordHash(value, (valueEnd - 1 - value) as u32);
 }
@@ -126,27 +125,15 @@ export function findField(start: usize, end: usize): usize {
   const value = findInWhole(start, end);
   if (value == 0 || !isWhole) return 0;
   const isText = load<u8>(value) == QUOTE;
-  foundEnd = isText ? valueEnd - 1 : valueEnd;
-  hasEscapes = isText && isEscaped;
+  endOfFound = isText ? valueEnd - 1 : valueEnd;
+  foundEscapes = isText && isEscaped;
   return value;
 }
 
-let foundEnd: usize = 0;
-let hasEscapes: bool = false;
+export let endOfFound: usize = 0;
+export let foundEscapes: bool = false;
 
-export function endOfFound(): usize {
-  return foundEnd;
-}
-
-export function foundEscapes(): bool {
-  return hasEscapes;
-}
-
-let found: bool = false;
-
-export function hasField(): bool {
-  return found;
-}
+export let hasField: bool = false;
 
 function hashOfValue(quote: usize, end: usize): u64 {
   beginHash(LANE);
@@ -165,16 +152,18 @@ function addDecoded(p: usize, end: usize): void {
     if (plain < p) addToHash(LANE, plain, p);
     const decodedBytes = decodeEscape(p, end);
     addToHash(LANE, decodedPlace(), decodedPlace() + decodedBytes);
-    p = min<usize>(endOfEscape(), end);
+    p = min<usize>(endOfEscape, end);
     plain = p;
   }
   if (plain < end) addToHash(LANE, plain, end);
 }
 
-let withoutNumber: usize = 0;
-/** What the record without a number has in its place, up to `valueEnd`; 0: it has no field. */
-let otherValue: usize = 0;
-let sumOfParts: u64 = 0;
+/** 0: all had a number. */
+export let recordWithoutNumber: usize = 0;
+/** What that record has in place of a number, up to `endOfOtherValue`; 0: it has no such field. */
+export let valueWithoutNumber: usize = 0;
+/** What the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
+export let partsOfSum: u64 = 0;
 
 /**
  * Adds up the values, numbers from 0 to below 10^15, in the `count` records of the boundary table. Returns the sum of their
@@ -183,8 +172,8 @@ let sumOfParts: u64 = 0;
 export function sumOfField(table: usize, count: u32): u64 {
   const tableEnd = table + ((count as usize) << 3);
   let sum: u64 = 0;
-  sumOfParts = 0;
-  withoutNumber = 0;
+  partsOfSum = 0;
+  recordWithoutNumber = 0;
   for (let mark = table; mark < tableEnd; mark += 8) {
     const start = load<u32>(mark) as usize;
     const value = findInWhole(start, load<u32>(mark, 4) as usize);
@@ -203,33 +192,85 @@ export function sumOfField(table: usize, count: u32): u64 {
         continue;
       }
       if (readNumber(value, valueEnd)) {
-        sum += wholeOfNumber();
-        sumOfParts += partsOfNumber();
+        sum += wholeOfNumber;
+        partsOfSum += partsOfNumber;
         continue;
       }
     }
-    withoutNumber = start;
-    otherValue = value;
+    recordWithoutNumber = start;
+    valueWithoutNumber = value;
     break;
   }
   return sum;
 }
 
-/** What the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
-export function partsOfSum(): u64 {
-  return sumOfParts;
+const MINUS: u32 = 0x2d;
+const PLUS: u32 = 0x2b;
+const POINT: u32 = 0x2e;
+const EXPONENT: u32 = 0x65;
+/** This bit makes an ASCII letter lower case. */
+const LOWER: u32 = 0x20;
+
+/** Before the point and after it: more would not fit a sum. */
+const MOST_DIGITS: i64 = 15;
+/** No record has so many digits. */
+const MOST_EXPONENT: i64 = 1_000_000_000_000;
+
+let wholeOfNumber: u64 = 0;
+/** In parts of 10^-15. */
+let partsOfNumber: u64 = 0;
+let exponent: i64 = 0;
+
+/**
+ * Whether the bytes are a JSON number from 0 to below 10^15; -0 is 0. Reads it exactly: as a whole number, and as a number of
+ * parts of 10^-15. Digits after the 15th place after the point are left out, so a sum of such numbers does not depend on
+ * their order.
+ */
+function readNumber(start: usize, end: usize): bool {
+  wholeOfNumber = 0;
+  partsOfNumber = 0;
+  const isNegative = start < end && load<u8>(start) == MINUS;
+  const first = isNegative ? start + 1 : start;
+  const wholeEnd = passDigits(first, end);
+  // JSON has no digit after a leading 0.
+  if (wholeEnd == first || (load<u8>(first) == ZERO && wholeEnd > first + 1)) return false;
+  let digitsEnd = wholeEnd;
+  if (wholeEnd < end && load<u8>(wholeEnd) == POINT) {
+    digitsEnd = passDigits(wholeEnd + 1, end);
+    if (digitsEnd == wholeEnd + 1) return false;
+  }
+  if (!readExponent(digitsEnd, end)) return false;
+  /** The power of ten of the next digit. */
+  let place: i64 = ((wholeEnd - first) as i64) - 1 + exponent;
+  for (let at = first; at < digitsEnd; at++) {
+    if (at == wholeEnd) continue;
+    const digit = (load<u8>(at) as u32) - ZERO;
+    if (digit != 0 && (isNegative || place >= MOST_DIGITS)) return false;
+    if (place >= 0) wholeOfNumber = wholeOfNumber * 10 + (digit as u64);
+    else if (place >= -MOST_DIGITS) partsOfNumber = partsOfNumber * 10 + (digit as u64);
+    place -= 1;
+  }
+  // Zeros stand for the digits that are not written.
+  if (wholeOfNumber != 0) for (; place >= 0; place--) wholeOfNumber *= 10;
+  if (partsOfNumber != 0) for (; place >= -MOST_DIGITS; place--) partsOfNumber *= 10;
+  return true;
 }
 
-/** 0: all had a number. */
-export function recordWithoutNumber(): usize {
-  return withoutNumber;
+function passDigits(p: usize, end: usize): usize {
+  while (p < end && (load<u8>(p) as u32) - ZERO <= 9) p += 1;
+  return p;
 }
 
-/** What that record has in place of a number, up to `endOfOtherValue`; 0: it has no such field. */
-export function valueWithoutNumber(): usize {
-  return otherValue;
-}
-
-export function endOfOtherValue(): usize {
-  return valueEnd;
+/** Whether [p, end) is empty or an exponent. Sets `exponent`. */
+function readExponent(p: usize, end: usize): bool {
+  exponent = 0;
+  if (p == end) return true;
+  if (((load<u8>(p) as u32) | LOWER) != EXPONENT) return false;
+  p += 1;
+  const sign: u32 = p < end ? load<u8>(p) : 0;
+  if (sign == MINUS || sign == PLUS) p += 1;
+  if (p == end || passDigits(p, end) != end) return false;
+  for (; p < end && exponent < MOST_EXPONENT; p++) exponent = exponent * 10 + (((load<u8>(p) as u32) - ZERO) as i64);
+  if (sign == MINUS) exponent = -exponent;
+  return true;
 }

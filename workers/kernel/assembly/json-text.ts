@@ -9,25 +9,21 @@ export function decodedPlace(): usize {
   return scratchAt(DECODED_PLACE);
 }
 
-let escapeEnd: usize = 0;
+export let endOfEscape: usize = 0;
 
-export function endOfEscape(): usize {
-  return escapeEnd;
-}
-
-/** Decodes the escape at `p` to `decodedPlace`. Returns its bytes in UTF-8; `escapeEnd` is the address after it. */
+/** Decodes the escape at `p` to `decodedPlace`. Returns its bytes in UTF-8; `endOfEscape` is the address after it. */
 export function decodeEscape(p: usize, end: usize): usize {
   const letter: u32 = p + 1 < end ? load<u8>(p, 1) : 0;
-  escapeEnd = p + 2;
+  endOfEscape = p + 2;
   if (letter == 0x75) {
     let code = hexAt(p + 2, end);
-    escapeEnd = p + 6;
+    endOfEscape = p + 6;
     // A surrogate pair: two halves of one character.
     if (code >= 0xd800 && code < 0xdc00 && p + 8 <= end && load<u16>(p, 6) == 0x755c) {
       const low = hexAt(p + 8, end);
       if (low >= 0xdc00 && low < 0xe000) {
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        escapeEnd = p + 12;
+        endOfEscape = p + 12;
       }
     }
     return storeCharacter(code);
@@ -89,7 +85,7 @@ function takeCharacter(p: usize, end: usize, mayEscape: bool): u32 {
   }
   const byteLength = decodeEscape(p, end) as u32;
   character = load<u32>(decodedPlace());
-  characterEnd = min<usize>(endOfEscape(), end);
+  characterEnd = min<usize>(endOfEscape, end);
   return byteLength;
 }
 

@@ -33,11 +33,7 @@ function bracketAt(depth: u32): usize {
   return scratchAt(BRACKETS_PLACE) + depth;
 }
 
-let isEscaped: bool = false;
-
-export function hasEscape(): bool {
-  return isEscaped;
-}
+export let hasEscape: bool = false;
 
 // @ts-ignore: decorator
 @inline
@@ -52,7 +48,7 @@ export function passSpace(p: usize, end: usize): usize {
 
 /** @param p the first character of a string. `end` if no quote ends it. */
 export function endOfString(p: usize, end: usize): usize {
-  isEscaped = false;
+  hasEscape = false;
   const quotes = i8x16.splat(QUOTE as i8);
   const backslashes = i8x16.splat(0x5c);
   while (p < end) {
@@ -64,7 +60,7 @@ export function endOfString(p: usize, end: usize): usize {
     }
     p += ctz<i32>(found) as usize;
     if (p >= end || load<u8>(p) == QUOTE) break;
-    isEscaped = true;
+    hasEscape = true;
     p += 2;
   }
   return min<usize>(p, end);

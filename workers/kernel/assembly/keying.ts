@@ -4,11 +4,11 @@
 // asks for. A histogram of the keys that stay tells how far the limit may fall. It has a slot for each power of two and the
 // 7 bits after the leading one, so a slot is less than 1/128 of its keys.
 
-import { contentKeys4, keysFollowContent } from './content-keys';
-import { ENTRY_BYTES } from './entry';
-import { philoxKeys4 } from './philox';
+import { hashOfEqual } from './equal-records';
+import { philoxKeys4, philoxLanes } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { splitEntries } from './split-keys';
+import { ENTRY_BYTES } from './stored-record';
 
 /** Records that get their keys together: a multiple of 4. */
 export const BLOCK_RECORDS: u32 = 128;
@@ -19,9 +19,10 @@ const SLOT_BITS: u64 = 7;
 let limit: u64 = u64.MAX_VALUE;
 let histogram: usize = 0;
 let keptCount: u32 = 0;
-let leftOutCount: u64 = 0;
-let leftOutSum: u64 = 0;
-let leftOutLongest: u32 = 0;
+/** The records left out since `keepAll`. */
+export let leftOutRecords: u64 = 0;
+export let leftOutBytes: u64 = 0;
+export let longestLeftOut: u32 = 0;
 let byOrdinal: bool = false;
 let nextOrdinal: u64 = 0;
 let bytesBefore: u64 = 0;
@@ -47,9 +48,9 @@ export function keyByOrdinal(first: u64): void {
 export function keepAll(): void {
   limit = u64.MAX_VALUE;
   histogram = 0;
-  leftOutCount = 0;
-  leftOutSum = 0;
-  leftOutLongest = 0;
+  leftOutRecords = 0;
+  leftOutBytes = 0;
+  longestLeftOut = 0;
 }
 
 /** Leaves out records with keys above `most`. Counts the others in the 8192 u32 at `histogramAt`. */
@@ -64,19 +65,6 @@ export function takeKeptCount(): u32 {
   return count;
 }
 
-/** The records left out since `keepAll`. */
-export function leftOutRecords(): u64 {
-  return leftOutCount;
-}
-
-export function leftOutBytes(): u64 {
-  return leftOutSum;
-}
-
-export function longestLeftOut(): u32 {
-  return leftOutLongest;
-}
-
 /**
  * Writes an entry for each record of a block that is kept. A record at address a has position `basePosition` + (a - `base`),
  * or its ordinal, unless keys follow the content. Reads up to 3 entries of the table past the block. Returns the number of
@@ -87,7 +75,7 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
   let entry = scratchAt(ENTRIES_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {
     const marks = table + ((i as usize) << 3);
-    if (keysFollowContent()) contentKeys4(table, i, count, inputKey, keys);
+    if (keysFollowContent) contentKeys4(table, i, count, inputKey, keys);
     else if (byOrdinal) philoxKeys4(nextOrdinal, i, i + 1, i + 2, i + 3, 0, 0, inputKey, keys);
     else
       philoxKeys4(
@@ -130,7 +118,7 @@ function keepSmall(count: u32): u32 {
     if (key > limit) {
       const byteLength = load<u32>(entry, 12);
       bytes += byteLength as u64;
-      leftOutLongest = max<u32>(leftOutLongest, byteLength);
+      longestLeftOut = max<u32>(longestLeftOut, byteLength);
       continue;
     }
     v128.store(kept, v128.load(entry));
@@ -140,8 +128,8 @@ function keepSmall(count: u32): u32 {
   }
   const stay = ((kept - first) >> 4) as u32;
   keptCount += stay;
-  leftOutCount += (count - stay) as u64;
-  leftOutSum += bytes;
+  leftOutRecords += (count - stay) as u64;
+  leftOutBytes += bytes;
   return stay;
 }
 
@@ -163,7 +151,7 @@ function slotOfKey(key: u64): u32 {
 export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   const keys = scratchAt(KEYS_PLACE);
   const entry = scratchAt(ENTRIES_PLACE);
-  if (keysFollowContent()) contentKeys4(mark, 0, 1, inputKey, keys);
+  if (keysFollowContent) contentKeys4(mark, 0, 1, inputKey, keys);
   else philoxKeys4(positionAt(position), 0, 0, 0, 0, 0, 0, inputKey, keys);
   const start = load<u32>(mark);
   store<u64>(entry, load<u64>(keys));
@@ -171,4 +159,38 @@ export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   store<u32>(entry, load<u32>(mark, 4) - start, 12);
   splitEntries(entry, 1);
   return load<u64>(entry);
+}
+
+/**
+ * Whether keys follow from the content of a record, so that equal records have equal keys wherever they come from. The
+ * position of such a record is the hash of what must be equal in it: the whole record, or the value of a field.
+ */
+let keysFollowContent: bool = false;
+
+export function keyByContent(isOn: bool): void {
+  keysFollowContent = isOn;
+}
+
+/** What stands for the position of the record at `index` of the boundary table; 0 after the last one. */
+// @ts-ignore: decorator
+@inline
+function contentOf(table: usize, index: u32, count: u32): u64 {
+  if (index >= count) return 0;
+  const mark = load<u64>(table + ((index as usize) << 3));
+  const start = mark as u32;
+  return hashOfEqual(start, ((mark >> 32) as u32) - start);
+}
+
+/** Stores the keys of four records, from `first` on, at `out` (32 bytes). `count`: of the whole table. */
+export function contentKeys4(table: usize, first: u32, count: u32, contentKey: u64, out: usize): void {
+  philoxLanes(
+    contentOf(table, first, count),
+    contentOf(table, first + 1, count),
+    contentOf(table, first + 2, count),
+    contentOf(table, first + 3, count),
+    0,
+    0,
+    contentKey,
+    out,
+  );
 }

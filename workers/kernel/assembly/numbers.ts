@@ -10,6 +10,7 @@
 // Each round of the network adds a function of one half to the other half. Where many places are asked for and a half has
 // at most 2^16 values, the functions are looked up in tables: this takes a sixth of the time.
 
+import { highProduct, scaled } from './fractions';
 import { philoxBlock, philoxLanes, philoxVectors } from './philox';
 import { hashInCache, hashOfBlock } from './record-hash';
 import { COLUMNS_PLACE, KEYS_PLACE, OFFSETS_PLACE, ROWS_PLACE, scratchAt } from './scratch';
@@ -44,8 +45,9 @@ let columns: u64 = 1;
 let tables: usize = 0;
 let tableBytes: usize = 0;
 
-let sum: u64 = 0;
-let checksum: u64 = 0;
+/** The sum of the numbers that the last `writeNumbers` wrote, modulo 2^64. */
+export let numbersSum: u64 = 0;
+export let numbersChecksum: u64 = 0;
 
 /** Prepares for the numbers from `lowest` to `lowest + lastOffset`, each followed by the byte `ending`. */
 export function prepareNumbers(lowest: u64, lastOffset: u64, rangeKey: u64, ending: u32): void {
@@ -125,20 +127,11 @@ export function drawOffsets(): void {
   way = DRAWN;
 }
 
-/** The sum of the numbers that the last `writeNumbers` wrote, modulo 2^64. */
-export function numbersSum(): u64 {
-  return sum;
-}
-
-export function numbersChecksum(): u64 {
-  return checksum;
-}
-
 /** Writes each number in decimal, with the ending. Writes up to 16 bytes too far. Returns the address after them. */
 export function writeNumbers(first: u64, count: u32, out: usize): usize {
   const offsets = scratchAt(OFFSETS_PLACE);
-  sum = 0;
-  checksum = 0;
+  numbersSum = 0;
+  numbersChecksum = 0;
   for (let done: u32 = 0; done < count; done += BATCH) {
     const together = min<u32>(BATCH, count - done);
     if (way == SORTED) takeSorted((first + done) as usize, together, offsets);
@@ -238,13 +231,6 @@ function addRound(half: usize, other: usize, count: u32, round: u32, modulus: u6
   }
 }
 
-/** floor(fraction * count / 2^64), exact for count <= 2^32. */
-// @ts-ignore: decorator
-@inline
-function scaled(fraction: u64, count: u64): u64 {
-  return ((fraction >> 32) * count + (((fraction & 0xffffffff) * count) >> 32)) >> 32;
-}
-
 /** floor((high * 2^64 + low) * count / 2^128), for the count of all offsets, which may be 2^64. */
 function fractionOf(high: u64, lower: u64): u64 {
   if (last == u64.MAX_VALUE) return high;
@@ -254,20 +240,9 @@ function fractionOf(high: u64, lower: u64): u64 {
   return highProduct(high, count) + (rest < carried ? 1 : 0);
 }
 
-/** floor(a * b / 2^64) */
-function highProduct(a: u64, b: u64): u64 {
-  const aLow = a & 0xffffffff;
-  const aHigh = a >> 32;
-  const bLow = b & 0xffffffff;
-  const bHigh = b >> 32;
-  const middle = aHigh * bLow + ((aLow * bLow) >> 32);
-  const other = aLow * bHigh + (middle & 0xffffffff);
-  return aHigh * bHigh + (middle >> 32) + (other >> 32);
-}
-
 function putNumbers(offsets: usize, count: u32, out: usize): usize {
-  let numbers = sum;
-  let hashes = checksum;
+  let numbers = numbersSum;
+  let hashes = numbersChecksum;
   const lowest = low;
   const ending = i8x16.splat(terminator as i8);
   for (let p = offsets, end = p + ((count as usize) << 3); p < end; p += 8) {
@@ -288,8 +263,8 @@ function putNumbers(offsets: usize, count: u32, out: usize): usize {
       hashes += hashInCache(start, (out - start) as u32);
     }
   }
-  sum = numbers;
-  checksum = hashes;
+  numbersSum = numbers;
+  numbersChecksum = hashes;
   return out;
 }
 

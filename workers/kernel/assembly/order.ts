@@ -6,9 +6,9 @@
 // are loaded in slice order, so this is the order of (input ordinal, position). Where the order must not depend on how
 // the pile was loaded, the bytes of the records decide instead. Cost: two sequential passes over the entries, one random.
 
-import { countDropped } from './duplicates';
+import { compareBytes, countDropped } from './duplicates';
 import { compareRecords } from './equal-records';
-import { scaleToIndex } from './scatter';
+import { scaled } from './fractions';
 import { copyAndHash, recordHash } from './record-hash';
 import { HEADER_BYTES } from './stored-record';
 
@@ -22,12 +22,14 @@ let bucketBits: u64 = 1;
 let arrived: usize = 0;
 let sorted: usize = 0;
 let entryCapacity: u32 = 0;
-let entryCount: u32 = 0;
-let walkEnd: usize = 0;
+export let walkedCount: u32 = 0;
+/** The record at which the last walk ended that returned 0. */
+export let walkedEnd: usize = 0;
 
-let gatheredBytes: u32 = 0;
-let measuredBytes: u64 = 0;
-let gatheredChecksum: u64 = 0;
+export let gatheredByteLength: u32 = 0;
+export let measuredByteLength: u64 = 0;
+/** The multiset checksum of all records gathered or hashed since `prepareOrder`. */
+export let orderChecksum: u64 = 0;
 
 /**
  * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and `sortedAt` hold
@@ -50,13 +52,13 @@ export function prepareOrder(
   arrived = arrivedAt;
   sorted = sortedAt;
   entryCapacity = capacity;
-  entryCount = 0;
+  walkedCount = 0;
   ownPile = pile;
   ownPileCount = pileCount;
   ordersTiesByBytes = tiesByBytes;
   parentScale = scaleOfParent;
   ownScale = scaleOfParent * (pileCount as u64);
-  gatheredChecksum = 0;
+  orderChecksum = 0;
   memory.fill(countsAt, 0, (4 as usize) << bits);
 }
 
@@ -67,14 +69,14 @@ export function prepareOrder(
 export function walkStored(from: usize, to: usize): usize {
   const shift = 64 - bucketBits;
   let p = from;
-  let n = entryCount;
+  let n = walkedCount;
   while (to - p >= HEADER_BYTES) {
     const byteLength = load<u32>(p, 8);
     if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
     const key = load<u64>(p);
-    if (n == entryCapacity || scaleToIndex(key * parentScale, ownPileCount) != ownPile) {
-      entryCount = n;
-      walkEnd = p;
+    if (n == entryCapacity || scaled(key * parentScale, ownPileCount) != ownPile) {
+      walkedCount = n;
+      walkedEnd = p;
       return 0;
     }
     const place = key * ownScale;
@@ -84,17 +86,8 @@ export function walkStored(from: usize, to: usize): usize {
     n += 1;
     p += HEADER_BYTES + byteLength;
   }
-  entryCount = n;
+  walkedCount = n;
   return p;
-}
-
-/** The record at which the last walk ended that returned 0. */
-export function walkedEnd(): usize {
-  return walkEnd;
-}
-
-export function walkedCount(): u32 {
-  return entryCount;
 }
 
 function comesAfter(a: u64, b: u64): bool {
@@ -103,19 +96,12 @@ function comesAfter(a: u64, b: u64): bool {
   const placeB = load<u64>(b as u32 as usize) * ownScale;
   if (placeA != placeB) return placeA > placeB;
   if (ordersTiesByBytes) {
-    const difference = compareBytes(a as u32 as usize, b as u32 as usize);
+    const storedA = a as u32 as usize;
+    const storedB = b as u32 as usize;
+    const difference = compareBytes(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8));
     if (difference != 0) return difference > 0;
   }
   return (a as u32) > (b as u32);
-}
-
-/** Below 0, above 0, or 0 if the stored records have the same bytes; a prefix comes first. */
-function compareBytes(a: usize, b: usize): i32 {
-  const lengthA = load<u32>(a, 8);
-  const lengthB = load<u32>(b, 8);
-  const difference = memory.compare(a + HEADER_BYTES, b + HEADER_BYTES, min<u32>(lengthA, lengthB));
-  if (difference != 0) return difference;
-  return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
 
 function placeWalked(): void {
@@ -127,7 +113,7 @@ function placeWalked(): void {
     store<u32>(slot, sum);
     sum += count;
   }
-  const arrivedEnd = arrived + ((entryCount as usize) << 3);
+  const arrivedEnd = arrived + ((walkedCount as usize) << 3);
   for (let p = arrived; p < arrivedEnd; p += 8) {
     const entry = load<u64>(p);
     const slot = counts + (((entry >> shift) as usize) << 2);
@@ -139,7 +125,7 @@ function placeWalked(): void {
 
 export function orderWalked(): void {
   placeWalked();
-  const sortedEnd = sorted + ((entryCount as usize) << 3);
+  const sortedEnd = sorted + ((walkedCount as usize) << 3);
   for (let p = sorted + 8; p < sortedEnd; p += 8) {
     const entry = load<u64>(p);
     let hole = p;
@@ -166,7 +152,7 @@ function compareEntries(a: u64, b: u64): i32 {
 }
 
 /**
- * Touches, as `touchAhead` does, the next entries that are as good as sure to be compared with one shortly before: the upper
+ * Touches, as `touchEvery` does, the next entries that are as good as sure to be compared with one shortly before: the upper
  * bits of their keys are equal. Returns the address after the last entry.
  */
 function touchAlike(from: usize, end: usize): usize {
@@ -194,7 +180,7 @@ function touchAlike(from: usize, end: usize): usize {
  */
 export function orderDistinct(): u32 {
   placeWalked();
-  const arrivedEnd = sorted + ((entryCount as usize) << 3);
+  const arrivedEnd = sorted + ((walkedCount as usize) << 3);
   let end = sorted;
   let touchedEnd = sorted;
   for (let p = sorted; p < arrivedEnd; p += 8) {
@@ -218,8 +204,8 @@ export function orderDistinct(): u32 {
     store<u64>(hole, entry);
     end += 8;
   }
-  entryCount = ((end - sorted) >> 3) as u32;
-  return entryCount;
+  walkedCount = ((end - sorted) >> 3) as u32;
+  return walkedCount;
 }
 
 /** Moves together the stored records that are not dropped. Returns the address after the last one. */
@@ -248,32 +234,17 @@ let touched: u32 = 0;
 const TOUCHED_TOGETHER: u32 = 24;
 
 /**
- * Records lie at random in the pile, so the first load of each cache line of a record is a miss. WebAssembly has no
- * prefetch instruction; plain loads of several records at once let their misses overlap. From the fifth line on, the
- * processor recognises the sequence. The loads go past the end of a short record; the tables lie after the last one.
- */
-function touchAhead(index: u32, endIndex: u32): void {
-  const end = min<u32>(index + TOUCHED_TOGETHER, endIndex);
-  let seen: u32 = 0;
-  for (let i = index; i < end; i++) {
-    const stored = storedAt(i);
-    seen += load<u8>(stored, 0) + load<u8>(stored, 64) + load<u8>(stored, 128) + load<u8>(stored, 192);
-  }
-  touched += seen;
-}
-
-/**
  * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16 more. Stops before
  * a record that does not fit, and before one that would start `startLimit` bytes or more after the first. Returns the
  * index where it stopped; `gatheredByteLength` gives the bytes copied.
  */
 export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
   let fill: u32 = 0;
-  let checksum = gatheredChecksum;
+  let checksum = orderChecksum;
   let touchedEnd = index;
   while (index < endIndex) {
     if (index == touchedEnd) {
-      touchAhead(index, endIndex);
+      touchEvery(index, 1, min<u32>(TOUCHED_TOGETHER, endIndex - index));
       touchedEnd = index + TOUCHED_TOGETHER;
     }
     const stored = storedAt(index);
@@ -283,12 +254,16 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
     fill += byteLength;
     index += 1;
   }
-  gatheredBytes = fill;
-  gatheredChecksum = checksum;
+  gatheredByteLength = fill;
+  orderChecksum = checksum;
   return index;
 }
 
-/** `touchAhead` for every `step`th record. */
+/**
+ * Records lie at random in the pile, so the first load of each cache line of a record is a miss. WebAssembly has no
+ * prefetch instruction; plain loads of several records at once let their misses overlap. From the fifth line on, the
+ * processor recognises the sequence. The loads go past the end of a short record; the tables lie after the last one.
+ */
 function touchEvery(index: u32, step: u32, count: u32): void {
   let seen: u32 = 0;
   for (let k: u32 = 0; k < count; k++) {
@@ -312,7 +287,7 @@ export function gatherEvery(
   base: u32,
 ): u32 {
   let fill: u32 = 0;
-  let checksum = gatheredChecksum;
+  let checksum = orderChecksum;
   let k: u32 = 0;
   for (let touchedEnd: u32 = 0; k < count; k++) {
     if (k == touchedEnd) {
@@ -327,18 +302,9 @@ export function gatherEvery(
     fill += byteLength;
     store<u32>(ends + ((k as usize) << 2), base + fill);
   }
-  gatheredBytes = fill;
-  gatheredChecksum = checksum;
+  gatheredByteLength = fill;
+  orderChecksum = checksum;
   return k;
-}
-
-export function gatheredByteLength(): u32 {
-  return gatheredBytes;
-}
-
-/** The multiset checksum of all records gathered or hashed since `prepareOrder`. */
-export function orderChecksum(): u64 {
-  return gatheredChecksum;
 }
 
 /** For a record too long to be gathered. */
@@ -352,7 +318,7 @@ export function recordByteLength(index: u32): u32 {
 
 /** Adds records to the checksum that are read in their places in the pile. */
 export function hashInPlace(index: u32, endIndex: u32): void {
-  for (; index < endIndex; index++) gatheredChecksum += recordHash(recordAddress(index), recordByteLength(index));
+  for (; index < endIndex; index++) orderChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
 /**
@@ -361,12 +327,8 @@ export function hashInPlace(index: u32, endIndex: u32): void {
  */
 export function measureUpTo(index: u32, endIndex: u32, startLimit: u64): u32 {
   let bytes: u64 = 0;
-  const end = min<u32>(endIndex, entryCount);
+  const end = min<u32>(endIndex, walkedCount);
   for (; index < end && bytes < startLimit; index++) bytes += load<u32>(storedAt(index), 8) as u64;
-  measuredBytes = bytes;
+  measuredByteLength = bytes;
   return index;
-}
-
-export function measuredByteLength(): u64 {
-  return measuredBytes;
 }

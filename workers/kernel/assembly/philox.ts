@@ -3,6 +3,7 @@
 // constants and known-answer vectors are those of Random123.
 // A key is the first two of the four output words, word 0 in the low half.
 
+import { highProduct } from './fractions';
 import { KEYS_PLACE, scratchAt } from './scratch';
 
 const MULTIPLIER_0: u64 = 0xd2511f53;
@@ -66,6 +67,19 @@ export function findPosition(inputKey: u64, key: u64, first: u64, step: u32, cou
     }
   }
   return -1;
+}
+
+/** Draws with replacement: writes to `out`, as f64, the rank below `records` of the record that each place of the output takes. */
+export function drawRanks(drawKey: u64, firstPlace: u64, count: u32, records: u64, out: usize): void {
+  const keys = scratchAt(KEYS_PLACE);
+  for (let i: u32 = 0; i < count; i += 4) {
+    philoxKeys4(firstPlace, i, i + 1, i + 2, i + 3, 0, 0, drawKey, keys);
+    const lanes = min<u32>(4, count - i);
+    for (let l: u32 = 0; l < lanes; l++) {
+      const rank = highProduct(load<u64>(keys + ((l as usize) << 3)), records);
+      store<f64>(out + (((i + l) as usize) << 3), rank as f64);
+    }
+  }
 }
 
 /** `philoxKeys4` for any four positions. */

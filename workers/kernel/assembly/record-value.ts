@@ -51,10 +51,10 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
   const kind: u32 = load<u16>(selector);
   if (kind == FIELD) {
     const hash = fieldHash(start, end);
-    if (hasField()) return hash;
+    if (hasField) return hash;
   } else if (kind == COLUMN) {
     const hash = columnHash(start, end);
-    if (hasColumn()) return hash;
+    if (hasColumn) return hash;
   } else {
     const byteLength = findValue(selector, start, end);
     if (byteLength == IN_PIECES) return hashOfPieces(LANE);
@@ -85,8 +85,8 @@ function find(selector: usize, start: usize, end: usize): void {
   const isField = load<u16>(selector) == FIELD;
   foundAt = isField ? findField(start, end) : findCell(start, end);
   if (foundAt != 0) {
-    foundEnd = isField ? endOfFound() : endOfCell();
-    isCoded = isField ? foundEscapes() : isCellQuoted();
+    foundEnd = isField ? endOfFound : endOfCell;
+    isCoded = isField ? foundEscapes : isCellQuoted;
     return;
   }
   foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);

@@ -1,7 +1,7 @@
 // Finds the rows of CSV, and checks its quotes: one stands at the beginning of a field, at its end, or beside another one.
 
 import { mark } from './boundary-table';
-import { matches } from './matches';
+import { matches } from './scan';
 
 /** What the bytes before a place say of it: passed on from scan to scan. */
 const IN_QUOTES: u32 = 1;
@@ -12,18 +12,10 @@ const CLOSED: u32 = 4;
 const CLOSED_CR: u32 = 8;
 const ROW_START: u32 = MAY_OPEN;
 
-let pendingQuotes: u32 = ROW_START;
-let strayAt: usize = 0;
-
 /** The next scan must get it. */
-export function quotesPending(): u32 {
-  return pendingQuotes;
-}
-
+export let quotesPending: u32 = ROW_START;
 /** The first byte out of place: a quote in a field without quotes, or what follows a closed one. 0: none. */
-export function strayQuote(): usize {
-  return strayAt;
-}
+export let strayQuote: usize = 0;
 
 /** Commas, semicolons, tabs and bars may separate fields. */
 function separators(p: usize, to: usize): u64 {
@@ -61,7 +53,7 @@ export function scanQuoted(
   let mayOpen: u64 = quotes & MAY_OPEN ? 1 : 0;
   let closed: u64 = quotes & CLOSED ? 1 : 0;
   let closedCr: u64 = quotes & CLOSED_CR ? 1 : 0;
-  strayAt = 0;
+  strayQuote = 0;
   for (let p = from; p < to; p += 64) {
     const newlines = matches(p, to, newline);
     const found = matches(p, to, quote);
@@ -94,7 +86,7 @@ export function scanQuoted(
         // Bytes from `to` on belong to the next scan.
         stray &= u64.MAX_VALUE >> (63 - last);
         if (stray != 0) {
-          strayAt = p + (ctz<u64>(stray) as usize);
+          strayQuote = p + (ctz<u64>(stray) as usize);
           return count;
         }
       }
@@ -110,13 +102,13 @@ export function scanQuoted(
       start = end;
       count += 1;
       if (count == maxCount) {
-        pendingQuotes = ROW_START;
+        quotesPending = ROW_START;
         return count;
       }
     }
     inside = 0 - ((quoted >> last) & 1);
   }
-  pendingQuotes =
+  quotesPending =
     ((inside & 1) as u32) |
     (mayOpen != 0 ? MAY_OPEN : 0) |
     (closed != 0 ? CLOSED : 0) |

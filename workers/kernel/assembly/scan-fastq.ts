@@ -1,33 +1,21 @@
 // Finds the reads of FASTQ, four lines each, and checks them; and adds up their names, in the order of the reads.
 
 import { mark } from './boundary-table';
-import { matches } from './matches';
+import { matches } from './scan';
 import { recordHash } from './record-hash';
 
 const NEWLINE: u8 = 0x0a;
 const CARRIAGE_RETURN: u8 = 0x0d;
 const LINES: u32 = 4;
 
-let pendingLines: u32 = 0;
-let pendingEnd1: usize = 0;
-let pendingEnd2: usize = 0;
-let pendingEnd3: usize = 0;
-let isBad: bool = false;
-
 /** How many lines the last scan found of the read that it left incomplete. */
-export function readLines(): u32 {
-  return pendingLines;
-}
-
-/** @param back 0 for the last of these lines, 1 for the one before it, 2 for the one before that. */
-export function readLineEnd(back: u32): usize {
-  return back == 0 ? pendingEnd3 : back == 1 ? pendingEnd2 : pendingEnd1;
-}
-
+export let readLines: u32 = 0;
+/** Where the last three of these lines end, the last one last. */
+export let readLineEnd1: usize = 0;
+export let readLineEnd2: usize = 0;
+export let readLineEnd3: usize = 0;
 /** Whether what follows the last marked read is no read. */
-export function badRead(): bool {
-  return isBad;
-}
+export let badRead: bool = false;
 
 // @ts-ignore: decorator
 @inline
@@ -55,7 +43,7 @@ export function scanReads(
   let count: u32 = 0;
   let start = recordStart;
   let missing = LINES - linesBefore;
-  isBad = false;
+  badRead = false;
   for (let p = from; p < to; p += 64) {
     let hits = matches(p, to, newline);
     while (hits != 0) {
@@ -72,7 +60,7 @@ export function scanReads(
         const isRead =
           load<u8>(start) == 0x40 && load<u8>(end2) == 0x2b && lengthOf(end1, end2) == lengthOf(end3, end);
         if (!isRead) {
-          isBad = true;
+          badRead = true;
           return count;
         }
       }
@@ -82,15 +70,15 @@ export function scanReads(
       start = end;
       count += 1;
       if (count == maxCount) {
-        pendingLines = 0;
+        readLines = 0;
         return count;
       }
     }
   }
-  pendingLines = LINES - missing;
-  pendingEnd1 = end1;
-  pendingEnd2 = end2;
-  pendingEnd3 = end3;
+  readLines = LINES - missing;
+  readLineEnd1 = end1;
+  readLineEnd2 = end2;
+  readLineEnd3 = end3;
   return count;
 }
 

@@ -1,37 +1,29 @@
 // The records start with their length, which is checked against its limit before any other use.
 
 import { mark } from './boundary-table';
-import { crc32c } from './crc32c';
+import { CRC_TABLES_PLACE, scratchAt } from './scratch';
 
-export const PROBLEM_NONE: u32 = 0;
-export const PROBLEM_TOO_LONG: u32 = 1;
-export const PROBLEM_LENGTH_CHECKSUM: u32 = 2;
-export const PROBLEM_BYTES_CHECKSUM: u32 = 3;
+const PROBLEM_NONE: u32 = 0;
+const PROBLEM_TOO_LONG: u32 = 1;
+const PROBLEM_LENGTH_CHECKSUM: u32 = 2;
+const PROBLEM_BYTES_CHECKSUM: u32 = 3;
 /** The LEB128 number does not end within ten bytes. */
-export const PROBLEM_VARINT: u32 = 4;
+const PROBLEM_VARINT: u32 = 4;
 
-let problem: u32 = PROBLEM_NONE;
-let problemValue: u64 = 0;
-
-export function framingProblem(): u32 {
-  return problem;
-}
-
-export function framingProblemValue(): u64 {
-  return problemValue;
-}
+export let framingProblem: u32 = PROBLEM_NONE;
+export let framingProblemValue: u64 = 0;
 
 // @ts-ignore: decorator
 @inline
 function fail(what: u32, value: u64): void {
-  problem = what;
-  problemValue = value;
+  framingProblem = what;
+  framingProblemValue = value;
 }
 
-export const PREFIX_U32LE: u32 = 0;
-export const PREFIX_U32BE: u32 = 1;
-export const PREFIX_U64LE: u32 = 2;
-export const PREFIX_VARINT: u32 = 3;
+const PREFIX_U32LE: u32 = 0;
+const PREFIX_U32BE: u32 = 1;
+const PREFIX_U64LE: u32 = 2;
+const PREFIX_VARINT: u32 = 3;
 
 const VARINT_BYTES: usize = 10;
 
@@ -44,7 +36,7 @@ export function scanLengthPrefixed(
   table: usize,
   maxCount: u32,
 ): u32 {
-  problem = PROBLEM_NONE;
+  framingProblem = PROBLEM_NONE;
   let count: u32 = 0;
   let start = recordStart;
   while (count < maxCount) {
@@ -102,7 +94,7 @@ function maskedCrc(from: usize, to: usize): u32 {
 
 /** @param longest byte length of a whole record. */
 export function scanTfrecords(recordStart: usize, to: usize, longest: u64, table: usize, maxCount: u32): u32 {
-  problem = PROBLEM_NONE;
+  framingProblem = PROBLEM_NONE;
   let count: u32 = 0;
   let start = recordStart;
   while (count < maxCount && to - start >= 12) {
@@ -127,4 +119,61 @@ export function scanTfrecords(recordStart: usize, to: usize, longest: u64, table
     count += 1;
   }
   return count;
+}
+
+const POLYNOMIAL: u32 = 0x82f63b78;
+
+let isFilled = false;
+
+function fillTables(): void {
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (POLYNOMIAL & (0 - (crc & 1)));
+    store<u32>(addressOf(0, byte), crc);
+  }
+  for (let k: u32 = 1; k < 8; k++) {
+    for (let byte: u32 = 0; byte < 256; byte++) {
+      const before = entry(k - 1, byte);
+      store<u32>(addressOf(k, byte), (before >>> 8) ^ entry(0, before & 0xff));
+    }
+  }
+  isFilled = true;
+}
+
+/** Table k, entry b: the CRC of byte b and k zeros after it. */
+// @ts-ignore: decorator
+@inline
+function addressOf(table: u32, byte: u32): usize {
+  return scratchAt(CRC_TABLES_PLACE) + ((((table << 8) | byte) as usize) << 2);
+}
+
+// @ts-ignore: decorator
+@inline
+function entry(table: u32, byte: u32): u32 {
+  return load<u32>(addressOf(table, byte));
+}
+
+/**
+ * CRC-32C (Castagnoli), as in RFC 3720 appendix B.4, eight bytes a step (slicing-by-8; Kounavis and Berry, "A Systematic
+ * Approach to Building High Performance Software-Based CRC Generators", ISCC 2005).
+ */
+function crc32c(from: usize, to: usize): u32 {
+  if (!isFilled) fillTables();
+  let crc: u32 = 0xffffffff;
+  let p = from;
+  for (; to - p >= 8; p += 8) {
+    const low = load<u32>(p) ^ crc;
+    const high = load<u32>(p, 4);
+    crc =
+      entry(7, low & 0xff) ^
+      entry(6, (low >>> 8) & 0xff) ^
+      entry(5, (low >>> 16) & 0xff) ^
+      entry(4, low >>> 24) ^
+      entry(3, high & 0xff) ^
+      entry(2, (high >>> 8) & 0xff) ^
+      entry(1, (high >>> 16) & 0xff) ^
+      entry(0, high >>> 24);
+  }
+  for (; p < to; p++) crc = (crc >>> 8) ^ entry(0, (crc ^ load<u8>(p)) & 0xff);
+  return ~crc;
 }

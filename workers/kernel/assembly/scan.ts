@@ -4,7 +4,6 @@
 // the state back.
 
 import { beginMarks, mark, markEnd } from './boundary-table';
-import { matches } from './matches';
 import { SEQUENCE_PLACE, scratchAt } from './scratch';
 
 /**
@@ -100,11 +99,7 @@ export function scanSequence(
   return count;
 }
 
-let pendingLines: u32 = 0;
-
-export function linesPending(): u32 {
-  return pendingLines;
-}
+export let linesPending: u32 = 0;
 
 /** @param linesBefore lines of the first record that lie before `from`. */
 export function scanLineGroups(
@@ -132,27 +127,19 @@ export function scanLineGroups(
       start = end;
       count += 1;
       if (count == maxCount) {
-        pendingLines = 0;
+        linesPending = 0;
         return count;
       }
     }
   }
-  pendingLines = linesPerRecord - missing;
+  linesPending = linesPerRecord - missing;
   return count;
 }
 
-let pendingLineStart: usize = 0;
-let pendingSeen: u32 = 0;
+export let paragraphLineStart: usize = 0;
+export let paragraphSeen: u32 = 0;
 const SEEN_TEXT: u32 = 1;
 const SEEN_BLANK: u32 = 2;
-
-export function paragraphLineStart(): usize {
-  return pendingLineStart;
-}
-
-export function paragraphSeen(): u32 {
-  return pendingSeen;
-}
 
 /**
  * A record is lines with text and the blank lines after them; blank lines before the first text belong to the first
@@ -187,8 +174,8 @@ export function scanParagraphs(
           count += 1;
           if (count == maxCount) {
             // The next call starts at this line again.
-            pendingLineStart = lineStart;
-            pendingSeen = 0;
+            paragraphLineStart = lineStart;
+            paragraphSeen = 0;
             return count;
           }
         }
@@ -204,8 +191,8 @@ export function scanParagraphs(
       seen = SEEN_TEXT;
     }
   }
-  pendingLineStart = lineStart;
-  pendingSeen = seen;
+  paragraphLineStart = lineStart;
+  paragraphSeen = seen;
   return count;
 }
 
@@ -218,4 +205,16 @@ export function scanFixed(recordStart: usize, to: usize, recordBytes: u32, table
     start += recordBytes;
   }
   return count;
+}
+
+/** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
+// @ts-ignore: decorator
+@inline
+export function matches(p: usize, to: usize, needle: v128): u64 {
+  const hits: u64 =
+    (i8x16.bitmask(i8x16.eq(v128.load(p, 0), needle)) as u32 as u64) |
+    ((i8x16.bitmask(i8x16.eq(v128.load(p, 16), needle)) as u32 as u64) << 16) |
+    ((i8x16.bitmask(i8x16.eq(v128.load(p, 32), needle)) as u32 as u64) << 32) |
+    ((i8x16.bitmask(i8x16.eq(v128.load(p, 48), needle)) as u32 as u64) << 48);
+  return to - p < 64 ? hits & (((1 as u64) << ((to - p) as u64)) - 1) : hits;
 }

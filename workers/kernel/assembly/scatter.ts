@@ -17,11 +17,11 @@
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
 import { countDropped } from './duplicates';
-import { ENTRY_BYTES } from './entry';
 import { areEqual } from './equal-records';
+import { scaled } from './fractions';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
-import { HEADER_BYTES } from './stored-record';
+import { ENTRY_BYTES, HEADER_BYTES } from './stored-record';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
@@ -33,7 +33,7 @@ let stride: usize = 0;
 let bufferBytes: u32 = 0;
 let pileCount: u32 = 0;
 let keyScale: u64 = 1;
-let longest: u32 = 0;
+export let longestRecord: u32 = 0;
 let recent: usize = 0;
 
 const RECENT_SLOTS: u64 = 2048;
@@ -71,22 +71,9 @@ export function prepareScatter(
   bufferBytes = bytesPerBuffer;
   stride = bytesPerStride;
   keyScale = scale;
-  longest = 0;
+  longestRecord = 0;
   recent = 0;
   memory.fill(talliesAt, 0, (count as usize) << 5);
-}
-
-export function longestRecord(): u32 {
-  return longest;
-}
-
-/** floor(fraction * count / 2^64), exact for count < 2^32. */
-// @ts-ignore: decorator
-@inline
-export function scaleToIndex(fraction: u64, count: u32): u32 {
-  const high = (fraction >> 32) * (count as u64);
-  const low = (fraction & 0xffffffff) * (count as u64);
-  return ((high + (low >> 32)) >> 32) as u32;
 }
 
 function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
@@ -118,11 +105,11 @@ function storeHeader(target: usize, key: u64, byteLength: u32): void {
 // @ts-ignore: decorator
 @inline
 function scatterRecord(key: u64, start: usize, byteLength: u32): void {
-  const pile = scaleToIndex(key * keyScale, pileCount);
+  const pile = scaled(key * keyScale, pileCount) as u32;
   const tally = tallies + ((pile as usize) << 5);
   const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
   // A dropped record counts, too: which ones are dropped here depends on the memory.
-  longest = max<u32>(longest, byteLength);
+  longestRecord = max<u32>(longestRecord, byteLength);
   if (recent != 0 && isRecent(slot, tally, key, start, byteLength)) {
     countDropped(start, byteLength);
     return;
@@ -157,7 +144,7 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
   const entries = scratchAt(ENTRIES_PLACE);
   const together = recordsTogether();
-  const copies = copyRounds();
+  const copies = copyRounds;
   for (let i: u32 = 0; i < count; i += together) {
     const block = table + ((i as usize) << 3);
     for (let copy: u32 = 0; copy < copies; copy += COPIES_TOGETHER) {

@@ -4,7 +4,8 @@
 //
 //   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
 
-import { ENTRY_BYTES } from './entry';
+import { ENTRY_BYTES } from './stored-record';
+import { highProduct } from './fractions';
 import { philoxLanes } from './philox';
 import { missingRecordOf, seekValues, valueHash } from './record-value';
 import { KEYS_PLACE, SPLITS_PLACE, scratchAt } from './scratch';
@@ -40,18 +41,6 @@ export function splitSelector(): usize {
 /** The first record without a value since `splitByValue`; 0: all had one, or may lack it. */
 export function missingRecord(): usize {
   return missingRecordOf(selector);
-}
-
-/** floor(a * b / 2^64). */
-// @ts-ignore: decorator
-@inline
-function highProduct(a: u64, b: u64): u64 {
-  const a0 = a & 0xffffffff;
-  const a1 = a >> 32;
-  const b0 = b & 0xffffffff;
-  const b1 = b >> 32;
-  const middle = a1 * b0 + ((a0 * b0) >> 32);
-  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffff)) >> 32);
 }
 
 // @ts-ignore: decorator

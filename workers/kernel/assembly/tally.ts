@@ -14,17 +14,17 @@ const SLOT_SHIFT: u64 = 48;
 
 let drawnKey: v128 = i64x2.splat(0);
 let drawnStep: v128 = i64x2.splat(0);
-let bytes: u64 = 0;
-let checksum: u64 = 0;
-let longest: u32 = 0;
+export let talliedBytes: u64 = 0;
+export let talliedChecksum: u64 = 0;
+export let longestTallied: u32 = 0;
 
 /** Counts from 0 again. */
 export function keyTally(key0: u64, key1: u64, step0: u64, step1: u64): void {
   drawnKey = i64x2(key0, key1);
   drawnStep = i64x2(step0, step1);
-  bytes = 0;
-  checksum = 0;
-  longest = 0;
+  talliedBytes = 0;
+  talliedChecksum = 0;
+  longestTallied = 0;
 }
 
 /** Reads up to 15 bytes past the end of the last record. */
@@ -33,7 +33,7 @@ export function tallyRecords(table: usize, count: u32, slots: usize): void {
   const step = i64x2(STEP_0, STEP_1);
   const firstDrawn = drawnKey;
   const stepDrawn = drawnStep;
-  let sum = checksum;
+  let sum = talliedChecksum;
   for (let mark = table, end = table + ((count as usize) << 3); mark < end; mark += 8) {
     const start = load<u32>(mark) as usize;
     const byteLength = load<u32>(mark, 4) - (start as u32);
@@ -63,22 +63,10 @@ export function tallyRecords(table: usize, count: u32, slots: usize): void {
     const hash = finish(keyed, byteLength);
     const slot = slots + (((hash >> SLOT_SHIFT) as usize) << 4);
     v128.store(slot, i64x2.add(v128.load(slot), i64x2(1, hash)));
-    bytes += byteLength as u64;
-    longest = max<u32>(longest, byteLength);
+    talliedBytes += byteLength as u64;
+    longestTallied = max<u32>(longestTallied, byteLength);
   }
-  checksum = sum;
-}
-
-export function talliedBytes(): u64 {
-  return bytes;
-}
-
-export function talliedChecksum(): u64 {
-  return checksum;
-}
-
-export function longestTallied(): u32 {
-  return longest;
+  talliedChecksum = sum;
 }
 
 /** Writes to `out` the indexes, as u32, of the records with a wanted slot. @param wanted a bit for each slot. */

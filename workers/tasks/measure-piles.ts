@@ -1,8 +1,57 @@
-/** A task before the shuffle pass of a job that cuts the order where no pile ends. It writes nothing. */
+/**
+ * Tasks before the shuffle pass, which put piles in order and write nothing. They find the records at which shards may be
+ * cut, what parts of a pile hold, and what stays of a pile where of equal records one is kept.
+ */
 import { inPhase } from '../../src/phase-clock.js';
-import { type PileTally, requireSameTally } from '../../src/pile-sets/pile-totals.js';
-import type { PileOrderer } from '../piles/pile-orderer.js';
+import {
+  differenceOf,
+  emptyTotals,
+  type PileTally,
+  type PileTotals,
+  requireSameTally,
+  setTally,
+  tallyOf,
+} from '../../src/pile-sets/pile-totals.js';
+import type { Crossing } from '../../src/plan/shard-cuts.js';
+import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';
+
+export interface MeasureTask extends PilesTask {
+  readonly pile: number;
+  readonly by: 'rank' | 'byte';
+  /** Ranks or bytes, counted from the beginning of the pile, ascending. The pile has more than that. */
+  readonly limits: readonly number[];
+}
+
+/** The record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
+export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
+  const { by, limits } = task;
+  const { order } = await openOrder(task);
+  const crossings: Crossing[] = [];
+  let rank = 0;
+  let byte = 0;
+  const measure = (recordCount: number) => {
+    let index = 0;
+    for (const limit of limits.slice(crossings.length)) {
+      const endIndex = by === 'rank' ? Math.min(recordCount, index + limit - rank) : recordCount;
+      const startLimit = by === 'byte' ? BigInt(Math.max(0, limit - byte)) : NO_LIMIT;
+      const next = order.measureUpTo(index, endIndex, startLimit);
+      rank += next - index;
+      byte += order.measuredBytes;
+      index = next;
+      // The rest is in the next part of the pile.
+      if ((by === 'rank' ? rank : byte) < limit) return;
+      const crossingBytes = by === 'byte' && byte > limit ? order.byteLengthOf(index - 1) : 0;
+      crossings.push({ start: byte - crossingBytes, end: byte });
+    }
+  };
+  for (const { order: orderPile } of order.piles(task.pile, task.pile + 1)) {
+    await orderPile(async (recordCount) => {
+      inPhase('gather', () => measure(recordCount));
+    });
+  }
+  return crossings;
+}
 
 /** The ascending ends of all parts of a pile but the last one: before the record of a rank in the pile, or of a key. */
 export type PartEnds =
@@ -22,7 +71,7 @@ export interface PartMeasure extends PileTally {
 
 export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[]> {
   const { pile, expected, ends, cutPile } = task;
-  const { order } = await openOrder(task, async () => {});
+  const { order } = await openOrder(task);
   const parts = Array.from({ length: ends.ends.length + 1 }, () => ({ ...NOTHING }));
   let rank = 0;
   let part = 0;
@@ -87,5 +136,33 @@ function addRecords(
     const byteLength = order.byteLengthOf(i);
     part.recordBytes += byteLength;
     part.longestRecordBytes = Math.max(part.longestRecordBytes, byteLength);
+  }
+}
+
+export interface MeasureDistinctTask extends PilesTask {
+  readonly first: number;
+  readonly end: number;
+  readonly expected: PileTotals;
+}
+
+/** The totals of what stays of each pile. The shuffle pass verifies them. */
+export async function measureDistinct(task: MeasureDistinctTask): Promise<PileTotals> {
+  const { first, end, expected } = task;
+  const { order, control } = await openOrder(task);
+  const distinct = emptyTotals(end - first);
+  let countedBytes = 0;
+  try {
+    for (const { pile, order: orderPile } of order.piles(first, end)) {
+      const inPile = tallyOf(expected, pile - first);
+      const dropped = await orderPile(async () => {});
+      setTally(distinct, pile - first, differenceOf(inPile, dropped));
+      control.count('orderedBytes', inPile.recordBytes);
+      countedBytes += inPile.recordBytes;
+    }
+    return distinct;
+  } catch (error) {
+    // The task may be done once more.
+    control.count('orderedBytes', -countedBytes);
+    throw error;
   }
 }
