@@ -41,7 +41,7 @@ let victim = '';
 
 const NTH_WRITE = 250;
 const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: NTH_WRITE };
-const HOW = [[], ['--force'], ['--resume'], ['--resume', '--force']] as const;
+const HOW = [['--force'], ['--resume']] as const;
 
 const argv = (words: readonly string[]) => [
   ...[...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1'],

@@ -1,9 +1,8 @@
 /**
- * The temp data of a job between the passes: private directories with known names, data spread evenly over all temp
- * directories, and few files even for many inputs.
+ * The temp data of a job between the passes is spread evenly over all temp directories.
  */
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -47,28 +46,6 @@ function listFiles(root: string): TempFile[] {
 }
 
 describe('temp data', () => {
-  it('lies in private directories, in private files, the indexes apart from the data', async () => {
-    const { files } = await filesBetweenPasses(
-      { inputs: writeInputs(directory), tempDirs: [directory.temp] },
-      SMALL_SIZES,
-    );
-    const isIn = (file: TempFile, home: string) => dirname(file.path).endsWith(home);
-    const homes = files.filter(({ path }) => dirname(path) === directory.temp);
-    expect(homes.map(({ path }) => path.replace(/[0-9a-f]{16}/, 'ID')).sort()).toEqual([
-      directory.path('temp', '.pileshuf-ID.disk-0'),
-      directory.path('temp', '.pileshuf-ID.job'),
-    ]);
-    expect(homes.map(({ mode }) => mode)).toEqual([0o700, 0o700]);
-    const contents = files.filter((file) => !homes.includes(file));
-    expect(new Set(contents.map(({ mode }) => mode))).toEqual(new Set([0o600]));
-    const names = (home: string) => contents.filter((file) => isIn(file, home)).map(({ path }) => basename(path));
-    expect(names('.disk-0').length).toBeGreaterThan(1);
-    expect(names('.disk-0').every((name) => name.endsWith('.pile'))).toBe(true);
-    expect(names('.job').filter((name) => name.endsWith('.index')).length).toBeGreaterThan(1);
-    expect(names('.job').filter((name) => name === 'manifest' || name.startsWith('lock+'))).toHaveLength(2);
-    expect(names('.disk-0').length + names('.job').length).toBe(contents.length);
-  });
-
   it('is spread evenly over several temp directories', async () => {
     const tempDirs = ['t1', 't2', 't3'].map((name) => directory.path(name));
     for (const path of tempDirs) mkdirSync(path);

@@ -11,14 +11,15 @@ import type { PileshufError } from '#src/index.js';
 import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { recordBytesOf } from '#src/output/output-target.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { sampled } from '../fixtures/scale.js';
 import { jobDirectoryOf, stopWithFinishedRanges } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
+import { COMPRESSED_SHARDS, FILE } from './tiny-job-kinds.js';
 
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 
-describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
+describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('$name', (kind) => {
   let job: TinyJob;
   let expected: Content;
   beforeEach(async () => {
