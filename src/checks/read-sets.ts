@@ -90,8 +90,13 @@ export async function openSets(
     const gates = await gatesOf(withHeaders, deviceGates, signal);
     const { decodedBytes, meanRecordBytes } = estimate;
     opened.push({
-      ...{ inputs: withHeaders, directories, gates, firstHeader: first, framing: ofRecords },
-      ...{ decodedBytes, meanRecordBytes },
+      inputs: withHeaders,
+      directories,
+      gates,
+      firstHeader: first,
+      framing: ofRecords,
+      decodedBytes,
+      meanRecordBytes,
     });
   }
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
@@ -136,8 +141,13 @@ export async function passOver<T>(
   // The slots are where the job that indexes has its blocks.
   const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
   const settings = {
-    ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
-    ...{ ...readRuleOf(request), drawnKeys },
+    jobName: threads.jobName,
+    control: control.buffer,
+    arenaBytes,
+    readBytes,
+    memoryNeed,
+    ...readRuleOf(request),
+    drawnKeys,
   };
   const readable = sets.map(
     (set): RecordSet => ({

@@ -86,7 +86,11 @@ function progressEvent(state: ShownState): object {
     memoryBytes: memory?.residentBytes ?? null,
     ...(state.tasks === undefined ? {} : { tasks: state.tasks }),
     disks: disks.map(({ name, bytesRead, bytesWritten, callsUnderWay, callLimit }) => ({
-      ...{ name, bytesRead, bytesWritten, callsUnderWay, callLimit },
+      name,
+      bytesRead,
+      bytesWritten,
+      callsUnderWay,
+      callLimit,
     })),
   };
 }

@@ -204,8 +204,18 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const { keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel } = asked;
   const made: ClusterPlan = {
     request: {
-      ...{ ...readRuleOf(asked), keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel },
-      ...{ headCount: asked.headCount, shards, splits, compression },
+      ...readRuleOf(asked),
+      keys,
+      seed,
+      splitBy,
+      unique,
+      uniqueBy,
+      ioLimits,
+      tempZstdLevel,
+      headCount: asked.headCount,
+      shards,
+      splits,
+      compression,
     },
     inputs: inputsToRead.map(inputOf),
     inputIds: prepared.inputIds,

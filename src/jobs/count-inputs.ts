@@ -49,7 +49,10 @@ export async function countInputs(
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
     const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
     const settings: ReadSettings = {
-      ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes },
+      jobName: threads.jobName,
+      control: control.buffer,
+      arenaBytes,
+      readBytes,
       memoryNeed: { ...memoryNeed, reads: 'first' },
       ...readRuleOf(request),
     };

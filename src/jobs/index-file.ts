@@ -100,8 +100,14 @@ async function makeIndex(
   const { readBytes, arenaBytes } = plan;
   const { maxRecordBytes } = request;
   const settings: ReadSettings = {
-    ...{ jobName: threads.jobName, control: control.buffer, arenaBytes },
-    ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, ...formatOf(request), framing },
+    jobName: threads.jobName,
+    control: control.buffer,
+    arenaBytes,
+    readBytes,
+    maxRecordBytes,
+    memoryNeed: source.memoryNeed,
+    ...formatOf(request),
+    framing,
   };
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 

@@ -29,8 +29,13 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const { found, storage, samples } = pass1;
   const { onWarning, unique, framing, isProfiled } = request;
   const rule = {
-    ...{ framing, unique, uniqueBy: equalityOf(request, found), tiesByBytes: inputIds !== undefined || unique },
-    ...{ rescatterTo: site.piles, hashesOutput: outlivesJob(site), isProfiled },
+    framing,
+    unique,
+    uniqueBy: equalityOf(request, found),
+    tiesByBytes: inputIds !== undefined || unique,
+    rescatterTo: site.piles,
+    hashesOutput: outlivesJob(site),
+    isProfiled,
     sampledKeys: prepared.reportLog?.sampledKeys(),
   };
   const toOpen = { piles: pass1.piles, attempt, onWarning };

@@ -174,7 +174,10 @@ export class PileWriter {
       const { totals, pileSet } = completePileSet(open);
       const { name, diskBytes } = pileSet;
       const commit = {
-        ...{ name: this.#attempt.name, generation, inputIds: [inputId], format: null },
+        name: this.#attempt.name,
+        generation,
+        inputIds: [inputId],
+        format: null,
         ...totals,
         pileSets: [{ name, diskBytes }],
       };

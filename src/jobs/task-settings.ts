@@ -26,8 +26,18 @@ export function scatterSettings(
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   const { unique, uniqueBy } = request;
   return {
-    ...{ jobName, control: control.buffer, arenaBytes, readBytes, bufferBytes, memoryNeed },
-    ...{ ...readRuleOf(request), unique, uniqueBy, layout, ramPool, tempZstdLevel },
+    jobName,
+    control: control.buffer,
+    arenaBytes,
+    readBytes,
+    bufferBytes,
+    memoryNeed,
+    ...readRuleOf(request),
+    unique,
+    uniqueBy,
+    layout,
+    ramPool,
+    tempZstdLevel,
     ...rest,
   };
 }
@@ -59,8 +69,15 @@ export async function openPiles(
   const { jobName, control } = threads;
   const { bufferBytes, readBytes, outputBytes } = plan.memory;
   const settings = {
-    ...{ jobName, control: control.buffer, arenaBytes, bufferBytes, readBytes, outputBytes },
-    ...{ keyScale: piles.keyScale, ...storage, ...rule },
+    jobName,
+    control: control.buffer,
+    arenaBytes,
+    bufferBytes,
+    readBytes,
+    outputBytes,
+    keyScale: piles.keyScale,
+    ...storage,
+    ...rule,
   };
   return { work: { piles, settings, ...rest }, threads };
 }

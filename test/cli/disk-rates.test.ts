@@ -4,10 +4,20 @@ import { DiskMeter } from '#src/cli/measured-job.js';
 import type { DiskProgress, ShuffleProgress } from '#src/index.js';
 
 const disk = (name: string, bytesRead: number, bytesWritten: number, callsUnderWay = 0): DiskProgress => ({
-  ...{ name, bytesRead, bytesWritten, callsUnderWay, callLimit: 8 },
+  name,
+  bytesRead,
+  bytesWritten,
+  callsUnderWay,
+  callLimit: 8,
 });
 const report = (disks: DiskProgress[], more: Partial<ShuffleProgress> = {}): ShuffleProgress => ({
-  ...{ phase: 'scatter', bytesDone: 0, bytesResumed: 0, bytesTotal: 1, phaseSeconds: 0, phases: [], disks },
+  phase: 'scatter',
+  bytesDone: 0,
+  bytesResumed: 0,
+  bytesTotal: 1,
+  phaseSeconds: 0,
+  phases: [],
+  disks,
   memory: { residentBytes: 0, budgetBytes: undefined },
   ...more,
 });

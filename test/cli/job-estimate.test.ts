@@ -27,11 +27,15 @@ function eventsOf(job: readonly SimulatedPhase[], member?: MemberProgress): Shuf
     }));
     const steps = Math.max(1, Math.round(5 * seconds));
     return Array.from({ length: steps + 1 }, (_, step) => ({
-      ...{ phase, phases, member, bytesResumed: resumedBytes },
+      phase,
+      phases,
+      member,
+      bytesResumed: resumedBytes,
       bytesDone: Math.round(resumedBytes + (((bytes ?? 1e9) - resumedBytes) * step) / steps),
       bytesTotal: phase === 'commit' ? undefined : bytes,
       phaseSeconds: (seconds * step) / steps,
-      ...{ disks: [], memory: undefined },
+      disks: [],
+      memory: undefined,
     }));
   });
 }

@@ -6,8 +6,14 @@ import { logLine, viewLines } from '#src/cli/progress-view.js';
 import { replaceHidden } from '#src/cli/visible-text.js';
 
 const disk = (name: string, more: Partial<DiskRate> = {}): DiskRate => ({
-  ...{ name, bytesRead: 0, bytesWritten: 0, callsUnderWay: 0, callLimit: 8 },
-  ...{ readBytesPerSecond: 105e6, writtenBytesPerSecond: 103e6, meanCalls: 3.2 },
+  name,
+  bytesRead: 0,
+  bytesWritten: 0,
+  callsUnderWay: 0,
+  callLimit: 8,
+  readBytesPerSecond: 105e6,
+  writtenBytesPerSecond: 103e6,
+  meanCalls: 3.2,
   ...more,
 });
 

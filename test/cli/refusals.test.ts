@@ -26,13 +26,23 @@ beforeAll(async () => {
   const folders = ['temp', 'corpus', 'shards', 'broken', 'hollow', 'folder', 'folder.html', 'whole'];
   for (const name of folders) mkdirSync(path(name));
   const contents: Readonly<Record<string, string | Uint8Array>> = {
-    ...{ in: 'a\nb\n', in2: 'a\nb\n', there: 'precious\n', empty: '', 'in.gz': gzipSync('a\n'), 'in.html': 'c\n' },
-    ...{ 'corpus/data': 'c\n', 'shards/train-00002-of-00007.txt': 'precious\n', 'folder/thesis': 'x' },
-    ...{ list: 'in\n*.txt\n', ids: 'one\n' },
+    in: 'a\nb\n',
+    in2: 'a\nb\n',
+    there: 'precious\n',
+    empty: '',
+    'in.gz': gzipSync('a\n'),
+    'in.html': 'c\n',
+    'corpus/data': 'c\n',
+    'shards/train-00002-of-00007.txt': 'precious\n',
+    'folder/thesis': 'x',
+    list: 'in\n*.txt\n',
+    ids: 'one\n',
     'share.yaml': '{groups: [{name: a, inputs: [in], share: 1}]}',
     'empty.yaml': 'unit: records',
     'typo.yaml': '{groups: [{name: a, inputs: [in], weigth: 1}]}',
-    ...{ 'whole/a': '1\n2\n3\n', permuted: '3\n1\n2\n', numbers: '1\n2\n3\n'.repeat(300) },
+    'whole/a': '1\n2\n3\n',
+    permuted: '3\n1\n2\n',
+    numbers: '1\n2\n3\n'.repeat(300),
   };
   for (const [name, content] of Object.entries(contents)) writeFileSync(path(name), content);
   linkSync(path('in.html'), path('linked.html'));

@@ -130,7 +130,8 @@ describe('the profile of a job of tasks', () => {
     if (name.startsWith('job/')) mkdirSync(jobDir());
     if (isSharded) mkdirSync(directory.path('out'));
     const asked = {
-      ...{ profile: directory.path(name), force },
+      profile: directory.path(name),
+      force,
       ...(isFolder && { inputs: [directory.path('folder')] }),
       ...(isSharded && { shards: { by: 'count', shardCount: 2 } as const }),
     };

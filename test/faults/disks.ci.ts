@@ -207,7 +207,11 @@ describe('disks that break', () => {
     mkdirSync(directory.path('disk'));
     const directorySynced = synced === '' ? directory.path() : synced;
     const { nodeOptions, env } = withSabotage({
-      ...{ act: 'fail', at: 'directory-sync', directory: directorySynced, nth, errno: 'EIO' },
+      act: 'fail',
+      at: 'directory-sync',
+      directory: directorySynced,
+      nth,
+      errno: 'EIO',
     });
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(name), ...options];
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
@@ -225,7 +229,11 @@ describe('disks that break', () => {
     const former = ['.shard.complete.json', 'shard-00000-of-00002.input', 'shard-00001-of-00002.input'];
     for (const name of former) writeFileSync(`${shards}/${name}`, `precious ${name}`);
     const { nodeOptions, env } = withSabotage({
-      ...{ act: 'fail', at: 'directory-sync', directory: shards, nth, errno: 'EIO' },
+      act: 'fail',
+      at: 'directory-sync',
+      directory: shards,
+      nth,
+      errno: 'EIO',
     });
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', shards, '--shards', '3', '--force'];
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });

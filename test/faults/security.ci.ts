@@ -318,7 +318,12 @@ describe('the files of a job', () => {
       try {
         const job = shuffle(
           {
-            ...{ inputs, output, resume, tempDirs: [directory.temp], memoryBytes: 2 ** 26, workers: 2 },
+            inputs,
+            output,
+            resume,
+            tempDirs: [directory.temp],
+            memoryBytes: 2 ** 26,
+            workers: 2,
             onProgress: look,
           },
           { ...SMALL_SIZES, stripeCount: 5 },

@@ -38,7 +38,14 @@ describe('appendToStore', () => {
 
   it('reports what the store has now', async () => {
     expect(await append({ seed: 's', expectedBytes: 2 ** 30, generation: 'g' })).toMatchObject({
-      ...{ records: 3, bytes: 6, inputCount: 1, seed: 's', piles: 16, generation: 'g', state: 2, workers: 1 },
+      records: 3,
+      bytes: 6,
+      inputCount: 1,
+      seed: 's',
+      piles: 16,
+      generation: 'g',
+      state: 2,
+      workers: 1,
       storedBytes: 6 + 3 * 12,
     });
     const second = await append({ inputIds: ['other'] });

@@ -35,8 +35,12 @@ function write(name: string, bytes: Uint8Array | string): string {
 }
 
 const options = (...inputs: string[]) => ({
-  ...{ inputs, output: directory.path('out'), seed: '1', memoryBytes: 2 ** 25 },
-  ...{ workers: 1, tempDirs: [directory.temp] },
+  inputs,
+  output: directory.path('out'),
+  seed: '1',
+  memoryBytes: 2 ** 25,
+  workers: 1,
+  tempDirs: [directory.temp],
 });
 const refusedTar = (path: string) => ({
   code: 'ERR_INPUT_FORMAT',

@@ -40,7 +40,10 @@ describe('inspectStore', () => {
     const report = await inspectStore(store(), { verify: true });
     writer.abort();
     expect(report).toEqual({
-      ...{ directory: store(), id: expect.stringMatching(/^[0-9a-f]{16}$/), seed: SEED, piles: 3 },
+      directory: store(),
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      seed: SEED,
+      piles: 3,
       ...{
         state: 5,
         time: expect.stringMatching(/^20.*Z$/),
@@ -48,23 +51,39 @@ describe('inspectStore', () => {
         records: 41,
         bytes: 10 * 4 + 20 * 5 + 28 + 10 * 4,
       },
-      ...{ checksum: expect.stringMatching(/^[0-9a-f]{16}$/), longestRecordBytes: 28, pileSets: 2 },
+      checksum: expect.stringMatching(/^[0-9a-f]{16}$/),
+      longestRecordBytes: 28,
+      pileSets: 2,
       generations: [
         {
-          ...{ name: '2026-11-01', time: '2026-11-01T00:00:00.000Z', commits: 2, inputs: 2, records: 41 },
-          ...{ bytes: report.bytes, checksum: report.checksum, pileSets: 2, diskBytes: report.bytes + 12 * 41 },
+          name: '2026-11-01',
+          time: '2026-11-01T00:00:00.000Z',
+          commits: 2,
+          inputs: 2,
+          records: 41,
+          bytes: report.bytes,
+          checksum: report.checksum,
+          pileSets: 2,
+          diskBytes: report.bytes + 12 * 41,
         },
       ],
       diskBytes: report.bytes + 12 * 41,
       pileBytes: { least: expect.any(Number), mean: (report.bytes + 12 * 41) / 3, most: expect.any(Number) },
-      ...{ removedPileSets: 1, unowned: { pileSets: 0, bytes: 0, newest: null }, writers: 1, verified: true },
+      removedPileSets: 1,
+      unowned: { pileSets: 0, bytes: 0, newest: null },
+      writers: 1,
+      verified: true,
     });
   });
 
   it('tells of an empty store', async () => {
     (await openPileWriter(store(), { inputId: 'a', piles: 2 })).abort();
     expect(await inspectStore(store(), { verify: true })).toMatchObject({
-      ...{ records: 0, bytes: 0, checksum: '0'.repeat(16), generations: [], pileSets: 0 },
+      records: 0,
+      bytes: 0,
+      checksum: '0'.repeat(16),
+      generations: [],
+      pileSets: 0,
       pileBytes: { least: 0, mean: 0, most: 0 },
     });
   });
@@ -169,7 +188,8 @@ describe('inspectStore', () => {
     await writeStore();
     const { commits } = openSnapshot(store()).manifest;
     await commitManifest(openSnapshot(store()), (state) => ({
-      ...{ removed: state.removed, oldest: state.oldest },
+      removed: state.removed,
+      oldest: state.oldest,
       commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })),
     }));
     const message =

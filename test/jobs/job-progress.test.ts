@@ -153,7 +153,11 @@ describe('between the passes', () => {
     const told: ShuffleProgress[] = [];
     await shuffle(
       {
-        ...{ inputs, output: directory.path('out'), tempDirs: [directory.temp], memoryBytes: 2 ** 26, workers: 2 },
+        inputs,
+        output: directory.path('out'),
+        tempDirs: [directory.temp],
+        memoryBytes: 2 ** 26,
+        workers: 2,
         ...options,
         onProgress: (progress) => told.push(progress),
       },
@@ -169,8 +173,13 @@ describe('between the passes', () => {
     writeFileSync(directory.path('plain'), TEXT + TEXT);
     const tuning = { ...SIZES, keepInRam: false, inline: true };
     const options = {
-      ...{ inputs: [directory.path('plain')], output: directory.path('out'), tempDirs: [directory.temp] },
-      ...{ unique: true, shards, resume: true, memoryBytes: 2 ** 26 },
+      inputs: [directory.path('plain')],
+      output: directory.path('out'),
+      tempDirs: [directory.temp],
+      unique: true,
+      shards,
+      resume: true,
+      memoryBytes: 2 ** 26,
     };
     const told: ShuffleProgress[] = [];
     const stop = new AbortController();

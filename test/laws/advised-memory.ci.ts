@@ -68,7 +68,12 @@ describe('the advised memory is enough for', () => {
     const inputs = writeInputs();
     const run = (output: string) => (memoryBytes: number) =>
       shuffle({
-        ...{ inputs, seed: 's', tempDirs: [directory.temp], memoryBytes, workers: WORKERS, ...options },
+        inputs,
+        seed: 's',
+        tempDirs: [directory.temp],
+        memoryBytes,
+        workers: WORKERS,
+        ...options,
         output: directory.path(output),
       });
     await run('expected')(ENOUGH_BYTES);

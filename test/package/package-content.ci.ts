@@ -77,8 +77,14 @@ export const wrong: ShuffleOptions = { inputs: [], ouput: 'x' };
 `,
     );
     const compilerOptions = {
-      ...{ module, moduleResolution, target: 'es2023', strict: true, noEmit: true, skipLibCheck: version === 6 },
-      ...{ types: ['node'], typeRoots: [`${root}node_modules/@types`] },
+      module,
+      moduleResolution,
+      target: 'es2023',
+      strict: true,
+      noEmit: true,
+      skipLibCheck: version === 6,
+      types: ['node'],
+      typeRoots: [`${root}node_modules/@types`],
       ...(moduleResolution === 'node10' ? { ignoreDeprecations: '6.0' } : {}),
     };
     writeFileSync(directory.path('tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));

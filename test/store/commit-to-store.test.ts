@@ -40,7 +40,13 @@ function withFiles(name: string, inputIds: string[], generation?: string): NewCo
   writeFileSync(directory.path('store', 'pile-sets', `${pileSet}.index`), 'index');
   writeFileSync(directory.path('store', 'pile-sets', `${pileSet}.0.pile`), 'data');
   return {
-    ...{ name, generation, inputIds, format: null, records: 0, bytes: 0, checksum: '0'.repeat(16) },
+    name,
+    generation,
+    inputIds,
+    format: null,
+    records: 0,
+    bytes: 0,
+    checksum: '0'.repeat(16),
     longestRecordBytes: 0,
     pileSets: [{ name: pileSet, diskBytes: 4 }],
   };

@@ -37,8 +37,15 @@ describe('expireStore', () => {
     expect(await expireStore(store(), { keepMilliseconds: 30 * DAY })).toEqual({
       expired: [
         {
-          ...{ name: dateOf(40), time: `${dateOf(40)}T00:00:00.000Z`, commits: 1, inputs: 1, records: 3, bytes: 15 },
-          ...{ checksum: expect.stringMatching(/^[0-9a-f]{16}$/), pileSets: 1, diskBytes: 15 + 3 * 12 },
+          name: dateOf(40),
+          time: `${dateOf(40)}T00:00:00.000Z`,
+          commits: 1,
+          inputs: 1,
+          records: 3,
+          bytes: 15,
+          checksum: expect.stringMatching(/^[0-9a-f]{16}$/),
+          pileSets: 1,
+          diskBytes: 15 + 3 * 12,
         },
       ],
       deleted: { pileSets: 0, bytes: 0, manifests: 0, unowned: { pileSets: 0, bytes: 0, newest: null } },

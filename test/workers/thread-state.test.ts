@@ -13,13 +13,19 @@ const control = JobControl.create([], 0).buffer;
 const shareOf = (jobName: string): TaskSettings => ({ jobName, control, arenaBytes: 2 ** 20 });
 const readSettingsOf = (jobName: string): ReadSettings => ({
   ...shareOf(jobName),
-  ...{ framing: undefined, header: undefined, linesAssumed: false },
-  ...{ readBytes: 4096, maxRecordBytes: 4096, memoryNeed: usualNeed },
+  framing: undefined,
+  header: undefined,
+  linesAssumed: false,
+  readBytes: 4096,
+  maxRecordBytes: 4096,
+  memoryNeed: usualNeed,
 });
 const scatterSettingsOf = (jobName: string): ScatterSettings => ({
   ...readSettingsOf(jobName),
   layout: { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '/nowhere' },
-  ...{ ramPool: ownRamPool(1), keepsPileSets: false, bufferBytes: 4096 },
+  ramPool: ownRamPool(1),
+  keepsPileSets: false,
+  bufferBytes: 4096,
 });
 
 afterEach(() => {

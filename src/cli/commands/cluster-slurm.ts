@@ -100,8 +100,21 @@ function partsOf({ operands, values }: Call) {
   return {
     words: { operands, values: job },
     slurm: {
-      ...{ partition, time, account, qos, constraint, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes },
-      ...{ commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand },
+      partition,
+      time,
+      account,
+      qos,
+      constraint,
+      jobName,
+      sbatchArgs,
+      cpusPerTask,
+      taskMemoryBytes,
+      commitMemoryBytes,
+      commitTime,
+      maxParallel,
+      logDir,
+      scratchDir,
+      envCommand,
     },
   };
 }
