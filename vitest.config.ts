@@ -63,7 +63,8 @@ export default defineConfig({
     testTimeout: isSlow ? 3_600_000 : 600_000,
     hookTimeout: 600_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // Tests of CI that wait for Slurm, a terminal or npm leave the cores to others.
+    maxWorkers: tier === 'quick' ? 2 : 3,
     setupFiles: ['test/fixtures/property-seed.ts'],
     provide: { propertySeed },
     // Node would read all these certificates at each start, which takes twice as long as the start itself.

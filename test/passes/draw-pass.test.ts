@@ -8,6 +8,7 @@ import { writeAllDraws } from '#src/passes/draw-pass.js';
 import type { TaskPool } from '#src/passes/task-pool.js';
 import { JobStop } from '#src/passes/threads.js';
 import type { DrawsTask } from '#workers/tasks/write-draws.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const control = JobControl.create([], 0);
@@ -64,7 +65,7 @@ const indexModule = new URL('../../dist/src/index.js', import.meta.url).href;
 
 const directory = useMemoryDirectory();
 
-it('gives its memory back when a job ends', () => {
+it.runIf(fromCi)('gives its memory back when a job ends', () => {
   const [input, output] = [directory.path('in'), directory.path('out')];
   writeFileSync(input, `${'x'.repeat(1023)}\n`.repeat(INPUT_BYTES / 1024));
   const code = `
