@@ -60,7 +60,7 @@ function withOptions(argv: readonly string[], added: readonly string[]): readonl
 
 /** Flags of one letter that stand before one of the options in the same word stay: `-z` of `-zS5G`. */
 function without(argv: readonly string[], options: readonly OptionEntry[]): readonly string[] {
-  return typedParts(argv, optionsOf('shuffle')).flatMap(({ words, long, short }) => {
+  return typedParts(argv).flatMap(({ words, long, short }) => {
     const entry = long ?? short.at(-1);
     if (entry === undefined || !options.includes(entry)) return words;
     return short.length > 1 ? [(words[0] ?? '').slice(0, short.length)] : [];

@@ -1,5 +1,6 @@
 /** The words of a call before they are parsed: which options they are, for messages and for the command that resumes. */
-import { nameFlags, type OptionEntry, optionTable } from './option-table.js';
+import { CLUSTER, type CommandName, commandSummaries } from './command-table.js';
+import { nameFlags, type OptionEntry, optionsOf, optionTable } from './option-table.js';
 
 /** An option with its words, several flags of one letter in one word, or a word that is no option. */
 export interface TypedPart {
@@ -10,7 +11,9 @@ export interface TypedPart {
 }
 
 /** What follows `--` is one part. */
-export function typedParts(argv: readonly string[], entries: readonly OptionEntry[] = optionTable): TypedPart[] {
+export function typedParts(argv: readonly string[]): TypedPart[] {
+  // A flag may have a value in another command only. Those that this command lacks are known, too: it refuses them.
+  const entries = [...optionsOf(commandIn(argv)), ...optionTable];
   const parts: TypedPart[] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? '';
@@ -23,11 +26,16 @@ export function typedParts(argv: readonly string[], entries: readonly OptionEntr
   return parts;
 }
 
+function commandIn([first = '', second]: readonly string[]): CommandName {
+  const name = first === CLUSTER ? `${first} ${second}` : first;
+  const isName = (each: string): each is CommandName => Object.hasOwn(commandSummaries, each);
+  return isName(name) ? name : 'shuffle';
+}
+
 function optionsIn(word: string, entries: readonly OptionEntry[]) {
   const [, name, equals] = /^--([^=]+)(=)?/.exec(word) ?? [];
   if (name !== undefined) {
-    const named = entries.filter((entry) => entry.name === name);
-    const long = named.find(({ value }) => value !== undefined) ?? named[0];
+    const long = entries.find((entry) => entry.name === name);
     return { long, short: [], hasValueAfter: long?.value !== undefined && equals === undefined };
   }
   const short: OptionEntry[] = [];

@@ -172,6 +172,8 @@ describe('asksForJson', () => {
     [['--progress', 'json', '--progress', 'bar'], false],
     [['--progress'], false],
     [['--', '--progress', 'json'], false],
+    // `--wait` has a value in another command.
+    [['cluster', 'slurm', '--wait', '--progress', 'json'], true],
     [['json'], false],
   ])('%j: %s', (argv, expected) => {
     expect(asksForJson(argv)).toBe(expected);

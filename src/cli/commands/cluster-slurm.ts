@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
+import { typedParts } from '../typed-words.js';
 import { askedJob, readJob } from './cluster-plan.js';
 
 const notes = `
@@ -80,9 +81,8 @@ function planJobOf(call: Call): Parameters<typeof submitLaterToSlurm> {
 
 /** Without --dependency, --wait and --dry-run. What follows `--` are inputs. */
 function withoutWaiting(argv: readonly string[]): string[] {
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
-  const isValue = (i: number) => argv[i - 1] === '--dependency';
-  return argv.filter((word, i) => i >= end || !(isValue(i) || /^--(dependency(=.*)?|wait|dry-run)$/s.test(word)));
+  const isLeftOut = (name: string) => ['dependency', 'wait', 'dry-run'].includes(name);
+  return typedParts(argv).flatMap(({ words, long }) => (long !== undefined && isLeftOut(long.name) ? [] : words));
 }
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
