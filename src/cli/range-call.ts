@@ -26,9 +26,9 @@ export function rangeOptionsOf({ operands: [operand], values, given }: Words): R
   return { range, headCount, repeat, zeroTerminated, output, force, seed, workers };
 }
 
-/** The library would advise shards, which numbers do not have. */
-export function requireNoDirectory(output: string | undefined): void {
-  if (output === undefined || !(isDirectory(output) || output.endsWith('/'))) return;
+/** The library would advise shards, which neither a range nor `shuf` has. Standard output, `-`, is no directory. */
+export function requireNoDirectory(output = '-'): void {
+  if (output === '-' || !(isDirectory(output) || output.endsWith('/'))) return;
   throw new UsageError(`the output ${output} is ${isDirectory(output) ? '' : 'named as '}a directory; expected a file`);
 }
 

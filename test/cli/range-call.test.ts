@@ -1,5 +1,5 @@
 /** Calls with --input-range: what the words mean, and the command as a process: closed pipes, signals, full disks. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
@@ -96,6 +96,12 @@ describe('the command', () => {
       stderr: `pileshuf: interrupted by ${signal}: stopped before the end; no output was written\n`,
     });
     expect(readdirSync(path())).toEqual(['temp']);
+  });
+
+  it('writes to standard output by the name -, even where a directory has this name', async () => {
+    mkdirSync(path('-'));
+    const { exitCode, stdout, stderr } = await runCommand(['-i', '7-7', '-o', '-', '-q'], { cwd: path() });
+    expect({ exitCode, stdout: stdout.toString(), stderr }).toEqual({ exitCode: 0, stdout: '7\n', stderr: '' });
   });
 
   it.runIf(fromCi)('ends an endless stream whose reader takes nothing', async () => {

@@ -26,15 +26,16 @@ export const command: CommandDefinition<'shuf'> = {
   operands: [['[operands...]', 'FILE, or with -e the lines']],
   notes,
   async run({ operands, values, talk, tuning }) {
-    const { range, headCount, zeroTerminated, output, randomSource } = values;
+    const { range, headCount, zeroTerminated, randomSource } = values;
+    // For shuf, - is a file of that name.
+    const output = values.output === '-' ? './-' : values.output;
     const input = inputOf(operands, values);
     requireNoDirectory(output);
     const isNothing = headCount === 0n;
     const common = {
       repeat: values.repeat && !isNothing,
       seed: isNothing || randomSource === undefined ? undefined : await readSeedFrom(randomSource, input.readsStream),
-      // For shuf, - is a file of that name.
-      output: output === '-' ? './-' : output,
+      output,
       compress: 'none',
       force: true,
       signal: talk.signal,
