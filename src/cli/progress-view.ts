@@ -9,8 +9,7 @@
  */
 
 import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../quantity.js';
-import type { DiskRate } from './measured-job.js';
-import { type JobState, passOf } from './measured-job.js';
+import { type DiskRate, type JobState, passOf } from './measured-job.js';
 import { oneLine } from './visible-text.js';
 
 /** With the longest numbers the first line still fits 80 columns. */

@@ -7,8 +7,17 @@ import { readSeedFrom } from './input-list.js';
 import { describeRange } from './report-text.js';
 
 const WITH_RANGE: ReadonlySet<string> = new Set([
-  ...['input-range', 'head-count', 'repeat', 'zero-terminated', 'output', 'force', 'seed', 'random-source'],
-  ...['workers', 'progress', 'quiet'],
+  'input-range',
+  'head-count',
+  'repeat',
+  'zero-terminated',
+  'output',
+  'force',
+  'seed',
+  'random-source',
+  'workers',
+  'progress',
+  'quiet',
 ]);
 
 type Words = Pick<ParsedWords<'shuffle'>, 'operands' | 'values' | 'given'>;

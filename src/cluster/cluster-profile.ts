@@ -15,11 +15,9 @@ import {
 } from '../jobs/report/report-file.js';
 import { type FilesPlace, requireOutside } from '../output/output-place.js';
 import { PHASES } from '../phase-clock.js';
-import type { ProfilePlace } from './cluster-plan.js';
-import { ARRAY_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
+import { ARRAY_KINDS, type ProfilePlace, type TaskKind, taskCountOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
-import type { TaskSteps } from './task-times.js';
-import { type ClusterTaskProfile, readProfile } from './task-times.js';
+import { type ClusterTaskProfile, readProfile, type TaskSteps } from './task-times.js';
 
 /** The tasks of one kind; sums leave out those that are missing. */
 export interface ClusterPassProfile {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
-import type { AttemptRecord } from './attempt-log.js';
-import { readAttempts } from './attempt-log.js';
+import { type AttemptRecord, readAttempts } from './attempt-log.js';
 import {
   ARRAY_KINDS,
   type ArrayKind,

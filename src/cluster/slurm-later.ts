@@ -77,10 +77,15 @@ function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
   const { envCommand, token } = settings;
   const log = `${jobDir}.plan.log`;
   const sbatch = [
-    ...['sbatch', '--parsable', ...requestWords(settings, 'plan')],
+    'sbatch',
+    '--parsable',
+    ...requestWords(settings, 'plan'),
     `--comment=${commentOf(token, 'plan')}`,
-    ...[`--chdir=${process.cwd()}`, '--open-mode=append', `--output=${log.replaceAll('%', '%%')}`],
-    ...[`--dependency=${options.dependency}`, '--kill-on-invalid-dep=yes'],
+    `--chdir=${process.cwd()}`,
+    '--open-mode=append',
+    `--output=${log.replaceAll('%', '%%')}`,
+    `--dependency=${options.dependency}`,
+    '--kill-on-invalid-dep=yes',
   ];
   const call = (argv: readonly string[]) => `exec ${[...ownProgram(), ...argv].map(quoteForShell).join(' ')}`;
   // Slurm runs it again if its node was lost.

@@ -1,5 +1,4 @@
 /** The tasks of a job in Slurm's queue: those that wait or run, alike ones together; and a queue that is watched. */
-
 import { isProgram } from '../machine/child-program.js';
 import { nameSome } from '../quantity.js';
 import { findPlan } from './open-job.js';

@@ -25,7 +25,7 @@ import {
 /** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
 
-/** @param others what may be done but to redirect it. */
+/** @param others what the caller may do instead of a redirection. */
 export function requireOpenStandardOutput(others = ', or name an `output` (/dev/null to write nothing)'): void {
   if (!isClosedStream(STANDARD_OUTPUT_FD)) return;
   throw new SystemError(
