@@ -1,5 +1,6 @@
 /** What every shuffle task and the commit decide between the passes. The first that is done notes it for the others. */
 import { type KeptNotes, readNote } from '../job-directory/notes.js';
+import type { OutputLayout } from '../output/output-layout.js';
 import { foundEnds, type OutputPlan, planOutput } from '../passes/between-passes.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import type { PilesWork, ShuffleWork } from '../passes/shuffle-work.js';
@@ -10,7 +11,8 @@ import { gatherScattered, openPilesOfJob, type Scattered } from './job-piles.js'
 import { gatherMeasured } from './measure-part.js';
 import type { ClusterJob } from './open-job.js';
 
-export interface DecidedOutput extends OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>> {
+export interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {
+  readonly layout: OutputLayout;
   readonly found: Scattered['found'];
   /** The records dropped because an equal one is kept. Undefined: equal records stay. */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
@@ -37,6 +39,6 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
     hasFinishedRanges: false,
     found: (name) => readNote(directory, name, limits),
   };
-  const decided = await planOutput(request, foundEnds(request, found), { ...work, samples }, threads, notes);
-  return { ...decided, found, duplicates, threads };
+  const { cut, ...decided } = await planOutput(request, foundEnds(request, found), { ...work, samples }, threads, notes);
+  return { ...decided, layout: await cut(), found, duplicates, threads };
 }

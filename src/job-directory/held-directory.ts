@@ -6,8 +6,8 @@
  * a day.
  */
 import { join } from 'node:path';
-import { afterFailure, type Release, thenAlways } from '../cleanup.js';
-import { PileshufError, UsageError } from '../errors.js';
+import { afterFailure, ifPossible, type Release, thenAlways } from '../cleanup.js';
+import { UsageError } from '../errors.js';
 import {
   type DirectoryPurpose,
   makeOwnDirectory,
@@ -144,14 +144,6 @@ function removeIfLeftOver(directory: string, isOfTask: boolean): void {
   // A directory without a lock may have been made a moment ago.
   const madeAt = Number(lstatPath(directory, 'temp')?.mtimeMs ?? Number.POSITIVE_INFINITY);
   if (madeAt < Date.now() - HOUR_MILLISECONDS) removeIfEmpty(directory);
-}
-
-function ifPossible(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (!(error instanceof PileshufError)) throw error;
-  }
 }
 
 function isUnchangedFor(milliseconds: number, directory: string): boolean {

@@ -1,5 +1,6 @@
 /** Checks before a job starts whether the disks can hold it: refuses what cannot fit, warns of what may not fit. */
-import { PileshufError, SystemError } from '../errors.js';
+import { ifPossible } from '../cleanup.js';
+import { SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
@@ -198,7 +199,8 @@ export class SpaceWatch {
     const { recordBytes, what } = seen;
     const need = needOf(recordBytes);
     const tempBytes = Math.max(0, need.tempBytes - needOf(control.counted('decodedBytes')).tempBytes);
-    const [shortage] = ifExamined(() => shortagesOf({ ...need, tempBytes })) ?? [];
+    // A directory may be gone: who writes there says so.
+    const [shortage] = ifPossible(() => shortagesOf({ ...need, tempBytes })) ?? [];
     if (shortage === undefined) return;
     this.#hasWarned = true;
     onWarning(
@@ -219,15 +221,5 @@ export class SpaceWatch {
       recordBytes: (decodedBytes / storedBytes) * inputBytes,
       what: `by the ${percent} % of the inputs read so far, all of them hold about`,
     };
-  }
-}
-
-/** Undefined where a directory cannot be examined, for instance because it is gone: who writes there says so. */
-function ifExamined<T>(examine: () => T): T | undefined {
-  try {
-    return examine();
-  } catch (error) {
-    if (error instanceof PileshufError) return undefined;
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Finds the files of an earlier attempt at a job. The job resumes or discards it, or makes the caller choose. */
 import { join } from 'node:path';
-import { afterFailure } from '../cleanup.js';
-import { PileshufError, START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
+import { afterFailure, ifPossible } from '../cleanup.js';
+import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type FinishedRanges, readFinishedRanges } from '../job-directory/finished-ranges.js';
@@ -156,7 +156,7 @@ const NO_RECORDS: EarlierRecords = { manifest: undefined, journal: undefined };
 /** @param discards whether damaged records are ignored. */
 function readRecords({ output, paths }: FilesSite, request: StartRequest, discards: boolean): EarlierRecords {
   const { jobDirectory } = paths;
-  const ifWhole = <T>(read: () => T): T | undefined => (discards ? readIfWhole(read) : read());
+  const ifWhole = <T>(read: () => T): T | undefined => (discards ? ifPossible(read) : read());
   const manifest = ifWhole(() => readManifestIfNeeded(jobDirectory, request));
   const journal = ifWhole(() => readJournal(jobDirectory));
   const isOther =
@@ -173,15 +173,6 @@ function readRecords({ output, paths }: FilesSite, request: StartRequest, discar
 function identityIn({ output, shards, shardPrefix, splits }: JobManifest): string {
   if (shards === null) return formatOutputIdentity('file', output, []);
   return formatOutputIdentity('shards', output, splits?.map(({ name }) => name) ?? [shardPrefix]);
-}
-
-function readIfWhole<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof PileshufError) return undefined;
-    throw error;
-  }
 }
 
 /** A missing or damaged manifest matters only if there is work that it describes. */

@@ -54,12 +54,14 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
   const planned = await planOutput(request, foundEnds(request, found), work, threads, keptNotes);
   const { piles } = planned.work;
-  const layout = piles.hasDuplicates === true ? { ...planned.layout, ...inTurns(outlivesJob(site)) } : planned.layout;
   const deletesStripes = !(outlivesJob(site) && request.keepTemp);
   profile.pass2Begins();
-  const { value: output, seconds } = await progress.during('shuffle', piles.bytes, () =>
-    shuffleTo(site, layout, { ...planned.work, deletesStripes, samples }, threads),
-  );
+  const write = async () => {
+    const cut = await planned.cut();
+    const layout = piles.hasDuplicates === true ? { ...cut, ...inTurns(outlivesJob(site)) } : cut;
+    return shuffleTo(site, layout, { ...planned.work, deletesStripes, samples }, threads);
+  };
+  const { value: output, seconds } = await progress.during('shuffle', piles.bytes, write);
   return { output, seconds, piles, distinct, splits: planned.splits };
 }
 

@@ -191,9 +191,10 @@ async function shuffleAt(
   const planned = await planOutput(request, NO_ENDS, work, threads, undefined);
   const { piles } = planned.work;
   profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', piles.bytes, () =>
-    shuffleTo(site, planned.layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads),
-  );
+  const pass2 = await progress.during('shuffle', piles.bytes, async () => {
+    const layout = await planned.cut();
+    return shuffleTo(site, layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads);
+  });
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);

@@ -44,7 +44,8 @@ export interface OutputPlan<Work extends PilesWork = PilesWork> {
   /** Its piles are those of the output alone. */
   readonly work: Work;
   readonly splits: readonly FoundSplit[] | undefined;
-  readonly layout: OutputLayout;
+  /** Cuts it into shards. Where cuts depend on the order of the records, this measures piles, which takes a while. */
+  cut(): Promise<OutputLayout>;
 }
 
 /** @param kept undefined: if the job fails, its output is lost. */
@@ -58,17 +59,20 @@ export async function planOutput<Work extends PilesWork>(
   const piles = await takeHead(form, work, threads, kept);
   const inHead = { ...work, piles };
   const splits = await findSplits(form, inHead, threads, kept);
-  const parts = await cutParts(planParts(form, piles, ends, splits), inHead, threads, kept);
-  const [only] = parts;
+  const parts = planParts(form, piles, ends, splits);
   const { compression } = form;
   const encoder = compression === undefined ? undefined : openEncoder(compression);
-  const layout = {
-    cuts: splits === undefined && only !== undefined ? only.cuts : joinCuts(parts),
-    ends: storedEnds(ends, encoder),
-    recordBytes: piles.bytes,
-    compression,
+  const cut = async () => {
+    const cuts = await cutParts(parts, inHead, threads, kept);
+    const [only] = cuts;
+    return {
+      cuts: splits === undefined && only !== undefined ? only.cuts : joinCuts(cuts),
+      ends: storedEnds(ends, encoder),
+      recordBytes: piles.bytes,
+      compression,
+    };
   };
-  return { work: inHead, splits, layout };
+  return { work: inHead, splits, cut };
 }
 
 /** A split, or the whole order. */
@@ -92,7 +96,6 @@ function planParts(
   return found.map((split, i) => planPart(splits?.[i]?.shards ?? ONE_OUTPUT, split));
 }
 
-/** Where cuts depend on the order of the records, piles are measured. */
 async function cutParts(
   parts: readonly PartPlan[],
   work: PilesWork,

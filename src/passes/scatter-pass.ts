@@ -95,7 +95,7 @@ export async function scatterSlices(
     let noRoom: unknown;
     const scatter = (slice: number) => {
       const task = scatterTask({ ...work, settings }, slice, before);
-      const run = () => takeVerified(task, () => pool.run('scatter', task), work.onWarning);
+      const run = () => takeVerified(task, (tried) => pool.run('scatter', tried), work.onWarning);
       return unlessNoRoom(task, run, (error) => {
         noRoom ??= error;
       });
@@ -109,7 +109,7 @@ export async function scatterSlices(
     if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;
     left = setAside;
     await restartThreads(threads, settings, Math.ceil(pool.threadCount / 2), left.length);
-    settings = { ...settings, headLimit: unfilled(settings.headLimit) };
+    settings = countingAnew(settings);
   }
   if (pool.threadCount !== threadCount) await restartThreads(threads, settings, threadCount, slices.length);
 }
@@ -145,11 +145,11 @@ async function unlessNoRoom(
   }
 }
 
-/** The same limit, on which no records count yet: those of a slice that is read again would count twice. */
-function unfilled(buffer: SharedArrayBuffer | undefined): SharedArrayBuffer | undefined {
-  if (buffer === undefined) return undefined;
-  const { headCount, largestKey } = new HeadLimit(buffer);
-  return HeadLimit.create(headCount, largestKey);
+/** With the same limit, on which no records count yet: those of a slice that is read again would count twice. */
+function countingAnew(settings: ScatterSettings): ScatterSettings {
+  if (settings.headLimit === undefined) return settings;
+  const { headCount, largestKey } = new HeadLimit(settings.headLimit);
+  return { ...settings, headLimit: HeadLimit.create(headCount, largestKey) };
 }
 
 function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
@@ -164,13 +164,24 @@ function scatterTask(work: ScatterWork, slice: number, before: BeforePart): Scat
 /** Runs a task that reads a slice and puts its records on piles; once more if the result is wrong. */
 async function takeVerified(
   task: ScatterTask,
-  run: () => Promise<ScatterResult>,
+  run: (task: ScatterTask) => Promise<ScatterResult>,
   onWarning: (line: string) => void,
 ): Promise<ScatterResult> {
-  const verified = async () => requireScattered(await run(), task);
+  let tried = task;
+  const verified = async () => requireScattered(await run(tried), tried);
   // A stream cannot be read again.
   if (task.parts.some(({ kind }) => kind === 'stream')) return verified();
-  return onceMore(() => orRemoveFiles(verified, task), onWarning);
+  const orMakeWay = async () => {
+    try {
+      return await verified();
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      tried = { ...task, job: countingAnew(task.job) };
+      // The next try takes the same name.
+      throw afterFailure(error, () => removePileSet(task));
+    }
+  };
+  return onceMore(orMakeWay, onWarning);
 }
 
 /** The piles must hold as many bytes as were read, and as many records where these are known. */
@@ -186,16 +197,6 @@ function requireScattered(result: ScatterResult, { parts }: ScatterTask): Scatte
   throw new VerificationError(
     `pass 1 put ${takenRecords} records on the piles, expected ${records} with all copies; check the memory of this machine`,
   );
-}
-
-/** Removes the files of a pile set that is wrong, so that it can be made again under the same name. */
-async function orRemoveFiles<T>(scatter: () => Promise<T>, task: ScatterTask): Promise<T> {
-  try {
-    return await scatter();
-  } catch (error) {
-    if (!(error instanceof VerificationError)) throw error;
-    throw afterFailure(error, () => removePileSet(task));
-  }
 }
 
 /** Removes the files of the pile set of a task, which may be incomplete. */

@@ -157,8 +157,8 @@ function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: n
 }
 
 /**
- * Sizes for a job whose piles stay in memory, of `poolBytes`: with the largest share of the budget with which the job fits.
- * Undefined: it does not fit.
+ * Sizes for a job whose piles stay in memory, of `poolBytes`. Tries the whole share of the budget that a thread has, then
+ * smaller and smaller parts of it. Undefined: the job does not fit.
  */
 export function divideInMemory(
   storedBytes: number,
@@ -167,11 +167,11 @@ export function divideInMemory(
   perStoredByte: number,
   place: PilePlace,
 ): Sizes | undefined {
-  for (let share = budgetBytes / place.workers; ; share /= 2) {
+  for (let share = budgetBytes / place.workers; ; share = Math.max((share * 7) / 8, SMALLEST_SHARE_IN_MEMORY_BYTES)) {
     const sizes = divide(storedBytes, share, perStoredByte, place);
     const arenaBytes = Math.max(pass1Arena(sizes), pass2Arena(sizes, storedBytes, perStoredByte));
     if (sizes.oneLevel && poolBytes + place.workers * arenaBytes <= budgetBytes) return sizes;
-    if (share / 2 < SMALLEST_SHARE_IN_MEMORY_BYTES) return undefined;
+    if (share <= SMALLEST_SHARE_IN_MEMORY_BYTES) return undefined;
   }
 }
 

@@ -138,6 +138,16 @@ describe('verification', () => {
       expectSeen({ act: 'repeat-scattered', nth: 7 }, circumstances, NOT_SCATTERED),
     );
 
+    it.each(sampled([300, 2000], 2))('counts the records of a slice once for a head of %d', async (headCount) => {
+      const headOf = (nth: number) =>
+        shuffleUnder({ act: 'drop-scattered', nth }, circumstances, '-n', String(headCount));
+      const undisturbed = await headOf(Number.MAX_SAFE_INTEGER);
+      const triedOnceMore = await headOf(1);
+      expect(triedOnceMore.stderr).toMatch(NOT_SCATTERED);
+      expect(undisturbed.stdout.toString('latin1').split('\n')).toHaveLength(headCount + 1);
+      expect(triedOnceMore.stdout.equals(undisturbed.stdout)).toBe(true);
+    });
+
     it.each(sampled(['drop-scattered', 'repeat-scattered'] as const, 2))(
       'sees the fault %s of records with a weight',
       (act) => expectRefusal({ act, nth: 7, ever: true }, circumstances, NOT_SCATTERED, '--weight', '*=0.6'),

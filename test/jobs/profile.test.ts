@@ -62,6 +62,14 @@ describe('a profile', () => {
     expect(phasesOf(profile.pass1)).toContain('scatter');
   });
 
+  it('counts in pass 2 what cuts the output by bytes', async () => {
+    const profile = await profileOf({ shards: { by: 'bytes', mostBytes: 30_000 } }, {});
+    const { prepare, pass1, between } = profile.seconds;
+    const measured = profile.tasks.filter(({ kind }) => kind === 'measure');
+    expect(measured).not.toEqual([]);
+    for (const { beganSeconds } of measured) expect(beganSeconds).toBeGreaterThanOrEqual(prepare + pass1 + between);
+  });
+
   it.runIf(fromCi)('tells of decompressing, of compressing, and of counting', async () => {
     const inputs = [inputFile('in.gz', gzipSync(LINES))];
     const { pass1, pass2 } = await profileOf({ inputs, compress: { codec: 'gzip' } }, ON_DISK);

@@ -119,6 +119,16 @@ describe('planMemory', () => {
     });
   });
 
+  it.each([
+    [42_450_060, 2, 13_842_954, 5000],
+    [72 * MIB, 3, 18e6, 60],
+    [2.5e9, 96, 66e6, 20],
+  ])('keeps data in memory if it fits beside small arenas: budget %d, %d workers', (...sizes) => {
+    const [budgetBytes, workers, recordBytes, meanRecordBytes] = sizes;
+    const { ramPoolBytes } = planMemory({ ...usual, budgetBytes, workers, recordBytes, meanRecordBytes });
+    expect(ramPoolBytes).toBeGreaterThan(recordBytes);
+  });
+
   it('makes the pool large enough for all segments, and a chunk that each worker has begun', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {
