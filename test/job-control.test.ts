@@ -86,6 +86,12 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
     control.abort();
     expect(await control[method](0, () => 'entered')).toBe('entered');
   });
+
+  it('does not take the permits of another one', async () => {
+    const control = JobControl.create([1, 1], 0);
+    control.abort();
+    expect(await control.duringAsync(0, () => control[method](1, () => 'both'))).toBe('both');
+  });
 });
 
 describe('a gate before an asynchronous call', () => {
@@ -154,6 +160,19 @@ describe('turns', () => {
     await delay(SEVERAL_LOOKS_MILLISECONDS);
     control.abort();
     expect(await waiter.says()).toBe('aborted');
+  });
+});
+
+describe('the counters', () => {
+  it('count far beyond 32 bits, each on its own', () => {
+    const control = JobControl.create([5, 5], 3);
+    const attached = new JobControl(control.buffer);
+    attached.count('scatteredBytes', 2 ** 40);
+    attached.count('scatteredBytes', 1);
+    attached.count('shuffledBytes', 2 ** 33);
+    expect(control.counted('scatteredBytes')).toBe(2 ** 40 + 1);
+    expect(control.counted('shuffledBytes')).toBe(2 ** 33);
+    expect(control.spareBytes).toBe(3);
   });
 });
 

@@ -35,6 +35,19 @@ describe('a task that is measured', () => {
     expect(spent).toEqual({ ...NOTHING, other: 17, scatter: 10, write: 4, gate: 32 });
   });
 
+  it('goes back to the phase before when one fails', async () => {
+    const { seconds: spent } = await measured(async () => {
+      const fail = (): void => {
+        pass(1);
+        throw new Error('full');
+      };
+      expect(() => inPhase('write', fail)).toThrow('full');
+      await expect(inPhaseAsync('read', async () => fail())).rejects.toThrow('full');
+      pass(2);
+    });
+    expect(spent).toEqual({ ...NOTHING, write: 1, read: 1, other: 2 });
+  });
+
   it('counts the wait for each piece, and not what is done with it', async () => {
     let isReturned = false;
     async function* pieces() {
@@ -59,6 +72,16 @@ describe('a task that is measured', () => {
     expect(value).toEqual([0, 1, 2]);
     expect(spent).toEqual({ ...NOTHING, decompress: 3, other: 30 });
     expect(isReturned).toBe(true);
+  });
+
+  it('is measured no longer when it failed', async () => {
+    const failed = measured(async () => {
+      throw new Error('full');
+    });
+    await expect(failed).rejects.toThrow('full');
+    expect(inPhase('read', () => 1)).toBe(1);
+    const { seconds: spent } = await measured(async () => pass(1));
+    expect(spent).toEqual({ ...NOTHING, other: 1 });
   });
 });
 

@@ -322,6 +322,11 @@ describe('the live view', () => {
     for (const line of lines) expect(line.length).toBeLessThan(40);
   });
 
+  it('fits a terminal that does not say how wide it is', async () => {
+    const { stream } = await playUntilDrawn({}, 0, 0);
+    expect(stream.text).toContain('46 s left');
+  });
+
   it('steps aside for a warning and for the status, and comes back', async () => {
     const played = await playUntilDrawn();
     played.reporter.warning('something to know');

@@ -265,6 +265,8 @@ refuses('outputs and temp directories', [
   ['in -o in', 2, 'the output in is one of the inputs; give --force to replace it at the end'],
   ['in -o alias', 2, 'the output alias is one of the inputs; give --force to replace it at the end'],
   ['in.html -o linked.html', 2, 'the output linked.html is one of the inputs; give --force to replace it at the end'],
+  ['in -o out.html --report out.html -T temp', 2, '--report out.html: it is the output; name another file'],
+  ['in -o shards --shards 2 --force --report shards/r.html -T temp', 2, /it lies in the directory of the shards, /],
 ]);
 
 refuses(

@@ -114,4 +114,14 @@ describe('quoteShellWords', () => {
       { numRuns: atScale(8, 40) },
     );
   });
+
+  it('is read as the same words by any shell where there are no control characters', () => {
+    const plainWord = anyWord.map((word) => (oneLine(word) === word ? word : ''));
+    fc.assert(
+      fc.property(fc.array(plainWord, { minLength: 1, maxLength: 30 }), (words) => {
+        expect(wordsReadBy('sh', quoteShellWords(words))).toEqual(words);
+      }),
+      { numRuns: atScale(8, 40) },
+    );
+  });
 });

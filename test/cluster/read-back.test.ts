@@ -2,7 +2,17 @@
  * What tasks wrote is damaged before the commit. Whoever reads it back names the file, the region, the task and the
  * command that writes it anew; nothing is published until that was run, and then it is the right output.
  */
-import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { clusterStatus, planCluster, shuffle } from '#src/index.js';
@@ -155,6 +165,14 @@ describe('a commit', () => {
       expect.stringMatching(/0\.part was read wrongly once; check the memory and the network of /),
     ]);
     await expectTheLocalBytes({ name: '', more: {} });
+  });
+
+  it('takes what was added behind the end of a file for nothing', async () => {
+    const [output = expect.fail()] = OUTPUTS;
+    await doAll(arraysOf(await planCluster(jobOf(output), THREE_TASKS)));
+    writeFileSync(stagedFile(), 'added', { flag: 'a' });
+    await runNow({ kind: 'commit', jobDir: jobDir() });
+    await expectTheLocalBytes(output);
   });
 
   it('reads nothing back if nobody shall, and misses no bytes all the same', async () => {

@@ -44,6 +44,15 @@ describe.each(Object.entries(commits))('%s', (name, commit) => {
     expect(statSync(directory.path('manifest')).nlink).toBe(1);
   });
 
+  it('writes on where the device takes a part of the bytes', async () => {
+    fileCalls.replace({
+      write: (fd, bytes, offset, byteLength, position) =>
+        systemFileCalls.write(fd, bytes, offset, Math.min(byteLength, 3), position),
+    });
+    await commit(directory.path(), 'manifest', bytesOf('0123456789'));
+    expect(textOf('manifest')).toBe('0123456789');
+  });
+
   it('gives the name after the bytes are durable, and makes that durable in turn', async () => {
     const steps: string[] = [];
     const paths = new Map<number, string>();

@@ -15,14 +15,11 @@ import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { referenceSplits, SPLITS } from './reference-splits.js';
 import { shuffleToShards } from './shuffle-under-test.js';
 import {
-  byteLines,
   bytesOfInputs,
   identitiesIn,
   identityOf,
   NO_BYTES,
-  objects,
-  tables,
-  tarFiles,
+  VALUED_INPUTS,
   type Valued,
   type ValuedInputs,
 } from './valued-records.js';
@@ -47,12 +44,7 @@ async function expectSplits(given: ValuedInputs, seed: string, settings: Setting
 }
 
 describe('splits', () => {
-  it.each([
-    ['a field', objects],
-    ['a column', tables],
-    ['an expression', byteLines],
-    ['the key of a sample', tarFiles],
-  ])('by %s keep records of one value together, whatever the settings', async (_, cases) => {
+  it.each(VALUED_INPUTS)('by %s keep records of one value together, whatever the settings', async (_, cases) => {
     const property = fc.asyncProperty(cases, fc.string(), anySettings, expectSplits);
     await fc.assert(property, { numRuns: atScale(4, 30, 2000) });
   });

@@ -16,14 +16,11 @@ import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { uniqueOrderBy } from './reference-order.js';
 import { expectReport, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 import {
-  byteLines,
   bytesOfInputs,
   identitiesIn,
   identityOf,
   NO_BYTES,
-  objects,
-  tables,
-  tarFiles,
+  VALUED_INPUTS,
   type Valued,
   type ValuedInputs,
 } from './valued-records.js';
@@ -68,12 +65,7 @@ const SELECTORS = ['.site', 'csv:2', 'csv:site', '/^\\d+,"(.*?),""",/'] as const
 const PLAIN: Settings = { workers: 1, memoryBytes: 2 ** 26, tempDirCount: 1, encodings: ['plain'], tuning: {} };
 
 describe('records unique', () => {
-  it.each([
-    ['a field', objects],
-    ['a column', tables],
-    ['an expression', byteLines],
-    ['the key of a sample', tarFiles],
-  ])('by %s are the first ones of their values, whatever the settings', async (_, cases) => {
+  it.each(VALUED_INPUTS)('by %s are the first ones of their values, whatever the settings', async (_, cases) => {
     const headCount = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined, freq: 3 });
     await fc.assert(fc.asyncProperty(cases, fc.string(), anySettings, headCount, expectFirst), {
       numRuns: atScale(4, 40, 2000),

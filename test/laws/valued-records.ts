@@ -58,7 +58,7 @@ const object = fc
     const line = spelling === 3 ? escaped.replace('"site":', '"s\\u0069te" : ') : escaped;
     return { record: Buffer.from(`${line}\n`), identity: site === undefined ? undefined : identityOf(site) };
   });
-export const objects = fc
+const objects = fc
   .array(fc.array(object, { maxLength: 60 }), { minLength: 1, maxLength: 4 })
   .map((inputs): ValuedInputs => ({ inputs, job: { selector: '.meta.site', missing: 'null' } }));
 
@@ -88,7 +88,7 @@ const table = fc.record({
   header: fc.constantFrom('id,site,note\n', '\ufeff"id","site",note\r\n', 'a comment\nid,site,"no\nte"\n'),
   selector: fc.constantFrom('csv:site', 'csv:2', 'csv:"site"'),
 });
-export const tables = table.map(({ inputs, header, selector }): ValuedInputs => {
+const tables = table.map(({ inputs, header, selector }): ValuedInputs => {
   const lines = header.startsWith('a comment') ? 2 : 1;
   const job = { records: { by: 'csv' }, header: { lines }, selector, missing: 'a.com' } as const;
   return { inputs, header: Buffer.from(header), job };
@@ -102,13 +102,13 @@ const byteLine = fc
     const value = /<([a-c]*)/.exec(record.toString('latin1'))?.[1];
     return { record, identity: value === undefined ? undefined : identityOf(value) };
   });
-export const byteLines = fc
+const byteLines = fc
   .array(fc.array(byteLine, { maxLength: 60 }), { minLength: 1, maxLength: 4 })
   .map(
     (inputs): ValuedInputs => ({ inputs, job: { records: { by: 'lines' }, selector: '/<([a-c]*)/', missing: 'b' } }),
   );
 
-export const tarFiles = fc
+const tarFiles = fc
   .tuple(
     fc.array(fc.tuple(fc.nat({ max: 6 }), fc.integer({ min: 0, max: 600 })), { minLength: 1, maxLength: 40 }),
     fc.constantFrom('key', 'key:/^p(\\d)\\//', '/^p(\\d)\\//'),
@@ -122,3 +122,11 @@ export const tarFiles = fc
     });
     return { inputs: [inputs], trailer: Buffer.alloc(1024), job: { records: { by: 'webdataset' }, selector } };
   });
+
+/** Inputs for each kind of selector. */
+export const VALUED_INPUTS = [
+  ['a field', objects],
+  ['a column', tables],
+  ['an expression', byteLines],
+  ['the key of a sample', tarFiles],
+] as const;

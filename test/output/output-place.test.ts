@@ -7,8 +7,9 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { UsageError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { requireReplaceable, resolveOutput, stagingParentOf } from '#src/output/output-place.js';
+import { requireOutside, requireReplaceable, resolveOutput, stagingParentOf } from '#src/output/output-place.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -180,5 +181,26 @@ describe('stagingParentOf', () => {
     fileCalls.replace({ access: failWith('EACCES') });
     expect(stagingParentOf(shards(true))).toBe(inside);
     for (const place of [file(), shards(false)]) expect(stagingParentOf(place)).toBe(parent());
+  });
+});
+
+describe('requireOutside', () => {
+  const directory = useTestDirectory();
+
+  it('refuses what lies in an input directory, however it is named', () => {
+    mkdirSync(directory.path('in', 'deep'), { recursive: true });
+    mkdirSync(directory.path('in-beside'));
+    symlinkSync('in/deep', directory.path('link'));
+    const check =
+      (path: string, input = 'in') =>
+      () =>
+        requireOutside(directory.path(path), 'it', [directory.path(input)]);
+    for (const inside of ['in', 'in/new', 'in/deep/new', 'in/none/new', 'link/new', 'in-beside/../in/new']) {
+      expect(check(inside), inside).toThrow(refusal('ERR_OUTPUT_PLACE', /^it .* lies inside the input directory/));
+    }
+    expect(check('in/deep/new', 'link')).toThrow(UsageError);
+    for (const outside of ['new', 'in-beside/new', 'inn', 'in/../new']) expect(check(outside), outside).not.toThrow();
+    expect(check('in/new', 'link')).not.toThrow();
+    expect(() => requireOutside('/anything', 'it', ['/'])).toThrow(UsageError);
   });
 });

@@ -280,6 +280,16 @@ describe('StagedOutput', () => {
     }
   });
 
+  it('leaves shards that appeared meanwhile alone, and adds none of its own', async () => {
+    mkdirSync(out());
+    const output = shardsOutput(true);
+    stage('a', 'b');
+    writeFileSync(out('shard-00001-of-00002.txt'), 'mine');
+    await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    expect(shown()).toEqual({ 'shard-00001-of-00002.txt': 'mine' });
+    expect(journal()).toBeUndefined();
+  });
+
   it('says where former shards are that it could not put back, and keeps the note of the moves', async () => {
     mkdirSync(out());
     writeFileSync(out('shard-00000-of-00001.txt'), 'former');

@@ -74,6 +74,18 @@ describe('GroupCommit', () => {
     for (let time = 0; time < 2; time++) await expect(commits.finish()).rejects.toThrow('full');
     expect(onFailure).toHaveBeenCalledTimes(1);
   });
+
+  it('treats a commit that throws at once as one that fails', async () => {
+    const commits = new GroupCommit<string>(
+      () => {
+        throw new Error('at once');
+      },
+      () => true,
+    );
+    commits.add('a');
+    commits.add('b');
+    await expect(commits.finish()).rejects.toThrow('at once');
+  });
 });
 
 describe('committing', () => {

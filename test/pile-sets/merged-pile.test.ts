@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '#src/errors.js';
+import { UsageError, VerificationError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { type MergedPile, MergedPileReader, mergePiles } from '#src/pile-sets/merged-pile.js';
+import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-sets/merged-pile.js';
 import { dataFilePath, indexFilePath, type PileSetLayout, pileSetFiles } from '#src/pile-sets/pile-layout.js';
 import { type PileSet, PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
@@ -384,6 +384,42 @@ describe('mergePiles and MergedPileReader', () => {
       function failOn(name: string, errno: string): FileCalls['open'] {
         return (path, ...how) => (path.endsWith(name) ? failWith(errno)() : systemFileCalls.open(path, ...how));
       }
+    });
+
+    describe('a receiver that refuses a piece', () => {
+      const refusal = new VerificationError('a record is longer than any');
+      const refusing = (by: 'place' | 'receive'): PileReceiver => {
+        const target = Buffer.alloc(200);
+        let filled = 0;
+        return {
+          place: (byteLength) => {
+            if (by === 'place' && filled > 0) throw refusal;
+            return { target, offset: filled, byteLength: Math.min(30, byteLength) };
+          },
+          receive: (byteLength) => {
+            if (by === 'receive') throw refusal;
+            filled += byteLength;
+          },
+        };
+      };
+
+      it.each(['place', 'receive'] as const)('is right about a good segment, by %s', async (by) => {
+        const layout = layoutOf(1);
+        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
+        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toBe(refusal);
+      });
+
+      it.each(['place', 'receive'] as const)('gives way to the damage of a damaged one, by %s', async (by) => {
+        const layout = layoutOf(1);
+        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
+        const path = dataFilePath(layout, 'set-0', 1, 0);
+        const bytes = readFileSync(path);
+        bytes[99] = 0;
+        writeFileSync(path, bytes);
+        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toThrow(
+          expect.objectContaining({ pileSetName: 'set-0' }),
+        );
+      });
     });
   });
 });

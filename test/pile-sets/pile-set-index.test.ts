@@ -181,6 +181,12 @@ describe('the index of a pile set', () => {
     expect(readAll({ bytes: bytes.subarray(5, bytes.byteLength - 9) }, PILES)).toEqual(answersTo(small));
   });
 
+  it('has the tallies of more piles than one read covers', () => {
+    const tallies = Array.from({ length: 10_000 }, (_, i) => ({ records: i, recordBytes: 2 * i, checksum: BigInt(i) }));
+    const many: Written = { tallies, written: small.written, report: null };
+    expect(readPileTotals({ bytes: encode(many) })).toEqual(talliesOf(many));
+  });
+
   it('is not made for a name that would leave its directory', () => {
     for (const name of ['', '..', 'a/b', '../set', 'SET', 'a.b', 'a\0', 'set\n']) {
       const description = { ...descriptionOf(small), name };

@@ -102,4 +102,14 @@ describe('memoryFor', () => {
       expect(needed).toBeLessThan(600 * MIB);
     }
   });
+
+  it('counts every thread where none can wait for the others', () => {
+    const long = { recordBytes: 100 * MIB, decoderBytes: 0 };
+    for (const need of [
+      { ...usualNeed, workers: 4, hasStreams: true },
+      { ...usualNeed, workers: 4, reads: 'only' as const },
+    ]) {
+      expect(advised(need, long)).toBeGreaterThan(4 * long.recordBytes);
+    }
+  });
 });

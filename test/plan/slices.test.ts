@@ -10,6 +10,7 @@ import { atScale, fromCi } from '../fixtures/scale.js';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
+const TB = 1e12;
 
 function plain(byteLength: number): PlannedInput {
   return withHeader(0, byteLength);
@@ -203,6 +204,13 @@ describe('planSliceBytes', () => {
     );
   });
 
+  it('puts no more than 4,096 of the smallest files into one', () => {
+    const inputs = Array.from({ length: 10_000 }, () => plain(28));
+    const slices = [...planSlices(inputs, 2 ** 20)];
+    expect(slices.map((slice) => slice.length)).toEqual([4096, 4096, 10_000 - 2 * 4096]);
+    expect(slices.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
+  });
+
   it('cuts one file of 4 GB so that every worker has two slices or more', () => {
     for (const workers of [1, 2, 3, 7, 16, 64, 300]) {
       for (const pileCount of [1, 89, 5000, 65536]) {
@@ -211,5 +219,18 @@ describe('planSliceBytes', () => {
         expectTiled(slices, [plain(4e9)]);
       }
     }
+  });
+
+  it('keeps segments of 256 KiB where the data allows, and at least 1 MiB a slice', () => {
+    expect(planSliceBytes(200e9, 8, 5000, BUFFER_BYTES)).toBeGreaterThanOrEqual(5000 * 256 * 1024);
+    expect(planSliceBytes(200e9, 8, 5000, 32 * 1024)).toBeGreaterThanOrEqual(5000 * 256 * 1024);
+    expect(planSliceBytes(1, 1, 1, BUFFER_BYTES)).toBe(MIB);
+  });
+
+  it('makes slices of no more than 131,072 full buffers, or of 64 GiB', () => {
+    expect(planSliceBytes(1000 * TB, 32, 5770, BUFFER_BYTES)).toBe(32 * GIB);
+    expect(planSliceBytes(1000 * TB, 32, 500, 4 * MIB)).toBe(64 * GIB);
+    // Smaller ones would leave each pile less than 256 KiB.
+    expect(planSliceBytes(1000 * TB, 32, 60_000, 32 * 1024)).toBe(60_000 * 256 * 1024);
   });
 });

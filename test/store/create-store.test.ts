@@ -2,7 +2,7 @@
  * Making and opening stores: one of two creators wins, the next creator continues the work of a killed one, and no
  * other directory ever counts as a store.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { openOrCreateStore, type StoreInSight } from '#src/store/create-store.js';
@@ -47,6 +47,13 @@ describe('openOrCreateStore', () => {
     const modeOf = (name: string) => statSync(directory.path('store', name)).mode & 0o777;
     expect(['.', 'manifests', 'pile-sets'].map(modeOf)).toEqual([0o775, 0o775, 0o775]);
     expect(['store', `manifests/${nameOfManifest(1)}`].map(modeOf)).toEqual([0o664, 0o664]);
+  });
+
+  it('refuses a store that has lost its settings', async () => {
+    await create();
+    rmSync(directory.path('store', 'store'));
+    writeFileSync(directory.path('store', 'manifests', nameOfManifest(2)), '');
+    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /has lost its file store; restore it/));
   });
 
   it.each(['EPERM', 'ENOTSUP'])(

@@ -181,6 +181,16 @@ describe('gzip.decode', () => {
     }
   });
 
+  it('looks at every byte behind the last member, also when pieces are slow to come', async () => {
+    const zero = Buffer.alloc(1);
+    const bytes = Buffer.concat([memberA, zero, Buffer.from('x')]);
+    for (const behindMember of [0, 1]) {
+      const pieceBytes = [memberA.byteLength + behindMember, 1];
+      expect(await refusal(bytes, pieceBytes, 20)).toContain(`byte ${memberA.byteLength + 1} (compressed) lies behind`);
+      expect(await decode(Buffer.concat([memberA, zero, zero]), pieceBytes, 20)).toHaveLength(first.byteLength);
+    }
+  });
+
   it('refuses a file truncated at any byte but between members', async () => {
     const bytes = Buffer.concat([memberA, empty, memberB]);
     const edges = new Map([

@@ -54,6 +54,51 @@ describe('recordHash', () => {
       }
     }
   });
+
+  it('changes with any bit, with two blocks or words exchanged, and with zeros at the end', () => {
+    const hashes = new Set<bigint>();
+    let records = 0;
+    const add = (record: Uint8Array) => {
+      records += 1;
+      hashes.add(kernelHash(record));
+    };
+    for (const original of [noise(77), new Uint8Array(77), new Uint8Array(77).fill(0xff)]) {
+      add(original);
+      for (let bit = 0; bit < 77 * 8; bit++) {
+        const changed = Uint8Array.from(original);
+        changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        add(changed);
+      }
+      for (let byteLength = 0; byteLength < 77; byteLength++) {
+        if (byteLength > 0 || original[0] === 0) add(original.subarray(0, byteLength));
+      }
+    }
+    const bytes = noise(64);
+    for (const size of [4, 8, 16, 32]) {
+      for (let a = 0; a < 64; a += size) {
+        for (let b = a + size; b < 64; b += size) {
+          const changed = Uint8Array.from(bytes);
+          changed.set(bytes.subarray(b, b + size), a);
+          changed.set(bytes.subarray(a, a + size), b);
+          add(changed);
+        }
+      }
+    }
+    // The three empty beginnings are one record.
+    expect(hashes.size).toBe(records);
+  });
+
+  it('changes where a product changes by as much as the input, and the other way', () => {
+    // The factor x2 of block 0 is its third word xor 0x2c81017c: here it is 1.
+    const block = Buffer.alloc(16);
+    block.writeUInt32LE(0x2c81017c ^ 1, 8);
+    const hash = kernelHash(block);
+    for (let bit = 0; bit < 32; bit++) {
+      const changed = Buffer.from(block);
+      changed.writeUInt32LE((1 << bit) >>> 0, 0);
+      expect(kernelHash(changed), `bit ${bit}`).not.toBe(hash);
+    }
+  });
 });
 
 /** The kernel's hash of pieces that lie apart, with garbage around each. */
