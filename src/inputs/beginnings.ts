@@ -50,24 +50,32 @@ export class Beginnings {
   readonly doubts = new Doubts();
   readonly #marked = new Set<number>();
   #isAnyUnmarked = false;
+  #isEveryUnread = false;
 
   add({ inputOrdinal, start, end, markBytes = 0 }: Coverage, header: InputHeader): void {
     if (markBytes > 0 || header.isMarked === true) this.#marked.add(inputOrdinal);
     else if (start === header.byteLength && end > start) this.#isAnyUnmarked = true;
   }
 
+  /** Of inputs that all have a mark, nothing is read but the headers. */
+  addUnread(): void {
+    this.#isEveryUnread = true;
+  }
+
   /** Written before the header and the records of each output. */
   get markOfOutput(): Uint8Array {
-    return this.#marked.size > 0 && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
+    return (this.#marked.size > 0 || this.#isEveryUnread) && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
   }
 
   tell(inputs: readonly Input[], output: 'output' | 'store', onWarning: (line: string) => void): void {
     this.doubts.tell(inputs, onWarning, doubtsOf(inputs));
-    if (this.#marked.size === 0) return;
-    const name = inputName(inputs.find((_, ordinal) => this.#marked.has(ordinal))?.path ?? '');
+    const marked = inputs.filter((_, ordinal) => this.#isEveryUnread || this.#marked.has(ordinal));
+    const [first] = marked;
+    if (first === undefined) return;
+    const name = inputName(first.path);
     const rest = output === 'store' ? 'the store has none' : this.#restOfOutput();
     onWarning(
-      `${name} begins with a UTF-8 mark${moreInputs(this.#marked.size - 1)}, which is no part of a record; ${rest}`,
+      `${name} begins with a UTF-8 mark${moreInputs(marked.length - 1)}, which is no part of a record; ${rest}`,
     );
   }
 

@@ -40,7 +40,7 @@ interface HeaderRequest extends RecordFormat {
 
 interface InputHeaders {
   readonly inputs: readonly Input[];
-  /** The header that all inputs share, from the first one read; undefined: no headers, or only streams. */
+  /** The header that all inputs share, from the first one read. It is marked if each of them is. Undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;
 }
 
@@ -67,10 +67,12 @@ export async function readInputHeaders(
   const pathOfKey = new Map<string, string>();
   let hasWarned = false;
   let first: FoundHeader | undefined;
+  let isEveryMarked = true;
   for (const input of inputs) {
     await hearSignalsAt(withHeaders.length, signal);
     if (input.kind === 'list' || (input.kind === 'stream' && !readsStreams)) {
       withHeaders.push(input);
+      isEveryMarked = false;
       continue;
     }
     const path = inputName(input.path);
@@ -81,6 +83,7 @@ export async function readInputHeaders(
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
     const { byteLength, recordBytes, isMarked } = header;
+    isEveryMarked &&= isMarked === true;
     const kept = { byteLength, recordBytes, isMarked };
     withHeaders.push(input.kind === 'file' ? { ...input, header: kept } : input);
     const key = sampleKeys?.keyOf(rest);
@@ -90,6 +93,7 @@ export async function readInputHeaders(
     hasWarned ||= earlier !== undefined;
     pathOfKey.set(key, path);
   }
+  if (first?.header.isMarked === true) first = { ...first, header: { ...first.header, isMarked: isEveryMarked } };
   return { inputs: withHeaders, first };
 }
 

@@ -40,10 +40,12 @@ export function outlivesJob(site: OpenSite): boolean {
   return site.kind === 'files' && site.outlivesJob;
 }
 
-/** By what was read of the inputs; of streams, twice as much as was read. */
+/** By what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was read. */
 function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
   const [decodedBytes, storedBytes] = [control.counted('decodedBytes'), control.counted('scatteredBytes')];
-  const { inputBytes = 2 * storedBytes, memoryNeed } = plan;
+  const { inputBytes, memoryNeed, readBytes } = plan;
+  const copies = memoryNeed.recordBytes / Math.max(1, readBytes);
+  if (inputBytes === undefined) return Math.max(1, 2 * decodedBytes * copies);
   return Math.max(memoryNeed.recordBytes, (decodedBytes * inputBytes) / Math.max(1, storedBytes));
 }
 

@@ -45,6 +45,7 @@ export class GatheredSlices {
     this.#inputs = inputs;
     this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
     this.#firstHeader = firstHeader;
+    if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.beginnings.addUnread();
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
     this.#totals = emptyTotals(pileCount);
     this.#coverage = new CoverageCheck(inputs, weighing?.weights);

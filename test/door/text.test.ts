@@ -291,6 +291,19 @@ describe('a UTF-8 mark', () => {
       records: ['\xef\xbb\xbfh\n'],
     },
     {
+      name: 'of every header stands before the header alone',
+      files: { a: `${MARK}h\n1\n`, 'b.gz': gzipSync(`${MARK}h\n2\n`) },
+      argv: ['--header', '1', 'a', 'b.gz', '-n', '0'],
+      lines: [told + kept],
+      records: ['\xef\xbb\xbfh\n'],
+    },
+    {
+      name: 'of some headers does not stand before the header alone',
+      files: { a: `${MARK}h\n1\n`, 'b.gz': gzipSync('h\n2\n') },
+      argv: ['--header', '1', 'a', 'b.gz', '-n', '0'],
+      records: ['h\n'],
+    },
+    {
       name: 'hides no column',
       files: { a: `${MARK}s,t\nx,1\nx,2\n` },
       argv: ['--csv', '--header', '1', '--unique-by', 'csv:s', 'a'],
