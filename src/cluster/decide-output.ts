@@ -39,6 +39,12 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
     hasFinishedRanges: false,
     found: (name) => readNote(directory, name, limits),
   };
-  const { cut, ...decided } = await planOutput(request, foundEnds(request, found), { ...work, samples }, threads, notes);
+  const { cut, ...decided } = await planOutput(
+    request,
+    foundEnds(request, found),
+    { ...work, samples },
+    threads,
+    notes,
+  );
   return { ...decided, layout: await cut(), found, duplicates, threads };
 }

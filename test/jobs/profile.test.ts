@@ -63,7 +63,8 @@ describe('a profile', () => {
   });
 
   it('counts in pass 2 what cuts the output by bytes', async () => {
-    const profile = await profileOf({ shards: { by: 'bytes', mostBytes: 30_000 } }, {});
+    const inputs = [inputFile('long', `${'x'.repeat(999)}\n`.repeat(100))];
+    const profile = await profileOf({ inputs, shards: { by: 'bytes', maxShardBytes: 10_000 } }, ON_DISK);
     const { prepare, pass1, between } = profile.seconds;
     const measured = profile.tasks.filter(({ kind }) => kind === 'measure');
     expect(measured).not.toEqual([]);
