@@ -146,7 +146,7 @@ function completeRange(options: RangeOptions): RangeRequest {
     if (typeof flag !== 'boolean') throw new UsageError(`\`${name}\`: expected true or false`);
   requireSeed(seed);
   const output = completeOutput({ ...options, headCount: undefined }, 'lines');
-  if (output.compression !== undefined)
+  if (output.spec.write.compression !== undefined)
     throw new UsageError(`the output ${output.output} would be compressed, and numbers are not; name another`);
   const range = rangeOf(options.range);
   const wanted = headCount === undefined ? undefined : wholeOf(headCount);
@@ -269,7 +269,7 @@ function requireRangeSpace(
 async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFiles | OpenStream> {
   const { request, site, gates, outputGate, control } = prepared;
   if (site.kind === 'stream') return openOutputStream(site.output.path, control, scope.releases);
-  return openUnresumable(request, request.seed, site, { disks: new TempDisks([], gates), outputGate }, scope);
+  return openUnresumable(request, site, { disks: new TempDisks([], gates), outputGate }, scope);
 }
 
 async function writeAt(
