@@ -10,10 +10,9 @@ import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { dataFilePath, diskAt, diskOfPile, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import type { PileEntry } from './pile-set-index.js';
+import { type PileEntry, readPileEntries } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
-import { readPileEntries } from './read-pile-set-index.js';
 import type { Segment, SegmentExpander, SegmentHasher } from './segments.js';
 
 /** One part for each pile set that holds records of the pile. */

@@ -24,12 +24,12 @@ import type { WrittenBlocks } from './block-writer.js';
 import {
   BLOCK_ENTRY_BYTES,
   blockEntry,
+  CELL_BYTES,
   encodeHeader,
   encodeStretches,
   type IndexDescription,
   type StretchEntry,
 } from './index-layout.js';
-import { CELL_BYTES } from './member-cells.js';
 
 interface IndexTables {
   /** The stretches have the order of the file. */

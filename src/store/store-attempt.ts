@@ -18,9 +18,8 @@ import {
   type OwnerState,
 } from '../machine/file-owner.js';
 import { hearSignalsAt } from '../pause.js';
-import { findNewestManifest, readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
-import { pileSetsNamedBy } from './store-manifest.js';
+import { findNewestManifest, pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
 const KIND = 'writing';
