@@ -6,7 +6,7 @@ import seedrandom from 'seedrandom/seedrandom.js';
 import type { Codec } from '../formats/codec.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
-import { type OpenFile, openForRead, readAt, withFile } from '../io/files.js';
+import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../plan/weights.js';
 import type { FileInput, Input } from './list-inputs.js';
 
@@ -89,9 +89,8 @@ function readSample(input: FileInput | undefined, place: number): Uint8Array {
   if (input === undefined) return new Uint8Array();
   return withFile(openForRead(input.path, 'input'), (file) => {
     const { byteLength } = input.version;
-    const bytes = new Uint8Array(Math.min(SAMPLE_BYTES, byteLength));
-    const position = Math.floor(place * (byteLength - bytes.byteLength));
-    return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, position));
+    const sampleBytes = Math.min(SAMPLE_BYTES, byteLength);
+    return readBytes(file, Math.floor(place * (byteLength - sampleBytes)), sampleBytes);
   });
 }
 
@@ -232,8 +231,7 @@ function drawPlaces(inputs: readonly CompressedInput[], draw: () => number): Map
 function expand(file: OpenFile, input: CompressedInput, positions: readonly number[], heads: Uint8Array[]): Expanded[] {
   const { codec, version } = input;
   const { findMember } = codec;
-  const stored = new Uint8Array(Math.min(version.byteLength, positions.length * SAMPLE_BYTES, MOST_HEAD_BYTES));
-  const head = stored.subarray(0, readAt(file, stored, 0, stored.byteLength, 0));
+  const head = readBytes(file, 0, Math.min(version.byteLength, positions.length * SAMPLE_BYTES, MOST_HEAD_BYTES));
   const expanded: Expanded[] = [];
   for (const storedBytes of [head.byteLength, Math.min(SHORT_HEAD_BYTES, head.byteLength)]) {
     // The task that reads a corrupt input reports it, with the position.
@@ -259,8 +257,7 @@ function expandMembers(
   position: number,
   findMember: (bytes: Uint8Array) => number,
 ): Expanded[] {
-  const near = new Uint8Array(2 * SAMPLE_BYTES);
-  const found = findMember(near.subarray(0, readAt(file, near, 0, near.byteLength, position)));
+  const found = findMember(readBytes(file, position, 2 * SAMPLE_BYTES));
   if (found < 0) return [];
   const base = position + found;
   const window = new FileWindow(file, version.byteLength);
@@ -291,11 +288,12 @@ function claimOf({ path, codec, version }: CompressedInput, guess: number): numb
   const { claimedBytes } = codec;
   if (claimedBytes === undefined) return undefined;
   const claim = withFile(openForRead(path, 'input'), (file) => {
-    const part = (position: number) => {
-      const bytes = new Uint8Array(Math.min(CLAIM_BYTES, version.byteLength));
-      return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, position));
-    };
-    return claimedBytes(part(0), part(Math.max(0, version.byteLength - CLAIM_BYTES)), guess);
+    const claimBytes = Math.min(CLAIM_BYTES, version.byteLength);
+    const [first, last] = [
+      readBytes(file, 0, claimBytes),
+      readBytes(file, version.byteLength - claimBytes, claimBytes),
+    ];
+    return claimedBytes(first, last, guess);
   });
   return claim === undefined || claim > codec.mostExpansion * version.byteLength ? undefined : claim;
 }
