@@ -77,7 +77,7 @@ async function makeIndex(
   const source = await openSource(file, options);
   const { request, input, framing } = source;
   const target = options.index ?? `${file}${INDEX_SUFFIX}`;
-  const attempt = IndexAttempt.begin(target);
+  const attempt = new IndexAttempt(target);
   releases.push(() => attempt.release());
 
   const ofRecords = framingOf(framing);

@@ -52,13 +52,24 @@ export function identifyOwner(): FileOwner {
   return { ...identifyThisProcess(), threadId, token: randomBytes(8).toString('hex') };
 }
 
-/** Until `letGoOf`, this thread calls the file live. */
-export function holdOn(to: FileOwner): void {
-  heldTokens.add(to.token);
-}
+/** A name that says that this thread made its file. The thread calls the file live until it lets go of the name. */
+export class HeldName {
+  readonly name: string;
+  readonly path: string;
+  /** 16 hex digits, different for each name. */
+  readonly token: string;
 
-export function letGoOf({ token }: FileOwner): void {
-  heldTokens.delete(token);
+  constructor(kind: string, directory: string) {
+    const owner = identifyOwner();
+    this.name = formatOwnerName(kind, owner);
+    this.path = join(directory, this.name);
+    this.token = owner.token;
+    heldTokens.add(owner.token);
+  }
+
+  letGo(): void {
+    heldTokens.delete(this.token);
+  }
 }
 
 /** @param kind lower-case letters and hyphens. */
