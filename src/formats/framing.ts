@@ -31,8 +31,8 @@ export interface FramingFunctions {
   readonly readLineEnd3: WebAssembly.Global<number>;
   /** For `count` marked reads, the first of which has the ordinal `first`. */
   sumOfNames(table: number, count: number, first: bigint): bigint;
-  /** 1 if `scanReads` stopped at something that is no read. */
-  readonly badRead: WebAssembly.Global<number>;
+  /** Whether `scanReads` stopped at something that is no read. */
+  readonly badRead: WebAssembly.Global<boolean>;
   scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;
   /** Where the line begins in which `scanParagraphs` stopped; `paragraphSeen` gives what it had seen of the record. */
   readonly paragraphLineStart: WebAssembly.Global<number>;

@@ -9,7 +9,7 @@ import { type Finding, headBytesOf, lookAt, refuse } from '../formats/first-look
 import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { openForRead, readAt, withFile } from '../io/files.js';
+import { openForRead, readBytes, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
 import type { Input } from './list-inputs.js';
 
@@ -45,9 +45,8 @@ export function refuseForeignFiles(
 }
 
 function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): Finding | undefined {
-  const bytes = new Uint8Array(PEEKED_BYTES);
-  const count = withFile(openForRead(path, 'input'), (file) => readAt(file, bytes, 0, bytes.byteLength, 0));
-  const { kept } = decodeHead(bytes.subarray(0, count), headBytesOf(path, format));
+  const bytes = withFile(openForRead(path, 'input'), (file) => readBytes(file, 0, PEEKED_BYTES));
+  const { kept } = decodeHead(bytes, headBytesOf(path, format));
   return lookAt({ head: kept, isWhole: false, path }, format);
 }
 

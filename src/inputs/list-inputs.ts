@@ -9,7 +9,7 @@ import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/f
 import { holdsNothing, type Pointer, pointerIn } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
-import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
+import { type FileVersion, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
@@ -256,10 +256,9 @@ export function moreInputs(count: number): string {
 }
 
 function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
-  const end = new Uint8Array(mark.byteLength);
-  const position = Math.max(0, version.byteLength - end.byteLength);
-  const count = withFile(openForRead(path, 'input'), (file) => readAt(file, end, 0, end.byteLength, position));
-  return Buffer.compare(end.subarray(0, count), mark) === 0;
+  const position = Math.max(0, version.byteLength - mark.byteLength);
+  const end = withFile(openForRead(path, 'input'), (file) => readBytes(file, position, mark.byteLength));
+  return Buffer.compare(end, mark) === 0;
 }
 
 /** For messages that name the first entry of the list. */

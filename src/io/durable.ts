@@ -4,10 +4,9 @@
  */
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { thenAlwaysAsync } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, type OpenFile, openForRead } from './files.js';
+import { type OpenFile, openForRead, withFileAsync } from './files.js';
 import { errnoOf, type FileRole, ioError, nounOf, systemCall } from './io-error.js';
 import { lstatPath, nameExists } from './paths.js';
 
@@ -46,16 +45,14 @@ export async function syncPath(path: string): Promise<void> {
 
 /** @param mayRefuse whether the file system may answer that it cannot sync such a thing. */
 async function sync(path: string, role: FileRole, mayRefuse: (file: OpenFile) => boolean): Promise<void> {
-  const file = openForRead(path, role);
-  const syncIfPossible = async () => {
+  await withFileAsync(openForRead(path, role), async (file) => {
     try {
       await syncOpenFile(file);
     } catch (error) {
       // Some network file systems cannot sync a directory and say so.
       if (!(error instanceof Error && errnoOf(error.cause) === 'EINVAL' && mayRefuse(file))) throw error;
     }
-  };
-  await thenAlwaysAsync(syncIfPossible, () => closeFile(file));
+  });
 }
 
 function isDirectory(file: OpenFile): boolean {
@@ -90,15 +87,13 @@ export async function keepPermissions(path: string, former: string): Promise<voi
   const mode = Number(theirs.mode & 0o777n);
   if (hasOwners && Number(own.mode & 0o777n) === mode) return;
   // Opened before its mode may forbid that.
-  const file = openForRead(path, 'output');
-  const keepAndSync = async () => {
+  await withFileAsync(openForRead(path, 'output'), async (file) => {
     const hasGroup = hasOwners || giveAway(path, user, theirs.gid) || own.gid === theirs.gid;
     // The bits of the group are for the former group; another one gets those of everybody.
     const kept = hasGroup ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
     systemCall('give its mode to', 'output', path, () => fileCalls.chmod(path, kept));
     await syncOpenFile(file);
-  };
-  await thenAlwaysAsync(keepAndSync, () => closeFile(file));
+  });
 }
 
 /** False where this user may not do that, or the file system has no owners. */

@@ -34,9 +34,8 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
-import { HEADER_BYTES, type IndexDescription } from '../record-index/index-layout.js';
+import { CELL_ENTRY_BYTES, HEADER_BYTES, type IndexDescription } from '../record-index/index-layout.js';
 import { markOf } from '../record-index/indexed-file.js';
-import { CELL_ENTRY_BYTES } from '../record-index/member-cells.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
@@ -71,7 +70,7 @@ async function makeIndex(
   const source = await openSource(file, options);
   const { request, input, framing } = source;
   const target = options.index ?? `${file}${INDEX_SUFFIX}`;
-  const attempt = IndexAttempt.begin(target);
+  const attempt = new IndexAttempt(target);
   releases.push(() => attempt.release());
 
   const ofRecords = framingOf(framing);

@@ -1,7 +1,7 @@
 /** Writes records from a program straight into the piles of a store, as pass 1 would, without input files. */
 import { Writable } from 'node:stream';
 import { Arena } from '../../workers/arena.js';
-import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
+import { KernelHasher } from '../../workers/kernel/kernel.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { afterFailure, thenAlways } from '../cleanup.js';

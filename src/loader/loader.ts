@@ -1,7 +1,6 @@
 import { AbortError, counted, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { readNewestManifest } from '../store/newest-manifest.js';
-import { commitsUntil, pileSetsNamedBy } from '../store/store-manifest.js';
+import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { shareOfRank } from './epoch-order.js';
 import {
@@ -18,10 +17,9 @@ import {
   requireEpoch,
   stateOf,
 } from './loader-options.js';
-import { isReadInline, LoaderThreads } from './loader-threads.js';
 import { type PortionBuffers, PortionReader } from './portion-reader.js';
 import { type RecordBatch, RecordCursor, RecordIterator } from './record-cursor.js';
-import { StoreView } from './store-view.js';
+import { isReadInline, LoaderThreads, StoreView } from './store-view.js';
 
 /** How an epoch ends. */
 export interface BatchOptions {

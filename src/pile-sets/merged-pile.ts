@@ -3,17 +3,15 @@
  * the other gives the stored records of the pile, and records of equal key come in the order of the inputs.
  */
 
-import { thenAlwaysAsync } from '../cleanup.js';
 import { PileshufError, VerificationError } from '../errors.js';
-import { closeFile, type OpenFile, type OwnRole, readAt } from '../io/files.js';
+import { type OpenFile, type OwnRole, readAt, withFileAsync } from '../io/files.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { dataFilePath, diskAt, diskOfPile, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import type { PileEntry } from './pile-set-index.js';
+import { type PileEntry, readPileEntries } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
-import { readPileEntries } from './read-pile-set-index.js';
 import type { Segment, SegmentExpander, SegmentHasher } from './segments.js';
 
 /** One part for each pile set that holds records of the pile. */
@@ -132,14 +130,11 @@ export class MergedPileReader {
       const role = roleOf(layout);
       const file = openPileSetFile(path, pileSetName, role);
       const dataFile = this.#dataFileStore(file, pileSetName, role, diskAt(layout, disk).gate);
-      await thenAlwaysAsync(
-        async () => {
-          for (const segment of segments) {
-            await this.#readSegment(pile, segment, liesInMemory(segment) ? ram : dataFile, receiver);
-          }
-        },
-        () => closeFile(file),
-      );
+      await withFileAsync(file, async () => {
+        for (const segment of segments) {
+          await this.#readSegment(pile, segment, liesInMemory(segment) ? ram : dataFile, receiver);
+        }
+      });
     }
   }
 

@@ -11,7 +11,6 @@ import { listNames, statPath } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
-import type { PileSet } from './pile-set-writer.js';
 
 /** Advice to the user, by where the files lie. */
 export const PILE_SET_ADVICE: Record<OwnRole, string> = {
@@ -92,7 +91,7 @@ const FEWEST_SYNCS = 4;
 
 /** Syncs the data files, the indexes (which must be files) and the directories of the data files. */
 export async function syncPileSets(
-  pileSets: readonly Pick<PileSet, 'name' | 'dataFiles'>[],
+  pileSets: readonly { readonly name: string; readonly dataFiles: readonly { stripe: number; disk: number }[] }[],
   layout: PileSetLayout,
   control: JobControl,
 ): Promise<void> {

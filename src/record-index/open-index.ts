@@ -2,7 +2,6 @@
  * A record index that is open for reading. It verifies the checksum of everything it reads. Opening reads the small
  * tables; blocks are read when they are needed.
  */
-
 import { crc32 } from 'node:zlib';
 import { UsageError, type VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
@@ -14,6 +13,8 @@ import {
   BLOCK_RECORDS,
   type BlockEntry,
   blockEntry,
+  CELL_ENTRY_BYTES,
+  decodeCell,
   decodeHeader,
   decodeStretches,
   HEADER_BYTES,
@@ -24,11 +25,10 @@ import {
   MAGIC,
   MOST_DESCRIPTION_BYTES,
   MOST_STRETCHES,
+  type Span,
   type StretchEntry,
   stretchEntry,
 } from './index-layout.js';
-import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
-import { RecentlyUsed } from './recently-used.js';
 import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 
 /** A block usually takes 5 KB. */
@@ -191,5 +191,45 @@ export class OpenIndex {
 
   #damaged(problem: string): VerificationError {
     return damagedFile(this.#file.path, problem, this.#remedy);
+  }
+}
+
+/** Keeps the values that were used last, up to a total number of bytes. */
+export class RecentlyUsed<Key, Value> {
+  readonly #mostBytes: number;
+  readonly #byteLengthOf: (value: Value) => number;
+  /** In the order of their last use. */
+  readonly #kept = new Map<Key, Value>();
+  #keptBytes = 0;
+
+  constructor(mostBytes: number, byteLengthOf: (value: Value) => number) {
+    this.#mostBytes = mostBytes;
+    this.#byteLengthOf = byteLengthOf;
+  }
+
+  get(key: Key): Value | undefined {
+    const value = this.#kept.get(key);
+    if (value === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, value);
+    return value;
+  }
+
+  /** Drops the values that were not used for the longest time. A value that is too large by itself is not kept. */
+  keep(key: Key, value: Value): void {
+    this.#drop(key);
+    this.#kept.set(key, value);
+    this.#keptBytes += this.#byteLengthOf(value);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#keptBytes <= this.#mostBytes) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: Key): void {
+    const value = this.#kept.get(key);
+    if (value === undefined) return;
+    this.#kept.delete(key);
+    this.#keptBytes -= this.#byteLengthOf(value);
   }
 }

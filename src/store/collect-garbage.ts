@@ -20,7 +20,6 @@ import { UNGATED } from '../job-control.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { pileSetFiles } from '../pile-sets/pile-layout.js';
 import { commitManifest } from './commit-manifest.js';
-import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
 import {
   listAttempts,
   type SeenAttempt,
@@ -29,7 +28,14 @@ import {
   unownedAmong,
 } from './store-attempt.js';
 import { manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf } from './store-files.js';
-import { listManifests, pileSetsNamedBy, type StoreManifest } from './store-manifest.js';
+import {
+  findNewestManifest,
+  listManifests,
+  pileSetsNamedBy,
+  readNewestManifest,
+  requirePresent,
+  type StoreManifest,
+} from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */

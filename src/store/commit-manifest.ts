@@ -4,9 +4,15 @@ import { SystemError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
-import { findNewestManifest, noteReachedState, readNewestManifest, requirePresent } from './newest-manifest.js';
 import { manifestDirectoryOf, nameOfManifest, storeError } from './store-files.js';
-import { encodeManifest, type StoreManifest } from './store-manifest.js';
+import {
+  encodeManifest,
+  findNewestManifest,
+  noteReachedState,
+  readNewestManifest,
+  requirePresent,
+  type StoreManifest,
+} from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
 /** What changes. The rest stays as it is. */

@@ -11,9 +11,8 @@ import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pi
 import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generations.js';
-import { readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
-import { pileSetsNamedBy, type StoreCommit, type StoreManifest } from './store-manifest.js';
+import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {

@@ -3,7 +3,7 @@
  *
  *     store                     the settings: seed, number of piles
  *     manifests/000000000012    the pile sets of a state of the store; the highest number is the present state  store-manifest.ts
- *     reached/000000000012      the highest state that the store has reached, an empty file                             newest-manifest.ts
+ *     reached/000000000012      the highest state that the store has reached, an empty file                             store-manifest.ts
  *     pile-sets/NAME.index      a pile set (../pile-sets)
  *     pile-sets/NAME.0.pile
  *     pile-sets/writing+...     the maker of pile sets that are not part of the store yet                       store-attempt.ts

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CELL_ENTRY_BYTES, CellEncoder, decodeCell, type Span, SpanBuilder } from '#src/record-index/member-cells.js';
+import { CELL_ENTRY_BYTES, CellEncoder, decodeCell, type Span, SpanBuilder } from '#src/record-index/index-layout.js';
 
 const CELL_BYTES = 10;
 

@@ -8,7 +8,7 @@
 
 import { compareBytes, countDropped } from './duplicates';
 import { compareRecords } from './equal-records';
-import { scaled } from './fractions';
+import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
 import { HEADER_BYTES } from './stored-record';
 

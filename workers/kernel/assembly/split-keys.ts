@@ -5,8 +5,7 @@
 //   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
 
 import { ENTRY_BYTES } from './stored-record';
-import { highProduct } from './fractions';
-import { philoxLanes } from './philox';
+import { highProduct, philoxLanes } from './philox';
 import { missingRecordOf, seekValues, valueHash } from './record-value';
 import { KEYS_PLACE, SPLITS_PLACE, scratchAt } from './scratch';
 
