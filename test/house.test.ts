@@ -39,7 +39,6 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/piles'],
   ['workers/read'],
   ['workers/thread-state.ts'],
-  ['workers/number-writer.ts'],
   ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
   ['workers/kernel'],
 ];

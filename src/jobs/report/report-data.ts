@@ -8,28 +8,26 @@ import type { KeepSpec, ShuffleSpec } from '../../spec.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
-import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
-import { binomial, type RecordCounts, selfChecks, sum } from './self-check.js';
+import type { PassOutcome, ReportLog } from './report-log.js';
+import { binomial, selfChecks, sum } from './self-check.js';
 
-interface ReportCall {
-  readonly request: ShuffleRequest;
-  readonly command: string | undefined;
-}
-
-/** @param log undefined: an earlier attempt had written all of the output. */
+/**
+ * @param command repeats the job.
+ * @param log undefined: an earlier attempt had written all of the output.
+ */
 export function reportData(
   result: ShuffleReport,
   profile: JobProfile,
-  { request, command }: ReportCall,
+  request: ShuffleRequest,
+  command: string | undefined,
   log: ReportLog | undefined,
 ): JobReport {
   const { outcome, job } = log ?? {};
   const { keep, cut } = request.spec;
-  const piles = outcome === undefined ? undefined : pileSizes(outcome, request.spec);
+  const piles = outcome && pileSizes(outcome, request.spec);
   const sampleMissing = whyNoSample(result, keep, log);
   const sample = sampleMissing === undefined && log !== undefined ? sampleOf(log, result) : [];
-  const recordEnds = outcome?.recordEnds;
-  const inputs = job?.inputs ?? [];
+  const counts = { ordered: result.records + (result.leftOut?.records ?? 0), written: result.records };
   return {
     format: 'pileshuf report',
     version: 1,
@@ -48,15 +46,15 @@ export function reportData(
     environment: environment(),
     result,
     profile,
-    inputs: inputs.map(({ path }, i) => ({ path, bytes: recordEnds?.[i] })),
-    watch: log === undefined ? undefined : watchOf(log, job),
+    inputs: job?.inputs.map(({ path }, i) => ({ path, bytes: outcome?.recordEnds[i] })) ?? [],
+    watch: log && watchOf(log),
     piles,
-    shards: outcome === undefined ? undefined : shardSizes(outcome.cuts, result),
+    shards: outcome && shardSizes(outcome.cuts, result),
     askedSplits: askedSplits(request.spec, result),
     askedShares: askedShares(keep),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, countsOf(result), piles, cut.splitBy !== undefined),
+    checks: selfChecks(sample, counts, piles, cut.splitBy !== undefined),
   };
 }
 
@@ -73,22 +71,16 @@ function environment(): ReportFacts['environment'] {
   };
 }
 
-function watchOf({ moments }: ReportLog, job: ReportedJob | undefined): ReportFacts['watch'] {
-  if (job === undefined) return undefined;
+function watchOf({ moments, job }: ReportLog): ReportFacts['watch'] {
   const { devices, permits } = job.deviceGates;
-  const watched = devices.map(({ name, deviceClass }, gate) => ({
-    name,
-    kind: deviceClass,
-    mostCalls: permits[gate] ?? 0,
-  }));
+  const watched = devices.map(({ name, deviceClass: kind }, gate) => ({ name, kind, mostCalls: permits[gate] ?? 0 }));
   return { devices: job.inline ? [] : watched, moments };
 }
 
 function pileSizes({ piles: { totals } }: PassOutcome, spec: ShuffleSpec): PileSizes {
   const records = [...totals.records];
-  const count = records.reduce((all, each) => all + each, 0);
   const notExpected = whyNotUniform(spec);
-  const expected = notExpected === undefined ? binomial(count, 1 / Math.max(1, records.length)) : undefined;
+  const expected = notExpected === undefined ? binomial(sum(records), 1 / Math.max(1, records.length)) : undefined;
   return { records, bytes: [...totals.recordBytes], expected, notExpected };
 }
 
@@ -120,21 +112,18 @@ function whyNoSample(
 
 function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): SampledRecord[] {
   if (outcome === undefined) return [];
-  const { cuts, recordEnds } = outcome;
-  const before = [0];
-  for (const bytes of recordEnds) before.push((before.at(-1) ?? 0) + bytes);
-  const totalBytes = Math.max(1, before.at(-1) ?? 1);
+  const { cuts, recordEnds, written: ofPiles } = outcome;
+  const inputStarts = startsOf(recordEnds);
+  const pileStarts = startsOf(ofPiles.records);
   // Piles are a random part of the records, so bytes grow with ranks.
   const byteOfRank = result.bytes / Math.max(1, result.records);
-  const pileRanks = [0];
-  for (const count of outcome.written.records) pileRanks.push((pileRanks.at(-1) ?? 0) + count);
   return records
     .map(({ taken: { inputOrdinal, position, nextKey }, written }) => {
-      const rank = (pileRanks[written.pile] ?? 0) + written.index;
+      const rank = (pileStarts[written.pile] ?? 0) + written.index;
       return {
         inputOrdinal,
         position,
-        fromPart: ((before[inputOrdinal] ?? 0) + position) / totalBytes,
+        fromPart: ((inputStarts[inputOrdinal] ?? 0) + position) / Math.max(1, inputStarts.at(-1) ?? 1),
         rank,
         shard: shardAt(cuts, cuts.by === 'rank' ? rank : Math.floor(rank * byteOfRank)),
         keepsNeighbour:
@@ -144,8 +133,11 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
     .sort((a, b) => a.rank - b.rank);
 }
 
-function countsOf({ records, leftOut }: ShuffleReport): RecordCounts {
-  return { ordered: records + (leftOut?.records ?? 0), written: records };
+/** Where each begins if they lie one after the other, and where the last one ends. */
+function startsOf(sizes: Iterable<number>): number[] {
+  const starts = [0];
+  for (const size of sizes) starts.push((starts.at(-1) ?? 0) + size);
+  return starts;
 }
 
 function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] {
@@ -163,9 +155,8 @@ function askedSplits(
   const { splits, splitBy } = cut;
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
-  const shares = rules.reduce((all, rule) => all + ('share' in rule ? rule.share : 0), 0);
-  const counted = rules.reduce((all, rule) => all + ('records' in rule ? rule.records : 0), 0);
-  const isByRank = headCount !== undefined || counted > 0;
+  const shares = sum(rules.map((rule) => ('share' in rule ? rule.share : 0)));
+  const counted = sum(rules.map((rule) => ('records' in rule ? rule.records : 0)));
   const exactly = (mean: number): ExpectedRange => ({
     mean,
     standardDeviation: 0,
@@ -173,17 +164,15 @@ function askedSplits(
     highest: mean + 1,
   });
   return rules.map((rule) => {
-    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
+    const { name } = rule;
     if ('records' in rule)
-      return {
-        name: rule.name,
-        asked: formatPlural(rule.records, 'record'),
-        expected: exactly(rule.records),
-      };
+      return { name, asked: formatPlural(rule.records, 'record'), expected: exactly(rule.records) };
+    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
     // 0.07 of 100 is 7.000000000000001.
     const asked = 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
-    if (counted > 0 && 'rest' in rule) return { name: rule.name, asked, expected: exactly(records - counted) };
-    if (splitBy !== undefined) return { name: rule.name, asked, expected: undefined };
-    return { name: rule.name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
+    if (counted > 0 && 'rest' in rule) return { name, asked, expected: exactly(records - counted) };
+    if (splitBy !== undefined) return { name, asked, expected: undefined };
+    const isByRank = headCount !== undefined || counted > 0;
+    return { name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
   });
 }
