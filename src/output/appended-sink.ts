@@ -11,33 +11,21 @@
  */
 
 import type { MemberEncoder } from '../formats/codec.js';
-import { type Compression, openEncoder } from '../formats/encoder-table.js';
+import { openEncoder } from '../formats/encoder-table.js';
 import { closeFile, type OpenFile, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
-import type { JobControl } from '../job-control.js';
 import { freeBytes } from '../machine/free-bytes.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import {
   type AppendedTarget,
-  type OutputHasher,
   type OutputSink,
-  type SinkBuffer,
-  type SinkStart,
+  type SinkParts,
   type StreamTarget,
   stagedPath,
   type WrittenRegion,
 } from './output-target.js';
 import { writeToStream } from './stream-output.js';
-
-interface AppendedSinkParts {
-  readonly target: AppendedTarget | StreamTarget;
-  readonly compression: Compression | undefined;
-  readonly start: SinkStart;
-  readonly buffer: SinkBuffer;
-  readonly control: JobControl;
-  readonly hasher: OutputHasher | undefined;
-}
 
 /** Consecutive appended bytes in one shard. */
 interface Region {
@@ -57,7 +45,7 @@ interface WaitingMember {
 }
 
 export class AppendedSink implements OutputSink {
-  readonly #parts: AppendedSinkParts;
+  readonly #parts: SinkParts<AppendedTarget | StreamTarget>;
   readonly #encoder: MemberEncoder | undefined;
   /** The buffers, with what lies between them. */
   readonly #address: number;
@@ -67,14 +55,15 @@ export class AppendedSink implements OutputSink {
   #region: Region;
   /** The staged file of the shard that was appended to last. */
   #file: { readonly shard: number; readonly file: OpenFile } | undefined;
-  /** Where that file ends; of a stream, the bytes that this sink wrote. */
+  /** Where that file ends. */
   #end = 0;
   fillAddress: number;
 
-  constructor(parts: AppendedSinkParts) {
+  constructor(parts: SinkParts<AppendedTarget | StreamTarget>) {
     const { addresses, capacityBytes } = parts.buffer;
+    const { compression } = parts.target;
     this.#parts = parts;
-    this.#encoder = parts.compression && openEncoder(parts.compression);
+    this.#encoder = compression && openEncoder(compression);
     this.#address = addresses[0];
     this.#capacityBytes = (addresses.at(-1) ?? addresses[0]) + capacityBytes - addresses[0];
     this.fillAddress = this.#address;
@@ -157,9 +146,8 @@ export class AppendedSink implements OutputSink {
 
   async takeBack(): Promise<boolean> {
     const { target, control } = this.#parts;
-    if (target.kind === 'stream' && this.#end > 0) return false;
     for (const { spareBytes } of this.#waiting.splice(0)) control.giveSpare(spareBytes);
-    if (target.kind === 'stream') return true;
+    if (target.kind === 'stream') return this.#regions.every(({ start }) => start === undefined);
     // The turn was not passed on: nobody has appended anything after these regions.
     for (const { shard, start } of this.#regions) {
       if (start === undefined) continue;
@@ -212,15 +200,17 @@ export class AppendedSink implements OutputSink {
   async #append(shard: number, bytes: Uint8Array): Promise<number> {
     const { target, control } = this.#parts;
     if (target.kind === 'stream') {
+      const position = control.counted('claimedBytes');
       await writeToStream({ fd: target.fd, path: target.path, role: 'output' }, bytes, control);
-    } else {
-      const file = this.#openFile(shard, target);
-      await control.duringAsync(target.gate, () => writeAt(file, bytes, 0, bytes.byteLength, this.#end));
-      control.countMoved(target.gate, 'written', bytes.byteLength);
+      control.count('claimedBytes', bytes.byteLength);
+      return position;
     }
-    const position = this.#end;
+    const file = this.#openFile(shard, target);
+    await control.duringAsync(target.gate, () => writeAt(file, bytes, 0, bytes.byteLength, this.#end));
+    control.countMoved(target.gate, 'written', bytes.byteLength);
+    const position = this.#end - target.headerBytes;
     this.#end += bytes.byteLength;
-    return target.kind === 'stream' ? position : position - target.headerBytes;
+    return position;
   }
 
   #openFile(shard: number, { stagingDirectory, headerBytes }: AppendedTarget): OpenFile {

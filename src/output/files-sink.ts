@@ -29,7 +29,7 @@ import {
   type PlacedTarget,
   type SinkBuffer,
   type SinkEnd,
-  type SinkStart,
+  type SinkParts,
   stagedPath,
   type WrittenRegion,
 } from './output-target.js';
@@ -61,14 +61,7 @@ export class FilesSink implements OutputSink {
   #pendingAddress = 0;
   fillAddress = 0;
 
-  constructor(
-    target: PlacedTarget,
-    start: SinkStart,
-    end: SinkEnd | undefined,
-    buffer: SinkBuffer,
-    control: JobControl,
-    hasher: OutputHasher | undefined,
-  ) {
+  constructor({ target, start, end, buffer, control, hasher }: SinkParts<PlacedTarget>) {
     this.#target = target;
     this.#end = end;
     this.#buffer = buffer;
@@ -235,6 +228,44 @@ export class FilesSink implements OutputSink {
   #openBuffered(): OpenFile {
     this.#file ??= openStagedOutput(this.#stagedPath);
     return this.#file;
+  }
+}
+
+/**
+ * A sink into one file for records whose place follows from those before it. It is opened when the records are in order, and
+ * claims their place when it is its turn. A task that knows how many bytes will come passes the turn on before it
+ * writes, so that tasks write at the same time; another keeps its turn until all is written.
+ */
+export class ClaimedSink extends FilesSink {
+  readonly #control: JobControl;
+  #hasPassedTurn = false;
+
+  /** @param byteLength of all that will come; undefined: unknown. */
+  constructor(parts: SinkParts<PlacedTarget>, byteLength: number | undefined) {
+    const { start, control } = parts;
+    control.waitForTurn(start.turn);
+    const shardByte = control.counted('claimedBytes');
+    const end = byteLength === undefined ? undefined : { shard: start.shard, shardByte: shardByte + byteLength };
+    super({ ...parts, start: { ...start, shardByte }, end });
+    this.#control = control;
+    if (byteLength !== undefined) this.#pass(byteLength);
+  }
+
+  override async close(): Promise<readonly WrittenRegion[]> {
+    const regions = await super.close();
+    if (!this.#hasPassedTurn) this.#pass(regions.reduce((sum, { start, end }) => sum + end - start, 0));
+    return regions;
+  }
+
+  /** The next task may be writing after the claimed bytes. */
+  override async takeBack(): Promise<boolean> {
+    return !this.#hasPassedTurn;
+  }
+
+  #pass(byteLength: number): void {
+    this.#control.count('claimedBytes', byteLength);
+    this.#hasPassedTurn = true;
+    this.#control.passTurn();
   }
 }
 

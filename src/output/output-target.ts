@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
-import type { GateNumber } from '../job-control.js';
+import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../pile-sets/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 
@@ -83,14 +83,24 @@ export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void
   else regions.push(region);
 }
 
+/** What a sink needs. */
+export interface SinkParts<Target extends OutputTarget = OutputTarget> {
+  readonly target: Target;
+  readonly start: SinkStart;
+  /** Undefined: only the records decide. */
+  readonly end: SinkEnd | undefined;
+  readonly buffer: SinkBuffer;
+  readonly control: JobControl;
+  /** Undefined when no later attempt reads the output back. */
+  readonly hasher: OutputHasher | undefined;
+}
+
 export interface OutputSink {
   /** The rank, or the byte of the whole, at which the next shard begins; Infinity: no more cuts. */
   readonly nextCut: { readonly by: 'rank' | 'byte'; readonly at: number };
   /** Where the next bytes go, and how many fit. */
   readonly fillAddress: number;
   readonly roomBytes: number;
-  /** Says how many bytes will come in all, once that is known. */
-  announce?(byteLength: number): void;
   /** Takes over `byteLength` bytes that were put at `fillAddress`. */
   filled(byteLength: number): void;
   /** Begins to write all that can be written now. @returns whether there is more room than before. */

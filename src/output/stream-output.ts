@@ -10,12 +10,9 @@ import { STANDARD_OUTPUT_NAME } from '../io/io-error.js';
 import type { JobControl } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import { Backoff } from '../pause.js';
-import { inPhaseAsync } from '../phase-clock.js';
 import type { OutputLayout } from './output-layout.js';
 import {
-  type OutputSink,
   recordBytesOf,
-  type SinkBuffer,
   STANDARD_OUTPUT,
   STANDARD_OUTPUT_FD,
   type StreamTarget,
@@ -96,62 +93,4 @@ export class StreamOutput {
   release(): void {
     if (this.#file.fd !== STANDARD_OUTPUT_FD) closeFile(this.#file);
   }
-}
-
-export class StreamSink implements OutputSink {
-  readonly nextCut = { by: 'byte', at: Number.POSITIVE_INFINITY } as const;
-  readonly #file: OpenFile;
-  readonly #turn: number;
-  readonly #buffer: SinkBuffer;
-  readonly #control: JobControl;
-  #byteLength = 0;
-  fillAddress: number;
-
-  constructor(target: StreamTarget, turn: number, buffer: SinkBuffer, control: JobControl) {
-    this.#file = { fd: target.fd, path: target.path, role: 'output' };
-    this.#turn = turn;
-    this.#buffer = buffer;
-    this.#control = control;
-    this.fillAddress = buffer.addresses[0];
-  }
-
-  get roomBytes(): number {
-    return this.#buffer.addresses[0] + this.#buffer.capacityBytes - this.fillAddress;
-  }
-
-  filled(byteLength: number): void {
-    this.fillAddress += byteLength;
-  }
-
-  async flush(): Promise<boolean> {
-    const [address] = this.#buffer.addresses;
-    const byteLength = this.fillAddress - address;
-    if (byteLength === 0) return false;
-    this.#control.waitForTurn(this.#turn);
-    const bytes = this.#buffer.memory().subarray(address, this.fillAddress);
-    await inPhaseAsync('write', () => writeToStream(this.#file, bytes, this.#control));
-    this.#byteLength += byteLength;
-    this.fillAddress = address;
-    return true;
-  }
-
-  async settle(): Promise<void> {}
-
-  async cut(): Promise<void> {
-    throw new RangeError('a stream is not cut into shards');
-  }
-
-  async close(): Promise<readonly WrittenRegion[]> {
-    await this.flush();
-    this.#control.waitForTurn(this.#turn);
-    this.#control.passTurn();
-    const recordBytes = this.#byteLength;
-    return [{ shard: 0, start: 0, end: recordBytes, recordBytes, checksum: '' }];
-  }
-
-  async takeBack(): Promise<boolean> {
-    return this.#byteLength === 0;
-  }
-
-  async abandon(): Promise<void> {}
 }

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,13 @@ import { compressionOf } from '#src/formats/encoder-table.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { openSink } from '#src/output/open-sink.js';
 import type { OutputHasher, OutputSink, SinkBuffer } from '#src/output/output-target.js';
-import { type AppendedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
+import {
+  type AppendedTarget,
+  addRegion,
+  type StreamTarget,
+  stagedPath,
+  type WrittenRegion,
+} from '#src/output/output-target.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -41,6 +47,8 @@ function hasherOf(): OutputHasher {
 const checksumOf = (bytes: Uint8Array) =>
   createHash('sha256').update(bytes).digest().readBigUInt64LE().toString(16).padStart(16, '0');
 
+const ONE_SHARD: ShardCuts = { by: 'byte', shardCount: 1, totalBytes: 1000 };
+
 interface Task {
   readonly from: number;
   readonly to: number;
@@ -55,21 +63,22 @@ class RunningTask {
   readonly #to: number;
 
   constructor(
-    target: AppendedTarget,
+    target: AppendedTarget | StreamTarget,
     bytes: Uint8Array,
     task: Task,
     turn: number,
     capacity: number,
     control: JobControl,
   ) {
-    const { cuts } = target;
+    const cuts = target.kind === 'stream' ? ONE_SHARD : target.cuts;
     const shards = Array.from({ length: cuts.shardCount }, (_, shard) => shard);
     const shard = shards.findLast((each) => cutAt(cuts, each) <= task.from) ?? 0;
     this.#buffer = bufferOf(capacity);
     this.#bytes = bytes;
     this.#at = task.from;
     this.#to = task.to;
-    this.sink = openSink(target, { shard, shardByte: 0, turn }, undefined, this.#buffer, control, hasherOf());
+    const start = { shard, shardByte: 0, turn };
+    this.sink = openSink({ target, start, end: undefined, buffer: this.#buffer, control, hasher: hasherOf() });
   }
 
   /** Puts all records, one byte each, into the sink. */
@@ -190,7 +199,6 @@ describe('AppendedSink', () => {
     );
   });
 
-  const ONE_SHARD: ShardCuts = { by: 'byte', shardCount: 1, totalBytes: 1000 };
   const textOf = (length: number) => new Uint8Array(length).fill(0x61);
 
   it('writes as it goes when it is its turn, and lets nothing wait', async () => {
@@ -213,6 +221,24 @@ describe('AppendedSink', () => {
     // It had taken room for two of its members.
     expect(control.spareBytes).toBeLessThan(25);
     expect(existsSync(stagedPath(directory.path(), 0))).toBe(false);
+  });
+
+  it('tells the places of its bytes in a stream, so that a stream without end is one region', async () => {
+    const path = directory.path('stream');
+    const fd = openSync(path, 'w');
+    const target = { kind: 'stream', fd, path, compression: undefined } as const;
+    const control = JobControl.create([], 0);
+    const regions: WrittenRegion[] = [];
+    for (const [turn, to] of [400, 1000].entries()) {
+      const task = new RunningTask(target, textOf(1000), { from: 400 * turn, to }, turn, 30, control);
+      await task.fill();
+      expect(await task.sink.takeBack()).toBe(false);
+      for (const region of await task.sink.close()) addRegion(regions, region);
+      await task.sink.abandon();
+    }
+    closeSync(fd);
+    expect(readFileSync(path)).toEqual(Buffer.from(textOf(1000)));
+    expect(regions).toMatchObject([{ shard: 0, start: 0, end: 1000, recordBytes: 1000 }]);
   });
 
   it.each([

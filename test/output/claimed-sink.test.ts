@@ -34,9 +34,12 @@ class Writer {
   readonly sink: OutputSink;
   readonly #buffer: SinkBuffer;
 
-  constructor(target: PlacedTarget, turn: number, control: JobControl, capacity = 16) {
-    this.#buffer = bufferOf(capacity);
-    this.sink = openSink(target, { shard: 0, shardByte: 0, turn }, undefined, this.#buffer, control, undefined);
+  /** @param byteLength undefined: the task does not know how much it will write. */
+  constructor(target: PlacedTarget, turn: number, control: JobControl, byteLength?: number) {
+    this.#buffer = bufferOf(16);
+    const start = { shard: 0, shardByte: 0, turn };
+    const parts = { target, start, end: undefined, buffer: this.#buffer, control, hasher: undefined };
+    this.sink = openSink(parts, byteLength);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -67,8 +70,7 @@ describe('claimed places', () => {
         const late: (() => Promise<void>)[] = [];
         let place = 0;
         for (const [turn, { isAnnounced, byteLength }] of parts.entries()) {
-          const writer = new Writer(target, turn, control);
-          if (isAnnounced) writer.sink.announce?.(byteLength);
+          const writer = new Writer(target, turn, control, isAnnounced ? byteLength : undefined);
           const start = place;
           const finish = async () => {
             await writer.write(contents[turn] ?? Buffer.of());

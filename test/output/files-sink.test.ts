@@ -35,7 +35,14 @@ async function writeRange(
 ): Promise<readonly WrittenRegion[]> {
   let shard = shardStarts.findLastIndex((start) => start <= from);
   const start = { shard, shardByte: from - (shardStarts[shard] ?? 0), turn: 0 };
-  const sink = new FilesSink(target, start, undefined, bufferOf(capacityBytes), control, undefined);
+  const sink = new FilesSink({
+    target,
+    start,
+    end: undefined,
+    buffer: bufferOf(capacityBytes),
+    control,
+    hasher: undefined,
+  });
   try {
     for (let at = from; at < to; ) {
       const cut = shardStarts[shard + 1] ?? Number.POSITIVE_INFINITY;

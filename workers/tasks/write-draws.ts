@@ -34,7 +34,7 @@ export async function writeDraws({ job, key, ordered, first, count, target, star
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
   const { kernel } = arena;
   const drawn = new DrawnRecords(arena, ranksAt, key, await orderedSlabsOf(job, ordered.memory), ordered.records);
-  const sink = openSink(target, start, undefined, buffer, control, undefined);
+  const sink = openSink({ target, start, end: undefined, buffer, control, hasher: undefined });
   let bytes = 0;
   const write = async (): Promise<DrawsResult> => {
     for (let place = first; place < first + count; ) {

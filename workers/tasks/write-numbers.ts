@@ -65,7 +65,8 @@ export function writeNumbers({ job, first, count, target, start }: NumbersTask):
   const { control } = threadStateOf(job);
   const writer = writerOf(job);
   const mostBytes = digitsOf(job.low + job.lastOffset) + 1;
-  const sink = openSink(target, start, undefined, writer.sinkBuffer, control, undefined);
+  const parts = { target, start, end: undefined, buffer: writer.sinkBuffer, control, hasher: undefined };
+  const sink = openSink(parts);
   let [bytes, sum, checksum] = [0, 0n, 0n];
   const write = async (): Promise<NumbersResult> => {
     for (let done = 0; done < count; ) {

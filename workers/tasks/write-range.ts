@@ -63,8 +63,13 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
   const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
-  const { order, control, outputHasher } = await openOrder(task, () => sink.settle());
-  const sink = openSink(target, start, end, order.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
+  let opened: OutputSink | undefined;
+  const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
+  const hasher = job.hashesOutput ? outputHasher : undefined;
+  const sink = (byteLength?: number) => {
+    opened ??= openSink({ target, start, end, buffer: order.sinkBuffer, control, hasher }, byteLength);
+    return opened;
+  };
   const write = async (): Promise<WriteResult> => {
     const lastEnd = Math.min(range.end, (cutPile ?? range.end) + 1);
     for (const { pile, order: orderPile } of order.piles(range.first, lastEnd)) {
@@ -73,14 +78,15 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
       const droppedOfPile = await orderPile(async (recordCount, { records, recordBytes }) => {
         const isWhole = recordCount + records === expected.records[i];
-        if (isWhole && lastEnd === range.first + 1) sink.announce?.((expected.recordBytes[i] ?? 0) - recordBytes);
+        const byteLength =
+          isWhole && lastEnd === range.first + 1 ? (expected.recordBytes[i] ?? 0) - recordBytes : undefined;
         const left = (expected.records[i] ?? 0) - (reached.rank - before.rank);
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
         if (neighbours?.ofOneKey !== undefined) return;
         if (job.sampledKeys !== undefined)
           noteWritten(job.sampledKeys, order, count, { pile, index: reached.rank - before.rank });
-        await emit(order, count, sink, reached, limit);
+        await emit(order, count, sink(byteLength), reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });
       if (neighbours?.ofOneKey !== undefined) {
@@ -97,7 +103,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       control.count('shuffledBytes', found.recordBytes);
       countedBytes += found.recordBytes;
     }
-    return { totals, dropped, regions: await sink.close(), ends: neighbours?.ends };
+    return { totals, dropped, regions: await sink().close(), ends: neighbours?.ends };
   };
   const writeOrTakeBack = async (): Promise<WriteResult> => {
     try {
@@ -105,10 +111,10 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
       control.count('shuffledBytes', -countedBytes);
-      throw (await sink.takeBack()) ? error : new WrongStreamError(error);
+      throw (await opened?.takeBack()) === false ? new WrongStreamError(error) : error;
     }
   };
-  return thenAlwaysAsync(writeOrTakeBack, () => sink.abandon());
+  return thenAlwaysAsync(writeOrTakeBack, async () => opened?.abandon());
 }
 
 interface PileLimit {
