@@ -9,19 +9,18 @@ import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-rec
 import { estimateInputs } from '../inputs/estimate.js';
 import type { AskedInput } from '../inputs/expand-names.js';
 import { requireDirectory } from '../inputs/file-choice.js';
-import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
+import { openHeaders } from '../jobs/open-inputs.js';
 import type { ReadingRequest } from '../jobs/request.js';
 import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import type { RecordSet } from '../passes/compare-pass.js';
-import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { memoryFor } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 
@@ -59,7 +58,7 @@ export async function openSets(
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { read, fileChoice, signal, onWarning, memoryBytes } = request;
+  const { read, fileChoice, signal, onWarning } = request;
   const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
   for (const inputs of named)
     listed.push(await listInputs(inputs, onWarning, { ...read, fileChoice, signal, format: read }));
@@ -78,28 +77,13 @@ export async function openSets(
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
   for (const { inputs, directories } of listed) {
-    const { inputs: withHeaders, first } = await readInputHeaders(
-      inputs,
-      { ...read, framing: undefined, memoryBytes, signal, onWarning },
-      (decoderBytes) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
-    );
-    const ofRecords = read.framing ?? first?.header.framing;
-    requireWholeRecords(withHeaders, ofRecords);
-    const { recordBytes, ...estimate } = estimateInputs(withHeaders, ofRecords, 'samples');
+    const set = await openHeaders(inputs, request, () => memoryNeed, { comparesKeys: false });
+    const { recordBytes, decodedBytes, meanRecordBytes } = estimateInputs(set.inputs, set.framing, 'samples');
     totalBytes += recordBytes;
-    const gates = await gatesOf(withHeaders, deviceGates, signal);
-    const { decodedBytes, meanRecordBytes } = estimate;
-    opened.push({
-      inputs: withHeaders,
-      directories,
-      gates,
-      firstHeader: first,
-      framing: ofRecords,
-      decodedBytes,
-      meanRecordBytes,
-    });
+    const gates = await gatesOf(set.inputs, deviceGates, signal);
+    opened.push({ ...set, directories, gates, decodedBytes, meanRecordBytes });
   }
-  const plan = planIndex({ budgetBytes: memoryBytes, workers: request.workers }, totalBytes, tuning);
+  const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
   const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
   const common = { plan, memoryNeed, deviceGates, storedBytes };
   if (!isCut) return { ...common, sets: opened.map((set) => ({ ...set, slices: [] })), taskCount: plan.workers };
@@ -132,12 +116,12 @@ export async function passOver<T>(
   { releases }: JobScope,
   pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,
 ): Promise<T> {
-  const { signal } = request;
   const { inline, readBytes } = plan;
   const control = createReadControl(inline, plan.spareBytes, deviceGates);
-  const stop = new JobStop(control, signal, releases);
+  const phases = [{ phase: 'verify', bytes: storedBytes }] as const;
+  const progress = new JobProgress(control, request, deviceGates, phases, releases);
   const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
-  const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
+  const threads = await startThreads({ threadCount, startCount: threadCount }, progress, () => {}, releases);
   // The slots are where the job that indexes has its blocks.
   const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
   const settings = {
@@ -155,9 +139,6 @@ export async function passOver<T>(
       settings: { ...settings, read: { ...request.read, framing: set.framing } },
     }),
   );
-  const phases = [{ phase: 'verify', bytes: storedBytes }] as const;
-  const machine = { gates: deviceGates, budgetBytes: request.memoryBytes };
-  const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 

@@ -48,7 +48,7 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-interface ListedInputs {
+export interface ListedInputs {
   readonly inputs: readonly Input[];
   /** Files without content, which are no inputs because a header is asked for. */
   readonly empty: readonly Input[];

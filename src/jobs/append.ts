@@ -7,7 +7,7 @@
  */
 import { nameOfFormat } from '../formats/record-format.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
-import { JobStop, startThreads } from '../passes/threads.js';
+import { startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { commitToStore } from '../store/commit-to-store.js';
@@ -38,21 +38,19 @@ export async function appendToStore(
 }
 
 async function append(prepared: PreparedAppend, { releases }: JobScope) {
-  const { request, inputIds, snapshot, layout, plan, control } = prepared;
+  const { request, inputIds, snapshot, layout, plan, deviceGates, control } = prepared;
   const { generation, replace } = request;
-  const stop = new JobStop(control, request.signal, releases);
   const phases = [
     { phase: 'scatter', bytes: plan.inputBytes },
     { phase: 'commit', bytes: 0 },
   ] as const;
-  const machine = { gates: prepared.deviceGates, budgetBytes: request.memoryBytes };
-  const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
+  const progress = new JobProgress(control, request, deviceGates, phases, releases);
   const attempt = StoreAttempt.begin(snapshot);
   let isCommitted = false;
   releases.push(() => (isCommitted ? attempt.end() : attempt.abandon()));
   // Threads end before the attempt ends, which may delete the files that they write.
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
-  const threads = await startThreads(size, { control, stop }, () => {}, releases);
+  const threads = await startThreads(size, progress, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
   const settings = scatterSettings(threads, plan, request.spec, piling, { keepsPileSets: true });
   const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };

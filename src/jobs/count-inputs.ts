@@ -10,7 +10,7 @@ import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { type CountedGroup, type CountWork, countGroups } from '../passes/count-pass.js';
-import { JobStop, startThreads } from '../passes/threads.js';
+import { startThreads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
@@ -45,9 +45,11 @@ export async function countInputs(
   const storedBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   return releasingAll(async (releases) => {
     const control = createReadControl(inline, plan.spareBytes, deviceGates);
-    const stop = new JobStop(control, signal, releases);
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
-    const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
+    const planned = { inputBytes: storedBytes, memoryNeed: { recordBytes, meanRecordBytes } };
+    const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });
+    const progress = new JobProgress(control, request, deviceGates, phases, releases);
+    const threads = await startThreads({ threadCount, startCount: threadCount }, progress, () => {}, releases);
     const settings: ReadSettings = {
       jobName: threads.jobName,
       control: control.buffer,
@@ -56,12 +58,6 @@ export async function countInputs(
       memoryNeed: { ...memoryNeed, reads: 'first' },
       read: spec.read,
     };
-    const planned = { inputBytes: storedBytes, memoryNeed: { recordBytes, meanRecordBytes } };
-    const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });
-    const progress = new JobProgress(control, stop, request.onProgress, phases, {
-      gates: deviceGates,
-      budgetBytes: request.memoryBytes,
-    });
     const work = { ...readable, gates, slices, settings };
     return (await progress.during('count', storedBytes, () => countGroups(work, threads))).value;
   }, warn);

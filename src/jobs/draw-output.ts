@@ -9,12 +9,12 @@ import type { PilesWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import { totalsOf } from '../pile-sets/pile-totals.js';
 import { planShardCuts } from '../plan/shard-cuts.js';
-import { beginOutput, type ShuffledOutput } from './open-site.js';
+import type { ShuffledOutput } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
 
 /** Draws from piles in memory. Without `headCount`, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(
-  { site, prepared, scope }: RunningShuffle,
+  { staging, prepared, releases }: RunningShuffle,
   { found }: Pass1,
   work: PilesWork,
   threads: Threads,
@@ -42,9 +42,9 @@ export async function drawOutput(
     compression,
     isAppended: true,
   };
-  const ordered = await orderInMemory(work, threads, plan.inline, scope.releases);
+  const ordered = await orderInMemory(work, threads, plan.inline, releases);
   const { outputBytes } = plan.memory;
-  const target = await beginOutput(site, layout, threads.control);
+  const target = await staging.begin(layout, threads.control);
   const { jobName, control } = threads;
   const job = { ...work.settings, jobName, control: control.buffer, outputBytes };
   const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));

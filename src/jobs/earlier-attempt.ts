@@ -36,10 +36,7 @@ export interface EarlierAttempt {
 
 export type StartedFiles = FilesSite & { readonly start: JobStart };
 
-interface StartRequest extends Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'> {
-  /** Whether jobs of this kind can be resumed. Default true. */
-  readonly mayResume?: boolean;
-}
+type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
 /** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
 export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
@@ -57,18 +54,13 @@ export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: numbe
   return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }
 
-/** Finds and locks the files of an earlier attempt; the caller releases `directory`. */
-export function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
-  return startIn(new JobDirectory(site.paths), request, site);
-}
-
-/** As `findStart`, for a look that changes nothing. */
-export function lookForStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
-  return startIn(new JobDirectory(site.paths, true), request, site);
-}
-
-async function startIn(directory: JobDirectory, request: StartRequest, site: FilesSite): Promise<JobStart> {
+/**
+ * Finds and locks the files of an earlier attempt; the caller releases `directory`.
+ * @param isLook changes nothing, and locks nothing.
+ */
+export async function findStart(request: StartRequest, site: FilesSite, isLook = false): Promise<JobStart> {
   const { paths } = site;
+  const directory = new JobDirectory(paths, isLook);
   try {
     if (!directory.wasThere) return { kind: 'fresh', directory };
     const discards = request.force && !request.resume;
@@ -86,8 +78,9 @@ async function startIn(directory: JobDirectory, request: StartRequest, site: Fil
       return { kind: 'fresh', directory };
     }
     if (!request.resume) {
-      const { mayResume = true } = request;
-      const advice = mayResume ? 'give `resume` to resume it, or `force` to discard it' : 'give `force` to discard it';
+      const advice = request.mayResume
+        ? 'give `resume` to resume it, or `force` to discard it'
+        : 'give `force` to discard it';
       throw new UsageError(
         `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: ${advice}`,
         'ERR_JOB_UNFINISHED',

@@ -14,10 +14,8 @@ import { counted, InputError, UsageError, VerificationError } from '../errors.js
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
-import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
-import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
-import { type FileInput, listInputs } from '../inputs/list-inputs.js';
+import type { FileInput } from '../inputs/list-inputs.js';
 import { RegularInput } from '../io/input-source.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
@@ -27,10 +25,9 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { countBeforeRanges } from '../passes/before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
-import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { memoryFor } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
@@ -39,6 +36,7 @@ import { markOf } from '../record-index/indexed-file.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
+import { listNamed, openHeaders } from './open-inputs.js';
 import { INDEX_OPTIONS } from './option-names.js';
 import type { IndexOptions, IndexReport } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
@@ -85,10 +83,14 @@ async function makeIndex(
   const gates = new DeviceGates(request.ioLimits);
   const gate = plan.inline ? UNGATED : gates.gateOf(file, 'input');
   const control = JobControl.create(gates.permits, plan.spareBytes);
-  const stop = new JobStop(control, request.signal, releases);
   const threadCount = plan.inline ? 0 : Math.min(plan.workers, slices.length);
-  const size = { threadCount, startCount: threadCount };
-  const threads = await startThreads(size, { control, stop }, () => {}, releases);
+  const storedBytes = input.version.byteLength;
+  const phases = [
+    { phase: 'scatter', bytes: storedBytes },
+    { phase: 'commit', bytes: 0 },
+  ] as const;
+  const progress = new JobProgress(control, request, gates, phases, releases);
+  const threads = await startThreads({ threadCount, startCount: threadCount }, progress, () => {}, releases);
   const { readBytes, arenaBytes } = plan;
   const settings: ReadSettings = {
     jobName: threads.jobName,
@@ -101,13 +103,6 @@ async function makeIndex(
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
-  const storedBytes = input.version.byteLength;
-  const phases = [
-    { phase: 'scatter', bytes: storedBytes },
-    { phase: 'commit', bytes: 0 },
-  ] as const;
-  const machine = { gates, budgetBytes: request.memoryBytes };
-  const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
   const noted = await progress.during('scatter', storedBytes, () =>
     noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );
@@ -136,24 +131,17 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   const { index } = options;
   if (index === '') throw new UsageError('`index`: expected a path that is not empty');
   const request = completeReading({ ...options, inputs: [{ path: file }] });
-  const { read, signal, onWarning, memoryBytes } = request;
   if (statPath(file, 'input')?.isDirectory() === true) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `${file} is a directory; expected one file, since each file has its own index`,
     );
   }
-  const { inputs } = await listInputs(request.inputs, onWarning, { signal, format: read });
-  refuseForeignFiles(inputs, read, onWarning);
-  warnOfNamesOfRecords(inputs, read, true, onWarning);
+  const { inputs } = await listNamed(request, { header: undefined, keepsHeaders: true });
   const [listed] = inputs;
   const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
-  const headers = await readInputHeaders(inputs, { ...read, memoryBytes, signal, onWarning }, (decoderBytes) =>
-    memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
-  );
-  const framing = read.framing ?? headers.first?.header.framing;
-  requireWholeRecords(headers.inputs, framing);
-  const [input] = headers.inputs;
+  const { framing, ...opened } = await openHeaders(inputs, request, () => memoryNeed);
+  const [input] = opened.inputs;
   if (input?.kind !== 'file' || framing === undefined) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',

@@ -19,58 +19,40 @@ import type { ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
 import type { KeptLayout } from './work-plan.js';
 
-interface DescribedJob {
-  readonly request: Pick<ShuffleRequest, 'spec' | 'signal'>;
+export interface DescribedJob {
+  readonly request: { readonly spec: ShuffleSpec | OutputSpec; readonly signal?: AbortSignal | undefined };
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
+  readonly plan: { readonly isResumable: boolean; readonly layout: KeptLayout | undefined };
 }
 
-interface DescribedPlan {
-  readonly isResumable: boolean;
-  readonly layout: KeptLayout | undefined;
-}
+/** Of a job that reads a store or makes its records: its manifest only says whose files these are. */
+export const WITHOUT_INPUTS: Omit<DescribedJob, 'request'> = {
+  inputs: [],
+  inputIds: undefined,
+  plan: { isResumable: false, layout: undefined },
+};
 
 export async function describeJob(
-  { request: { spec, signal }, inputs, inputIds, weighing }: DescribedJob,
-  { isResumable, layout }: DescribedPlan,
+  { request: { spec, signal }, inputs, inputIds, weighing, plan }: DescribedJob,
   site: FilesSite,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
-  const hasShares = spec.keep.mix.shares !== undefined;
+  const { isResumable, layout = null } = plan;
+  const hasShares = 'read' in spec && spec.keep.mix.shares !== undefined;
   return {
-    ...describePlace(spec, site, removesJobDirectory),
+    spec,
+    output: site.output.path,
+    tempDirs: tempDirsOf(site),
+    removesJobDirectory,
     isResumable,
     inputIds: describeInputIds(inputIds),
     // A later attempt need not count again.
     shareWeights: hasShares ? weighing?.groups.map(({ weight, amount }) => ({ weight, amount })) : undefined,
     inputs: await noteInputs(inputs, isResumable, signal),
-    layout: layout ?? null,
+    layout,
   };
-}
-
-/** The manifest of a job that reads a store or makes its records: it only says whose files these are. */
-export async function describeWithoutInputs(
-  spec: OutputSpec,
-  site: FilesSite,
-  removesJobDirectory: boolean,
-): Promise<JobManifest> {
-  return {
-    ...describePlace(spec, site, removesJobDirectory),
-    isResumable: false,
-    inputIds: null,
-    shareWeights: undefined,
-    inputs: await noteInputs([], false, undefined),
-    layout: null,
-  };
-}
-
-function describePlace(
-  spec: JobManifest['spec'],
-  site: FilesSite,
-  removesJobDirectory: boolean,
-): Pick<JobManifest, 'spec' | 'output' | 'tempDirs' | 'removesJobDirectory'> {
-  return { spec, output: site.output.path, tempDirs: tempDirsOf(site), removesJobDirectory };
 }
 
 /** Empty if they follow from the job directory. */
@@ -130,13 +112,19 @@ export function withSeedOf(
   return isSeedDrawn ? { ...spec, key: { ...spec.key, seed: earlier.key.seed } } : spec;
 }
 
+export type ManifestOfShuffle = JobManifest & { readonly spec: ShuffleSpec };
+
+export interface ComparedJob extends Pick<DescribedJob, 'inputs' | 'inputIds'> {
+  readonly request: Pick<ShuffleRequest, 'spec' | 'signal' | 'isSeedDrawn'>;
+}
+
 /** Returns the manifest, with the cuts of the request. `isCut`: a part of the output is written, or its place noted. */
 export async function requireSameJob(
   manifest: JobManifest,
-  { request, inputs, inputIds }: DescribedJob & { readonly request: Pick<ShuffleRequest, 'isSeedDrawn'> },
+  { request, inputs, inputIds }: ComparedJob,
   site: FilesSite,
   isCut: boolean,
-): Promise<JobManifest & { readonly spec: ShuffleSpec }> {
+): Promise<ManifestOfShuffle> {
   const { jobDirectory } = site.paths;
   const spec = requireSpec(manifest, jobDirectory);
   const asked = withSeedOf(spec, request);

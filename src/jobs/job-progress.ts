@@ -1,13 +1,14 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
+import type { Release } from '../cleanup.js';
 import type { Counter, JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readResidentBytes } from '../machine/limits.js';
-import type { JobStop } from '../passes/threads.js';
+import { JobStop } from '../passes/threads.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import type { KeepSpec, ShuffleSpec } from '../spec.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
 import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './options.js';
-import type { ShuffleRequest } from './request.js';
+import type { MachineRequest, ShuffleRequest, TalkRequest } from './request.js';
 import { isMeasuredBefore } from './unique-records.js';
 
 const REPORT_MILLISECONDS = 200;
@@ -25,42 +26,43 @@ const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
 /** The counter of what an earlier attempt did of a phase. */
 const RESUMED_COUNTER: Partial<Record<JobPhase, Counter>> = { scatter: 'resumedBytes', shuffle: 'resumedOutputBytes' };
 
-interface WatchedMachine {
-  /** The gates whose permits the control words of the job have. */
-  readonly gates: DeviceGates;
-  readonly budgetBytes: number | undefined;
+export interface Timed<T> {
+  readonly value: T;
+  readonly seconds: number;
 }
 
+type WatchedRequest = Pick<TalkRequest, 'signal' | 'onProgress'> & Partial<Pick<MachineRequest, 'memoryBytes'>>;
+
+/** Follows a job from its first task to its last, and stops it when the caller asks. */
 export class JobProgress {
-  readonly #control: JobControl;
-  readonly #stop: JobStop;
-  readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
-  readonly #machine: WatchedMachine;
+  readonly control: JobControl;
+  readonly stop: JobStop;
+  readonly #request: WatchedRequest;
+  readonly #gates: DeviceGates;
   #phases: readonly PhaseBytes[];
   /** What `onProgress` threw. */
   #failure: { readonly thrown: unknown } | undefined;
 
-  /** @param phases all phases of the job; `during` replaces their bytes by better known ones. */
+  /**
+   * @param gates whose permits the control words of the job have.
+   * @param phases all phases of the job; `during` replaces their bytes by better known ones.
+   */
   constructor(
     control: JobControl,
-    stop: JobStop,
-    onProgress: ((progress: ShuffleProgress) => void) | undefined,
+    request: WatchedRequest,
+    gates: DeviceGates,
     phases: readonly PhaseBytes[],
-    machine: WatchedMachine,
+    releases: Release[],
   ) {
-    this.#control = control;
-    this.#stop = stop;
-    this.#onProgress = onProgress;
+    this.control = control;
+    this.stop = new JobStop(control, request.signal, releases);
+    this.#request = request;
+    this.#gates = gates;
     this.#phases = phases;
-    this.#machine = machine;
   }
 
   /** Runs one phase and reports on it. What `onProgress` throws ends the job, unless its output is committed. */
-  async during<T>(
-    phase: JobPhase,
-    bytesTotal: number | undefined,
-    work: () => Promise<T>,
-  ): Promise<{ value: T; seconds: number }> {
+  async during<T>(phase: JobPhase, bytesTotal: number | undefined, work: () => Promise<T>): Promise<Timed<T>> {
     const began = performance.now();
     const seconds = () => (performance.now() - began) / 1000;
     const bytesDone = () => this.#counted(COUNTER_OF_PHASE[phase]);
@@ -74,11 +76,11 @@ export class JobProgress {
         phaseSeconds: seconds(),
         phases: this.#phases,
         disks: this.#disks(),
-        memory: { residentBytes: readResidentBytes(), budgetBytes: this.#machine.budgetBytes },
+        memory: { residentBytes: readResidentBytes(), budgetBytes: this.#request.memoryBytes },
       }));
     report();
     this.#throwFailure();
-    const timer = this.#onProgress === undefined ? undefined : setInterval(report, REPORT_MILLISECONDS);
+    const timer = this.#request.onProgress === undefined ? undefined : setInterval(report, REPORT_MILLISECONDS);
     try {
       const value = await work();
       report();
@@ -95,7 +97,7 @@ export class JobProgress {
   }
 
   #counted(counter: Counter | undefined): number {
-    return counter === undefined ? 0 : this.#control.counted(counter);
+    return counter === undefined ? 0 : this.control.counted(counter);
   }
 
   #know(phase: JobPhase, bytes: number | undefined): void {
@@ -108,22 +110,23 @@ export class JobProgress {
   }
 
   #disks(): DiskProgress[] {
-    const { devices, permits } = this.#machine.gates;
+    const { devices, permits } = this.#gates;
     return devices.map(({ name }, gate) => ({
       name,
-      ...this.#control.trafficOf(gate),
+      ...this.control.trafficOf(gate),
       callLimit: permits[gate] ?? 0,
     }));
   }
 
   /** Makes the progress only if the caller asks for it. */
   #tell(progress: () => ShuffleProgress): void {
-    if (this.#onProgress === undefined || this.#failure !== undefined) return;
+    const { onProgress } = this.#request;
+    if (onProgress === undefined || this.#failure !== undefined) return;
     try {
-      this.#onProgress(progress());
+      onProgress(progress());
     } catch (thrown) {
       this.#failure = { thrown };
-      this.#stop.request();
+      this.stop.request();
     }
   }
 }

@@ -1,30 +1,27 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
+import type { Release } from '../cleanup.js';
 import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatter-pass.js';
-import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { startThreads, type Threads } from '../passes/threads.js';
 import { isTooLargeToDraw } from '../pile-sets/pile-set-writer.js';
-import type { Tuning } from '../plan/memory-plan.js';
-import type { JobScope } from './job.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress } from './job-progress.js';
-import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
+import type { Staging } from './staging.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
 import { keyRuleOf } from './unique-records.js';
 import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle {
-  readonly site: OpenSite;
   readonly prepared: PreparedShuffle;
-  /** The name of this attempt, in the names of its files. */
-  readonly attempt: string;
-  readonly stop: JobStop;
+  readonly staging: Staging;
   readonly progress: JobProgress;
   readonly profile: ProfileLog;
-  readonly scope: JobScope;
-  readonly tuning: Tuning;
+  /** The name of this attempt, in the names of its files. */
+  readonly attempt: string;
+  readonly releases: Release[];
 }
 
 export interface Pass1 extends ScatterOutcome {
@@ -32,11 +29,6 @@ export interface Pass1 extends ScatterOutcome {
   readonly threads: Threads;
   readonly storage: PileStorage;
   readonly samples: SampleSource | undefined;
-}
-
-/** Whether the work of this attempt stays for a later attempt if the job fails. */
-export function outlivesJob(site: OpenSite): boolean {
-  return site.kind === 'files' && site.outlivesJob;
 }
 
 /** By what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was read. */
@@ -49,31 +41,31 @@ function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
 }
 
 export async function runPass1({
-  site,
   prepared,
-  attempt,
-  stop,
+  staging,
   progress,
   profile,
-  scope: { releases },
+  attempt,
+  releases,
 }: RunningShuffle): Promise<Pass1> {
-  const { request, inputIds, plan, control } = prepared;
+  const { request, inputIds, plan } = prepared;
   const { spec } = request;
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
 
   // The thread that keeps memory starts beside those of the task pool, and ends after them.
-  const openingPool = openRamPool(memory.ramPoolBytes, inline, stop, releases);
+  const openingPool = openRamPool(memory.ramPoolBytes, inline, progress.stop, releases);
   openingPool.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
-  const threads = await startThreads(size, { control, stop }, profile.add, releases);
+  const threads = await startThreads(size, progress, profile.add, releases);
   const ramPool = await openingPool;
   // Draws are made from piles in memory alone.
-  const layout = { pileCount, stripeCount, ...site.piles, ...(spec.keep.repeat && { disks: [] }) };
+  const layout = { pileCount, stripeCount, ...staging.piles, ...(spec.keep.repeat && { disks: [] }) };
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
 
   profile.pass1Begins(prepared.reportLog);
+  const { kept } = staging;
   const work = {
     ...prepared,
     inputs: prepared.inputsToRead,
@@ -81,7 +73,7 @@ export async function runPass1({
     keys: spec.key.from,
     keyOf: keyRuleOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
-      keepsPileSets: outlivesJob(site),
+      keepsPileSets: kept !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
       weighedField: spec.keep.mix.shares?.field,
@@ -89,12 +81,11 @@ export async function runPass1({
     attempt,
     onWarning: request.onWarning,
   };
-  const kept = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const scatter = () => {
     if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
     return scatterInputs(work, threads, kept);
   };
-  const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
+  const watched = () => prepared.spaceWatch?.during(scatter, progress.stop) ?? scatter();
   const { value: outcome, seconds } = await progress
     .during('scatter', plan.inputBytes, watched)
     .catch((error: unknown) => {

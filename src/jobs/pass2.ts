@@ -9,12 +9,12 @@ import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import { drawOutput } from './draw-output.js';
 import { measuresPiles } from './job-progress.js';
-import { type ShuffledOutput, shuffleTo } from './open-site.js';
-import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
+import { type ShuffledOutput, shuffleTo } from './open-staging.js';
+import type { Pass1, RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
 import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
-interface Pass2 {
+export interface Pass2 {
   readonly output: ShuffledOutput;
   readonly seconds: number;
   readonly piles: ScatteredPiles;
@@ -24,22 +24,23 @@ interface Pass2 {
 }
 
 export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2> {
-  const { site, prepared, progress, profile, scope, attempt } = job;
+  const { prepared, staging, progress, profile, attempt, releases } = job;
   const { request, inputIds, plan } = prepared;
   const { found, storage, samples } = pass1;
   const { spec, onWarning, isProfiled } = request;
+  const { kept } = staging;
   const { unique, repeat, headCount } = spec.keep;
   const rule = {
     framing: spec.read.framing,
     unique: equalityOf(spec.keep, found),
     tiesByBytes: inputIds !== undefined || unique !== undefined,
-    rescatterTo: site.piles,
-    hashesOutput: outlivesJob(site),
+    rescatterTo: staging.piles,
+    hashesOutput: kept !== undefined,
     isProfiled,
     sampledKeys: prepared.reportLog?.sampledKeys(),
   };
   const toOpen = { piles: pass1.piles, attempt, onWarning };
-  const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, scope.releases);
+  const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, releases);
   const { threads } = opened;
   const distinct = await measureIfAsked(job, opened.work, threads);
   const work = { ...opened.work, piles: distinct };
@@ -50,15 +51,14 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
-  const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
-  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, keptNotes);
+  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, kept?.notes);
   const { piles } = planned.work;
-  const deletesStripes = !(outlivesJob(site) && request.keepTemp);
+  const deletesStripes = kept === undefined || !request.keepTemp;
   profile.pass2Begins();
   const write = async () => {
     const cut = await planned.cut();
-    const layout = piles.hasDuplicates === true ? { ...cut, ...inTurns(outlivesJob(site)) } : cut;
-    return shuffleTo(site, layout, { ...planned.work, deletesStripes, samples }, threads);
+    const layout = piles.hasDuplicates === true ? { ...cut, ...inTurns(kept !== undefined) } : cut;
+    return shuffleTo(staging, layout, { ...planned.work, deletesStripes, samples }, threads);
   };
   const { value: output, seconds } = await progress.during('shuffle', piles.bytes, write);
   return { output, seconds, piles, distinct, splits: planned.splits };
@@ -66,9 +66,9 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
 
 /** Finds what stays of the piles where that must be known before the output is written. */
 async function measureIfAsked(job: RunningShuffle, work: PilesWork, threads: Threads): Promise<ScatteredPiles> {
-  const { site, prepared, progress } = job;
+  const { prepared, staging, progress } = job;
   const { request } = prepared;
-  const measure = () => distinctPiles(request.spec, site, work, threads);
+  const measure = () => distinctPiles(request.spec, work, threads, staging.kept?.notes);
   if (!measuresPiles(request.spec, prepared.earlier)) return measure();
   return (await progress.during('measure', work.piles.bytes, measure)).value;
 }

@@ -1,12 +1,10 @@
 /** Plans and checks an append before the store gets its first byte. The last step creates a missing store. */
 import { requireWhole, UsageError } from '../errors.js';
-import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
+import { warnOfMates } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
-import { requireDirectory } from '../inputs/file-choice.js';
-import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
-import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
+import { gatesOf, type Input } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
@@ -21,11 +19,12 @@ import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
+import { listNamed, openHeaders } from './open-inputs.js';
 import { APPEND_OPTIONS } from './option-names.js';
 import type { AppendOptions } from './options.js';
 import { completeReading, type ReadingRequest, requireInputIds, requireSeed } from './request.js';
 import { TempDisks } from './temp-disks.js';
-import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
+import { createControl, type DiskNeed, memoryNeedOfReading, planAppend, type ScatterPlan } from './work-plan.js';
 
 interface AppendRequest extends Omit<ReadingRequest, 'read'> {
   readonly spec: ShuffleSpec;
@@ -69,21 +68,12 @@ export async function prepareAppend(
   requireInputIds(inputIds);
   requireSeed(seed);
   const { read, ...reading } = completeReading(options);
-  const { fileChoice, signal, onWarning, memoryBytes } = reading;
   refuseHeaders(read);
-  const listed = await listInputs(reading.inputs, onWarning, { ...read, fileChoice, signal, format: read });
-  requireDirectory(fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, read, onWarning);
-  warnOfNamesOfRecords(listed.inputs, read, false, onWarning);
-  warnOfMates(listed.inputs, read, false, onWarning);
+  const asked = { ...reading, read };
+  const listed = await listNamed(asked, { header: undefined, keepsHeaders: false });
+  warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
-  // An append has no headers, so no decoder asks for memory here.
-  const { inputs, first: firstHeader } = await readInputHeaders(
-    listed.inputs,
-    { ...read, memoryBytes, signal, onWarning },
-    () => '',
-  );
-  requireWholeRecords(inputs, read.framing);
+  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOfReading(reading, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();

@@ -2,33 +2,31 @@
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { withColumnNumber } from '../formats/selector.js';
-import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
-import { requireDirectory } from '../inputs/file-choice.js';
-import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
+import { warnOfMates } from '../inputs/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
-import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
+import { gatesOf, type Input, identityOf, type ListedInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
+import { requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { memoryFor } from '../plan/pass2-memory.js';
-import type { ReadSpec, ShuffleSpec } from '../spec.js';
+import type { ShuffleSpec } from '../spec.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
-import { requireSameJob } from './job-description.js';
+import { type ComparedJob, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { isEndless } from './job-progress.js';
+import { listNamed, openHeaders } from './open-inputs.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
-import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
+import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { type GroupedJob, groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
-import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
+import { createControl, type DiskNeed, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
   /** With the seed of a resumed attempt, and the framing from the headers. */
@@ -50,24 +48,18 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly reportLog: ReportLog | undefined;
 }
 
-interface ListedPlaces {
-  readonly inputs: readonly Input[];
-  readonly directories: readonly string[];
-}
-
 /** What a job does while it is prepared, and a preview only looks at. */
 interface PreparingSteps {
-  readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
   /** Whether tasks of several machines do the job. */
   readonly isInTasks?: boolean;
-  /** Whether this is a preview, which leaves streams to the job. */
-  readonly leavesStreams?: boolean;
+  /** Whether this is a preview, which locks nothing and leaves streams to the job. */
+  readonly isLook?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
-  readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
+  readonly checkPlaces?: (listed: ListedInputs, site: JobSite) => void;
 }
 
-const STEPS: PreparingSteps = { findStart, countInputs };
+const STEPS: PreparingSteps = { countInputs };
 export const STEPS_OF_TASKS: PreparingSteps = { ...STEPS, isInTasks: true };
 
 export async function prepareShuffle(
@@ -77,14 +69,12 @@ export async function prepareShuffle(
   steps: PreparingSteps = STEPS,
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options, steps.isInTasks);
-  const { fileChoice, onWarning, signal } = asked;
+  const { onWarning, signal } = asked;
   const { read, key, keep, cut } = asked.spec;
   // Files with keys from ordinals must keep their places.
   const header = key.from === 'ordinal' ? undefined : read.header;
-  const listed = await listInputs(asked.inputs, onWarning, { ...read, fileChoice, signal, header, format: read });
-  requireDirectory(fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, read, onWarning);
-  warnOfNamesOfRecords(listed.inputs, read, true, onWarning);
+  const reading = { ...asked, read };
+  const listed = await listNamed(reading, { header, keepsHeaders: true });
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked.spec, listed.inputs);
@@ -93,52 +83,22 @@ export async function prepareShuffle(
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
   steps.checkPlaces?.(listed, chosen);
-  if (chosen.kind === 'files' && isEndless(keep))
-    throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
-  const deviceGates = new DeviceGates(asked.ioLimits);
-  if (chosen.kind === 'stream') {
-    requireNotRead(chosen.output.path, identitiesOf([...listed.inputs, ...listed.empty]));
-  }
+  requireApart(asked, chosen, listed);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
+  const deviceGates = new DeviceGates(asked.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
-
-  if (chosen.kind === 'files') requireUnread(`the output ${asked.output}`, chosen.output, listed.placeOf);
-  const start = async (files: FilesSite) => steps.findStart(asked, files);
-  const site = chosen.kind === 'files' ? { ...chosen, start: await start(chosen) } : chosen;
-  if (site.kind === 'files') releases.push(() => site.start.directory.release());
-  const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
   const compared = { request: asked, inputs: listed.inputs, inputIds };
-  const manifest =
-    found === undefined || site.kind !== 'files'
-      ? undefined
-      : await requireSameJob(found.manifest, compared, site, hasBegunOutput(found));
-  const earlier =
-    found === undefined || manifest === undefined || !hasWorkOnDisk(found) ? undefined : { ...found, manifest };
-  if (site.kind === 'files' && earlier?.journal === undefined) {
-    const inputPaths = listed.inputs.map((input) => input.path);
-    requireReplaceable(site.output, asked.output ?? '', inputPaths, asked.resume);
-    warnOfOtherShards(asked, site.output);
-  }
+  const { site, earlier, manifest } = await claim(compared, chosen, steps.isLook, { releases });
 
   const nature = { hasFiles: site.kind === 'files', manifest };
-  const budgetFor = (byteLength: number) =>
-    memoryFor(expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning), {
-      recordBytes: 0,
-      decoderBytes: byteLength,
-    });
-  const { inputs, first: firstHeader } = await readInputHeaders(
-    listed.inputs,
-    {
-      ...withoutKeyCheck(asked.spec),
-      memoryBytes: asked.memoryBytes,
-      signal,
-      onWarning,
-      readsStreams: keep.headCount === 0 && steps.leavesStreams !== true,
-    },
-    budgetFor,
-  );
-  const framing = read.framing ?? firstHeader?.header.framing;
-  requireWholeRecords(inputs, framing);
+  const needOf = (request: ShuffleRequest, inputs: readonly Input[]) =>
+    expectMemoryNeed({ ...request, weighing: grouped.given }, inputs, disks, nature, tuning);
+  const { framing, ...opened } = await openHeaders(listed.inputs, reading, () => needOf(asked, listed.inputs), {
+    // Samples may have equal keys if only one of each key stays.
+    comparesKeys: keep.unique?.by?.selector.kind !== 'key',
+    readsStreams: keep.headCount === 0 && steps.isLook !== true,
+  });
+  const { inputs, firstHeader } = opened;
   const spec: ShuffleSpec = {
     ...asked.spec,
     read: { ...read, framing },
@@ -152,47 +112,37 @@ export async function prepareShuffle(
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const inputsToRead = keep.headCount === 0 ? [] : inputs;
-  const findByShares = async (shared: SharedGroups) => {
-    const noted = earlier?.manifest.shareWeights;
-    if (noted !== undefined) return weighAsNoted(shared, noted);
-    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site, field: shared.shares.field };
-    const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
-    const counted = await steps.countInputs(readable, request, memoryNeed, deviceGates, tuning, warn);
-    return weighByShares(shared, counted, framing);
+  const shared = inputsToRead.length === 0 ? undefined : grouped.shared;
+  const noted = earlier?.manifest.shareWeights;
+  const findByShares = async (ofGroups: SharedGroups) => {
+    if (noted !== undefined) return weighAsNoted(ofGroups, noted);
+    const readable = { ...opened, gates, weighing: weighOnce(ofGroups), site, field: ofGroups.shares.field };
+    const counted = await steps.countInputs(readable, request, needOf(request, inputs), deviceGates, tuning, warn);
+    return weighByShares(ofGroups, counted, framing);
   };
-  const weighing =
-    grouped.shared === undefined || inputsToRead.length === 0 ? grouped.given : await findByShares(grouped.shared);
+  const weighing = shared === undefined ? grouped.given : await findByShares(shared);
   const plan = await planShuffle({ ...request, weighing }, inputsToRead, disks, nature, tuning);
+  const { memory } = plan;
   // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
-    if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
-    const { diskNeeds, memory } = plan;
-    requireSpace(diskNeeds, (need) => needsAtSite(need, site), memory.stripeCount, deviceGates, onWarning);
+    if (memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
+    requireSpace(plan.diskNeeds, (need) => needsAtSite(need, site), memory.stripeCount, deviceGates, onWarning);
   }
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
   const { tempDirs, outputDirectory } = site;
-  const watch = new SpaceWatch({
-    control,
-    inputBytes: plan.inputBytes,
-    needOf: plan.needOf,
-    shortagesOf: (need) =>
-      findShortages(needsAtSite(need, { tempDirs, outputDirectory }), plan.memory.stripeCount, deviceGates),
-    onWarning,
-  });
-  const spaceWatch = earlier === undefined ? watch : undefined;
-  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs };
-  const reportLog = reports?.openReportLog(reported);
+  const shortagesOf = (need: DiskNeed) =>
+    findShortages(needsAtSite(need, { tempDirs, outputDirectory }), memory.stripeCount, deviceGates);
+  const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
   releases.push(() => reportLog?.close());
   return {
+    ...opened,
     request,
-    inputs,
     inputsToRead,
     inputIds,
-    firstHeader,
     gates,
     weighing,
-    isCounted: grouped.shared !== undefined && inputsToRead.length > 0 && earlier?.manifest.shareWeights === undefined,
+    isCounted: shared !== undefined && noted === undefined,
     site,
     earlier,
     deviceGates,
@@ -200,9 +150,52 @@ export async function prepareShuffle(
     outputGate,
     plan,
     control,
-    spaceWatch,
+    spaceWatch: earlier === undefined ? new SpaceWatch({ ...plan, control, shortagesOf, onWarning }) : undefined,
     reportLog,
   };
+}
+
+/** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */
+function requireApart({ spec, output }: ShuffleRequest, { output: place }: JobSite, listed: ListedInputs): void {
+  if (place.kind === 'stream') {
+    const read = [...listed.inputs, ...listed.empty];
+    requireNotRead(
+      place.path,
+      read.map((input) => ({ path: input.path, identity: identityOf(input) })),
+    );
+    return;
+  }
+  if (isEndless(spec.keep))
+    throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
+  requireUnread(`the output ${output}`, place, listed.placeOf);
+}
+
+interface ClaimedPlace extends Pick<PreparedShuffle, 'site' | 'earlier'> {
+  /** Of the job that is resumed, also if nothing is left of its work. */
+  readonly manifest: ManifestOfShuffle | undefined;
+}
+
+/** Takes hold of the place of the output, and of the work of an earlier attempt at the same job. */
+async function claim(
+  job: ComparedJob & Pick<PreparedShuffle, 'request'>,
+  chosen: JobSite,
+  isLook: boolean | undefined,
+  { releases }: Pick<JobScope, 'releases'>,
+): Promise<ClaimedPlace> {
+  if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
+  const { request, inputs } = job;
+  const start = await findStart(request, chosen, isLook);
+  releases.push(() => start.directory.release());
+  const manifest =
+    start.kind === 'resumed' ? await requireSameJob(start.manifest, job, chosen, hasBegunOutput(start)) : undefined;
+  const earlier =
+    start.kind === 'resumed' && manifest !== undefined && hasWorkOnDisk(start) ? { ...start, manifest } : undefined;
+  if (earlier?.journal === undefined) {
+    const inputPaths = inputs.map((input) => input.path);
+    requireReplaceable(chosen.output, request.output ?? '', inputPaths, request.resume);
+    warnOfOtherShards(request, chosen.output);
+  }
+  return { site: { ...chosen, start }, earlier, manifest };
 }
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
@@ -220,15 +213,6 @@ function mostRecordsOf(
   };
   const all = comeOnce ? inputs.reduce((sum, input) => sum + countOf(input), 0) : Number.POSITIVE_INFINITY;
   return Math.min(all, headCount ?? all);
-}
-
-/** Samples may have equal keys if only one of each key stays. The check of keys needs the framing. */
-function withoutKeyCheck({ read, keep }: ShuffleSpec): ReadSpec {
-  return keep.unique?.by?.selector.kind === 'key' ? { ...read, framing: undefined } : read;
-}
-
-function identitiesOf(inputs: readonly Input[]): FileIdentity[] {
-  return inputs.map((input) => ({ path: input.path, identity: identityOf(input) }));
 }
 
 /** What is wrong with a stream as an input of a job that must be resumable. */

@@ -24,7 +24,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { NOTHING } from '../plan/sampled-records.js';
 import { requireRecords } from './draw-output.js';
-import { lookForStart, resumedWork } from './earlier-attempt.js';
+import { resumedWork } from './earlier-attempt.js';
 import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
@@ -51,7 +51,7 @@ export async function previewShuffle(options: ShuffleOptions, tuning: Partial<Tu
     options.onWarning?.(line);
   };
   const { value } = await runJob({ ...options, onWarning }, async (scope) => {
-    const steps = { findStart: lookForStart, countInputs: expectCounts, leavesStreams: true };
+    const steps = { countInputs: expectCounts, isLook: true };
     const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, steps);
     return preview(prepared, tuning, scope);
   });

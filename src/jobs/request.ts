@@ -76,6 +76,8 @@ export function prefixesOf({ shards, shardPrefix, splits }: ShardSpec): readonly
 }
 
 export interface ResumeRequest {
+  /** Whether a later call can resume the job, if only to finish the moves of its outputs. */
+  readonly mayResume: boolean;
   readonly resume: boolean;
   /** Undefined: derived later from the output and the temp directories. */
   readonly jobDir: string | undefined;
@@ -85,6 +87,7 @@ export interface ResumeRequest {
 }
 
 export const NEVER_RESUMED: ResumeRequest = {
+  mayResume: false,
   resume: false,
   jobDir: undefined,
   keepTemp: false,
@@ -325,7 +328,7 @@ function completeResume(
     throw new UsageError(
       'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
     );
-  return { resume: resume ?? false, jobDir, keepTemp: keepTemp ?? false, mustBeResumable };
+  return { mayResume: true, resume: resume ?? false, jobDir, keepTemp: keepTemp ?? false, mustBeResumable };
 }
 
 function chooseCompression(

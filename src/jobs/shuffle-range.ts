@@ -18,8 +18,7 @@ import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
 import { inTurn, runTasks } from '../passes/run-tasks.js';
-import { JobStop, startThreads, type Threads } from '../passes/threads.js';
-import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import { startThreads, type Threads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import {
   bytesOfAll,
@@ -34,17 +33,9 @@ import {
 import { needsAtSite, requireSpace } from './disk-space.js';
 import type { StartedFiles } from './earlier-attempt.js';
 import { runJob } from './job.js';
-import type { JobFiles } from './job-files.js';
+import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
-import {
-  beginOutput,
-  commitOutput,
-  type OpenStream,
-  openOutputStream,
-  openUnresumable,
-  startUnresumable,
-  workAt,
-} from './open-site.js';
+import { commitOutput, openStaging, startUnresumable, workOn } from './open-staging.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import {
   completeOutput,
@@ -56,6 +47,7 @@ import {
   type TalkRequest,
 } from './request.js';
 import { chooseSite } from './site.js';
+import type { Staging } from './staging.js';
 import { TempDisks } from './temp-disks.js';
 
 export interface RangeOptions
@@ -126,8 +118,8 @@ const INLINE_PLACES = 2n ** 20n;
  */
 export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning> = {}): Promise<RangeReport> {
   const { value, seconds } = await runJob(options, async (scope) => {
-    const request = completeRange(options);
-    const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs: [], mayHaveTempData: false });
+    const request = { ...completeRange(options), ...NEVER_RESUMED };
+    const chosen = chooseSite(request, { inputs: [], mayHaveTempData: false });
     if (chosen.kind === 'files' && request.isEndless)
       throw new UsageError('`repeat` without `headCount` never ends; give `headCount`, or write to standard output');
     const plan = planRange(request, tuning);
@@ -137,12 +129,14 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
     const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
     const control = JobControl.create(gates.permits, 0);
-    const stop = new JobStop(control, request.signal, scope.releases);
-    const open =
-      site.kind === 'stream'
-        ? await openOutputStream(site.output.path, control, scope.releases)
-        : await openUnresumable(request, site, { disks: new TempDisks([], gates), outputGate }, scope);
-    return workAt(open, scope, ({ releases }) => writeAt(open, request, plan, { control, stop, gates }, releases));
+    const phases = [
+      { phase: 'shuffle', bytes: plan.bytes },
+      { phase: 'commit', bytes: 0 },
+    ] as const;
+    const progress = new JobProgress(control, request, gates, phases, scope.releases);
+    const job = { request, site, disks: new TempDisks([], gates), outputGate, control, earlier: undefined };
+    const staging = await openStaging({ ...job, ...WITHOUT_INPUTS }, scope);
+    return workOn(staging, scope, ({ releases }) => writeTo(staging, request, plan, progress, releases));
   });
   return { ...value, seconds: { total: seconds, ...value.seconds } };
 }
@@ -251,20 +245,15 @@ function requireRangeSpace(
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
 }
 
-async function writeAt(
-  site: JobFiles | OpenStream,
-  { places, seed, range, isWhole, onProgress }: RangeRequest,
+async function writeTo(
+  staging: Staging,
+  { places, seed, range, isWhole }: RangeRequest,
   plan: RangePlan,
-  { control, stop, gates }: { readonly control: JobControl; readonly stop: JobStop; readonly gates: DeviceGates },
+  progress: JobProgress,
   releases: Release[],
 ): Promise<Omit<RangeReport, 'seconds'> & { readonly seconds: Pick<RangeReport['seconds'], 'commit'> }> {
   const { threadCount } = plan;
-  const phases = [
-    { phase: 'shuffle', bytes: plan.bytes },
-    { phase: 'commit', bytes: 0 },
-  ] as const;
-  const progress = new JobProgress(control, stop, onProgress, phases, { gates, budgetBytes: undefined });
-  const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
+  const threads = await startThreads({ threadCount, startCount: threadCount }, progress, () => {}, releases);
   const numbers = Number(places);
   const layout: OutputLayout = {
     cuts: { by: 'rank', shardCount: 1, totalRecords: numbers },
@@ -273,18 +262,16 @@ async function writeAt(
     compression: undefined,
     isAppended: true,
   };
-  const target = await beginOutput(site, layout, control);
+  const target = await staging.begin(layout, progress.control);
   const { value: written } = await progress.during('shuffle', plan.bytes, () =>
     writeNumbers(plan, places, target, threads),
   );
   if (isWhole) requireTotals(written, range);
   const { bytes, regions } = written;
-  const checksum = checksumTextOf(written.checksum);
-  const summary = { shardCount: 1, records: numbers, bytes, checksum, splits: undefined };
-  const commit = await progress.during('commit', undefined, () =>
-    commitOutput(site, { layout: { ...layout, recordBytes: bytes }, regions }, summary, control),
-  );
-  return { numbers, bytes, seed, checksum, workers: Math.max(1, threadCount), seconds: { commit: commit.seconds } };
+  const output = { layout: { ...layout, recordBytes: bytes }, regions, written: { ...written, records: numbers } };
+  const { output: committed, seconds } = await commitOutput(staging, output, undefined, progress);
+  const { checksum } = committed;
+  return { numbers, bytes, seed, checksum, workers: Math.max(1, threadCount), seconds: { commit: seconds } };
 }
 
 async function writeNumbers(

@@ -16,9 +16,8 @@ import { requireNotRead } from '../output/output-place.js';
 import { planOutput } from '../passes/between-passes.js';
 import { type ScatteredPiles, scatteredPiles } from '../passes/shuffle-work.js';
 import { leftOutOf } from '../passes/take-head.js';
-import { JobStop, startThreads } from '../passes/threads.js';
+import { startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
-import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
@@ -28,19 +27,13 @@ import { readStoredTotals } from '../store/stored-totals.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import type { StartedFiles } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
+import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
-import { JobProgress } from './job-progress.js';
-import {
-  commitOutput,
-  type OpenSite,
-  openStream,
-  openUnresumable,
-  shuffleTo,
-  startUnresumable,
-  workAt,
-} from './open-site.js';
+import { JobProgress, type Timed } from './job-progress.js';
+import { commitOutput, openStaging, shuffleTo, startUnresumable, workOn } from './open-staging.js';
 import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
+import type { RunningShuffle } from './pass1.js';
 import {
   completeMachine,
   completeOutput,
@@ -48,10 +41,12 @@ import {
   type MachineRequest,
   NEVER_RESUMED,
   type OutputRequest,
+  type ResumeRequest,
   type TalkRequest,
 } from './request.js';
+import { NOT_DONE } from './shuffle-report.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { reportShards, summarizeSplits, warnOfOtherShards } from './split-report.js';
+import { warnOfOtherShards } from './split-report.js';
 import { openPiles } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
@@ -74,25 +69,24 @@ export async function shuffleStore(
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {
     const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope);
-    const { request, control } = prepared;
-    const stop = new JobStop(control, request.signal, scope.releases);
+    const { request, plan, control, gates } = prepared;
     const phases = [
       { phase: 'scatter', bytes: 0 },
-      { phase: 'shuffle', bytes: prepared.plan.memoryNeed.recordBytes },
+      { phase: 'shuffle', bytes: plan.memoryNeed.recordBytes },
       { phase: 'commit', bytes: 0 },
     ] as const;
-    const machine = { gates: prepared.gates, budgetBytes: request.memoryBytes };
-    const progress = new JobProgress(control, stop, request.onProgress, phases, machine);
+    const progress = new JobProgress(control, request, gates, phases, scope.releases);
     await warnOfUnowned(snapshot, request);
     profile.pass1Begins();
-    const pass1 = await progress.during('scatter', undefined, async () => {
+    const stored = await progress.during('scatter', undefined, async () => {
       const totals = await readStoredTotals(snapshot, request.signal);
       const longestRecordBytes = longestRecordBytesOf(snapshot.manifest.commits);
       return scatteredPiles(pileSetsOf(snapshot, prepared.layout), totals, longestRecordBytes);
     });
-    requireStoreSpace(prepared, pass1.value);
-    const site = await openSite(prepared, scope);
-    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, pass1, stop, progress, profile, threadScope));
+    requireStoreSpace(prepared, stored.value);
+    const staging = await openStaging({ ...prepared, ...WITHOUT_INPUTS, earlier: undefined }, scope);
+    const job = { prepared, staging, progress, profile };
+    return workOn(staging, scope, ({ releases }) => shuffleStored({ ...job, releases }, stored));
   }).catch((error: unknown) => {
     throw explainedByExpiry(error, snapshot);
   });
@@ -101,7 +95,10 @@ export async function shuffleStore(
   return report;
 }
 
-type StoreShuffleRequest = OutputRequest & MachineRequest & TalkRequest & { readonly isProfiled: boolean };
+type StoreShuffleRequest = OutputRequest &
+  MachineRequest &
+  TalkRequest &
+  ResumeRequest & { readonly isProfiled: boolean };
 
 interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
@@ -125,11 +122,12 @@ async function prepareStoreShuffle(
     ...completeOutput(options, undefined),
     ...completeMachine(options),
     ...completeTalk(options),
+    ...NEVER_RESUMED,
     isProfiled: options.onProfile !== undefined,
   };
   const { settings, manifest } = snapshot;
   const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, storeDirectory: snapshot.directory });
+  const chosen = chooseSite(request, { inputs, storeDirectory: snapshot.directory });
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
@@ -165,59 +163,38 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, request.onWarning, basis);
 }
 
-function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
-  const { request, site, disks, outputGate, control } = prepared;
-  if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  return openUnresumable(request, site, { disks, outputGate }, scope);
+interface RunningStoreShuffle extends Pick<RunningShuffle, 'staging' | 'progress' | 'profile' | 'releases'> {
+  readonly prepared: PreparedStoreShuffle;
 }
 
-async function shuffleAt(
-  site: OpenSite,
-  { request, snapshot, layout: storeLayout, plan, control }: PreparedStoreShuffle,
-  pass1: { readonly value: ScatteredPiles; readonly seconds: number },
-  stop: JobStop,
-  progress: JobProgress,
-  profile: ProfileLog,
-  { releases }: JobScope,
-) {
+async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPiles>) {
+  const { prepared, staging, progress, profile, releases } = job;
+  const { request, snapshot, plan, control } = prepared;
   const threadCount = plan.inline ? 0 : plan.memory.workers;
-  const first = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
-  const all = pass1.value;
+  const first = await startThreads({ threadCount, startCount: 0 }, progress, profile.add, releases);
   const { tempZstdLevel, isProfiled, onWarning } = request;
-  const storage = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
-  const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: site.piles, isProfiled };
-  const toOpen = { piles: all, attempt: randomBytes(4).toString('hex'), onWarning };
+  const storage = { layout: prepared.layout, ramPool: undefined, tempZstdLevel };
+  const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: staging.piles, isProfiled };
+  const toOpen = { piles: stored.value, attempt: randomBytes(4).toString('hex'), onWarning };
   const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
   const planned = await planOutput(request.spec, NO_ENDS, work, threads, undefined);
   const { piles } = planned.work;
   profile.pass2Begins();
   const pass2 = await progress.during('shuffle', piles.bytes, async () => {
     const layout = await planned.cut();
-    return shuffleTo(site, layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads);
+    return shuffleTo(staging, layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads);
   });
-
-  const { records, bytes } = piles;
-  const checksum = checksumTextOf(piles.checksum);
-  const { cuts } = pass2.value.layout;
-  const splits = summarizeSplits(planned.splits, cuts);
-  const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
-  const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
+  const commit = await commitOutput(staging, pass2.value, planned.splits, progress);
+  const { settings, manifest } = snapshot;
   return {
-    records,
-    bytes,
-    seed: snapshot.settings.seed,
-    checksum,
-    seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
-    blank: undefined,
-    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(all, piles),
-    groups: undefined,
-    duplicates: undefined,
-    inputCount: snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
+    ...NOT_DONE,
+    ...commit.output,
+    seed: settings.seed,
+    seconds: { pass1: stored.seconds, pass2: pass2.seconds, commit: commit.seconds },
+    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(stored.value, piles),
+    inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
-    piles: snapshot.settings.pileCount,
+    piles: settings.pileCount,
     tempBytes: control.counted('rescatteredBytes'),
-    decoders: {},
-    ...reportShards({ records, splits }, commit.value),
-    resumed: undefined,
   };
 }

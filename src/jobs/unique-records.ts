@@ -1,6 +1,7 @@
 /** How a shuffle differs where one of equal records is kept: the keys, the piles, the places, the report. */
 import { withColumnNumber } from '../formats/selector.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
+import type { KeptNotes } from '../job-directory/notes.js';
 import { deriveContentKey } from '../keys.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import type { FoundInInputs } from '../passes/gathered-slices.js';
@@ -11,7 +12,6 @@ import { leftOutOf } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import type { TotalsSum } from '../pile-sets/pile-totals.js';
 import type { KeepSpec, ShuffleSpec, UniqueSpec } from '../spec.js';
-import type { OpenSite } from './open-site.js';
 import type { ShuffleReport } from './options.js';
 
 /** What tells equal records apart, once pass 1 has read the headers of all inputs. */
@@ -41,13 +41,13 @@ export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: Sh
  */
 export async function distinctPiles(
   spec: ShuffleSpec,
-  site: OpenSite,
   work: PilesWork,
   threads: Threads,
+  kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   if (spec.keep.unique === undefined) return work.piles;
   if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
-  return takeDistinct(work, threads, site.kind === 'files' ? site.keptNotes : undefined);
+  return takeDistinct(work, threads, kept);
 }
 
 /**

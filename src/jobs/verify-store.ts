@@ -1,17 +1,16 @@
 /** Verifies a store by reading every record, on as many threads as there are CPUs. */
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
-import { releasingAll } from '../cleanup.js';
-import { setAbortReason } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { onceMore, runTasks, tasksAtOnce } from '../passes/run-tasks.js';
-import { JobStop, startThreads } from '../passes/threads.js';
+import { startThreads } from '../passes/threads.js';
 import { hearSignals } from '../pause.js';
 import { INLINE_BYTES, type Tuning } from '../plan/memory-plan.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import type { TalkRequest } from './request.js';
 
@@ -37,39 +36,32 @@ export async function verifyStore(
   // A single thread makes one call at a time, without a gate.
   const layout = layoutOf(snapshot, inline ? UNGATED : gates.gateOf(place, 'store'), rotates);
   const control = JobControl.create(gates.permits, Number.MAX_SAFE_INTEGER);
-  await releasingAll(
-    async (releases) => {
-      const stop = new JobStop(control, signal, releases);
-      const longestRecordBytes = longestRecordBytesOf(commits);
-      const threadCount = inline ? 0 : threadsFor(longestRecordBytes);
-      const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, () => {}, releases);
-      const job = {
-        jobName: threads.jobName,
-        control: control.buffer,
-        arenaBytes: 0,
-        layout,
-        bufferBytes: Math.min(LARGEST_BUFFER_BYTES, Math.ceil(BUFFERS_BYTES / layout.pileCount)),
-      };
-      const verify = async (task: VerifyTask) => {
-        try {
-          await onceMore(() => threads.pool.run('verify', task), onWarning);
-        } catch (error) {
-          throw explainedByExpiry(error, snapshot, task.pileSet.name);
-        }
-      };
-      const tasks = tasksOf(snapshot, { job, longestRecordBytes });
-      const phases = [{ phase: 'verify', bytes: diskBytes }] as const;
-      const machine = { gates, budgetBytes: undefined };
-      const progress = new JobProgress(control, stop, onProgress, phases, machine);
-      await progress.during('verify', diskBytes, () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), stop));
-      // On this thread tasks block the event loop, which may need two turns to tell of a signal.
-      await hearSignals(signal);
-      await hearSignals(signal);
-    },
-    () => {},
-  ).catch((error: unknown) => {
-    setAbortReason(error, signal);
-    throw error;
+  await runJob({ signal, onWarning }, async ({ releases }) => {
+    const phases = [{ phase: 'verify', bytes: diskBytes }] as const;
+    const progress = new JobProgress(control, { signal, onProgress }, gates, phases, releases);
+    const longestRecordBytes = longestRecordBytesOf(commits);
+    const threadCount = inline ? 0 : threadsFor(longestRecordBytes);
+    const threads = await startThreads({ threadCount, startCount: 0 }, progress, () => {}, releases);
+    const job = {
+      jobName: threads.jobName,
+      control: control.buffer,
+      arenaBytes: 0,
+      layout,
+      bufferBytes: Math.min(LARGEST_BUFFER_BYTES, Math.ceil(BUFFERS_BYTES / layout.pileCount)),
+    };
+    const verify = async (task: VerifyTask) => {
+      try {
+        await onceMore(() => threads.pool.run('verify', task), onWarning);
+      } catch (error) {
+        throw explainedByExpiry(error, snapshot, task.pileSet.name);
+      }
+    };
+    const tasks = tasksOf(snapshot, { job, longestRecordBytes });
+    const verifyAll = () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), threads.stop);
+    await progress.during('verify', diskBytes, verifyAll);
+    // On this thread tasks block the event loop, which may need two turns to tell of a signal.
+    await hearSignals(signal);
+    await hearSignals(signal);
   });
 }
 

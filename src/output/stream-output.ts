@@ -4,20 +4,13 @@
  * it. A write keeps to the pace of the reader, so a job can be stopped while its reader takes nothing. What was written
  * cannot be taken back, so a stream has nothing to make durable and nothing to commit.
  */
-import { counted, SystemError, VerificationError } from '../errors.js';
+import { SystemError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput, writeSome } from '../io/files.js';
 import { STANDARD_OUTPUT_NAME } from '../io/io-error.js';
 import type { JobControl } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import { Backoff } from '../pause.js';
-import type { OutputLayout } from './output-layout.js';
-import {
-  recordBytesOf,
-  STANDARD_OUTPUT,
-  STANDARD_OUTPUT_FD,
-  type StreamTarget,
-  type WrittenRegion,
-} from './output-target.js';
+import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 
 /** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
@@ -52,45 +45,17 @@ export async function writeToStream(file: OpenFile, bytes: Uint8Array, control: 
   }
 }
 
-export class StreamOutput {
-  readonly kind = 'stream';
-  readonly #file: OpenFile;
-
-  private constructor(file: OpenFile) {
-    this.#file = file;
+/** Waits for the reader of a pipe. */
+export async function openStream(path: string, control: JobControl): Promise<OpenFile> {
+  if (path === STANDARD_OUTPUT) return standardOutput();
+  for (;;) {
+    const file = openStreamOutput(path);
+    if (file !== undefined) return file;
+    control.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
   }
+}
 
-  /** Waits for the reader of a pipe. */
-  static async open(path: string, control: JobControl): Promise<StreamOutput> {
-    if (path === STANDARD_OUTPUT) return new StreamOutput(standardOutput());
-    for (;;) {
-      const file = openStreamOutput(path);
-      if (file !== undefined) return new StreamOutput(file);
-      control.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
-    }
-  }
-
-  /** Writes the header. */
-  async begin({ ends, recordBytes, compression }: OutputLayout, control: JobControl): Promise<StreamTarget> {
-    await writeToStream(this.#file, ends.headerOf(recordBytes), control);
-    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
-  }
-
-  /** Writes the trailer, after all tasks are done. */
-  async complete({ ends, recordBytes }: OutputLayout, control: JobControl): Promise<void> {
-    await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
-  }
-
-  verify({ recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
-    const written = recordBytesOf(regions);
-    if (written === recordBytes) return;
-    throw new VerificationError(
-      `${counted(written, 'byte')} were written to ${this.#file.path}, expected ${recordBytes}`,
-    );
-  }
-
-  release(): void {
-    if (this.#file.fd !== STANDARD_OUTPUT_FD) closeFile(this.#file);
-  }
+export function closeStream(file: OpenFile): void {
+  if (file.fd !== STANDARD_OUTPUT_FD) closeFile(file);
 }

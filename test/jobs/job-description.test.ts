@@ -50,7 +50,7 @@ async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = t
   const { request, inputs, inputIds, places } = await jobOf(changed);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const plan = await planShuffle(request, inputs, disks, { hasFiles: true, manifest: undefined }, {});
-  return describeJob({ request, inputs, inputIds }, { ...plan, isResumable }, places, true);
+  return describeJob({ request, inputs, inputIds, plan: { ...plan, isResumable } }, places, true);
 }
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {

@@ -54,7 +54,11 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return {
     plan: planned,
-    manifest: await describeJob({ request, inputs: jobInputs.inputs, inputIds: undefined }, planned, places, true),
+    manifest: await describeJob(
+      { request, inputs: jobInputs.inputs, inputIds: undefined, plan: planned },
+      places,
+      true,
+    ),
   };
 }
 
