@@ -40,7 +40,7 @@ export async function drawOutput(
     // A header that tells how many bytes follow is that of records of one length.
     recordBytes: places === Number.POSITIVE_INFINITY ? 0 : Math.round(places * meanRecordBytes),
     compression,
-    isAppended: true,
+    kind: 'appended' as const,
   };
   const ordered = await orderInMemory(work, threads, plan.inline, releases);
   const { outputBytes } = plan.memory;

@@ -12,7 +12,7 @@ import { measuresPiles } from './job-progress.js';
 import { type ShuffledOutput, shuffleTo } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
-import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
+import { distinctPiles, equalityOf } from './unique-records.js';
 
 export interface Pass2 {
   readonly output: ShuffledOutput;
@@ -57,7 +57,9 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   profile.pass2Begins();
   const write = async () => {
     const cut = await planned.cut();
-    const layout = piles.hasDuplicates === true ? { ...cut, ...inTurns(kept !== undefined) } : cut;
+    // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
+    const kind = kept === undefined && cut.kind === 'placed' ? 'claimed' : 'appended';
+    const layout = piles.hasDuplicates === true ? ({ ...cut, kind } as const) : cut;
     return shuffleTo(staging, layout, { ...planned.work, deletesStripes, samples }, threads);
   };
   const { value: output, seconds } = await progress.during('shuffle', piles.bytes, write);

@@ -260,7 +260,7 @@ async function writeTo(
     ends: storedEnds(NO_ENDS, undefined),
     recordBytes: 0,
     compression: undefined,
-    isAppended: true,
+    kind: 'appended',
   };
   const target = await staging.begin(layout, progress.control);
   const { value: written } = await progress.during('shuffle', plan.bytes, () =>

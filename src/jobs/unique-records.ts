@@ -3,7 +3,6 @@ import { withColumnNumber } from '../formats/selector.js';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import type { KeptNotes } from '../job-directory/notes.js';
 import { deriveContentKey } from '../keys.js';
-import type { OutputLayout } from '../output/output-layout.js';
 import type { FoundInInputs } from '../passes/gathered-slices.js';
 import type { ScatterOutcome } from '../passes/scatter-pass.js';
 import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
@@ -48,14 +47,6 @@ export async function distinctPiles(
   if (spec.keep.unique === undefined) return work.piles;
   if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
   return takeDistinct(work, threads, kept);
-}
-
-/**
- * How the records of an output get their places where nobody knows them beforehand. A part in a claimed place cannot be
- * taken back and made again, as a job needs that outlives its process.
- */
-export function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' | 'isClaimed'> {
-  return outlivesJob ? { isAppended: true } : { isClaimed: true };
 }
 
 /** The records of the inputs that the output lacks, and why. */

@@ -50,6 +50,9 @@ export type SplitSummary = ValueOf<typeof splitSummary>;
 
 export type CommitJournal = ValueOf<typeof shape>;
 
+/** What the output has. Shards may have headers besides. */
+export type Totals = Pick<CommitJournal, 'records' | 'bytes' | 'checksum' | 'splits'>;
+
 /** A hundred thousand shards take some 20 MB. */
 const format = new SealedFormat({
   kind: 'commit',

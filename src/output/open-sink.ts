@@ -4,8 +4,12 @@ import type { OutputSink, SinkParts } from './output-target.js';
 
 /** @param byteLength of all records that will come, if that is known. */
 export function openSink({ target, ...parts }: SinkParts, byteLength?: number): OutputSink {
-  if (target.kind !== 'placed') return new AppendedSink({ target, ...parts });
-  return target.isClaimed === true
-    ? new ClaimedSink({ target, ...parts }, byteLength)
-    : new FilesSink({ target, ...parts });
+  switch (target.kind) {
+    case 'placed':
+      return new FilesSink({ target, ...parts });
+    case 'claimed':
+      return new ClaimedSink({ target, ...parts }, byteLength);
+    default:
+      return new AppendedSink({ target, ...parts });
+  }
 }

@@ -12,10 +12,11 @@ export interface OutputLayout {
   readonly ends: StoredEnds;
   readonly recordBytes: number;
   readonly compression: Compression | undefined;
-  /** Whether nobody knows the place of a record before those before it are written, as in any compressed output. */
-  readonly isAppended?: boolean;
-  /** Whether a task of such an output knows how much it will write: then each task claims its place in turn. */
-  readonly isClaimed?: boolean;
+  /**
+   * How a record gets its place: it is known beforehand; a task that knows how much it will write claims it in turn; or
+   * it follows those before it, as in any compressed output.
+   */
+  readonly kind: 'placed' | 'claimed' | 'appended';
 }
 
 /** The bytes around the records of a shard, as they are read. Only what a header says of the records differs by shard. */

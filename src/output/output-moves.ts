@@ -25,7 +25,7 @@ import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js'
 import { isSameEntry, nameExists, statPath } from '../io/paths.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, removeJournal, type Totals, writeJournal } from './commit-journal.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName, type ShardGroup } from './shard-names.js';
@@ -112,12 +112,12 @@ async function moveIntoExisting(
   }
 }
 
-interface FilledGroup extends ShardGroup, Pick<CommitJournal, 'records' | 'bytes' | 'checksum'> {}
+type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
 
 /** The shards that get a marker of their own: those of each split, or all. */
 export function groupsOf(
   { naming }: ShardsPlace,
-  { splits, records, bytes, checksum }: Pick<CommitJournal, 'splits' | 'records' | 'bytes' | 'checksum'>,
+  { splits, records, bytes, checksum }: Totals,
   shardCount: number,
 ): readonly FilledGroup[] {
   if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));

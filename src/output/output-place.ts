@@ -77,25 +77,18 @@ export function resolveOutput(
     requireParent(output);
     requireNoDanglingLink(output);
     if (output.endsWith('/')) {
-      throw new UsageError(
+      throw badPlace(
         `the output ${output} is named as a directory; expected a file, or \`shards\` to write shards into it`,
-        'ERR_OUTPUT_PLACE',
       );
     }
     return { kind: 'file', path: realPathOfNew(output), mayReplace };
   }
   if (stat.isDirectory()) {
-    throw new UsageError(
-      `the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`,
-      'ERR_OUTPUT_PLACE',
-    );
+    throw badPlace(`the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`);
   }
   if (stat.isFIFO() || stat.isCharacterDevice() || stat.isBlockDevice()) return { kind: 'stream', path: output };
   if (!stat.isFile()) {
-    throw new UsageError(
-      `the output ${output} is neither a file, a pipe nor a device; name another`,
-      'ERR_OUTPUT_PLACE',
-    );
+    throw badPlace(`the output ${output} is neither a file, a pipe nor a device; name another`);
   }
   return { kind: 'file', path: realPathOf(output, 'output'), mayReplace };
 }
@@ -109,10 +102,7 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
     return { kind: 'shards', path: realPathOfNew(output), exists: false, naming, mayReplace };
   }
   if (!stat.isDirectory()) {
-    throw new UsageError(
-      `the output ${output} is a file; expected a directory to write shards into`,
-      'ERR_OUTPUT_PLACE',
-    );
+    throw badPlace(`the output ${output} is a file; expected a directory to write shards into`);
   }
   return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
 }
@@ -151,9 +141,8 @@ export function requireReplaceable(
   const former = findFormerFiles(place);
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
   if (noFile !== undefined) {
-    throw new UsageError(
+    throw badPlace(
       `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
-      'ERR_OUTPUT_PLACE',
     );
   }
   const existing = former.find(isShard);
@@ -169,13 +158,16 @@ export function requireReplaceable(
   );
 }
 
+function badPlace(text: string): UsageError {
+  return new UsageError(text, 'ERR_OUTPUT_PLACE');
+}
+
 /** @param nameOf the name that the user gave a path. */
 export function requireNoObstacle(paths: readonly string[], nameOf: (path: string) => string): void {
   const obstacleOf = renameObstacles();
   for (const path of paths) {
     const obstacle = obstacleOf(path);
-    if (obstacle !== undefined)
-      throw new UsageError(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`, 'ERR_OUTPUT_PLACE');
+    if (obstacle !== undefined) throw badPlace(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`);
   }
 }
 
@@ -205,7 +197,6 @@ export function requireNotRead(output: string, read: Iterable<FileIdentity>): vo
         : [`the output ${output}`, 'name another'];
     throw new UsageError(
       `${what} is ${inputName(path)}, which the job reads, so it would read what it writes; ${advice}`,
-      'ERR_OUTPUT_PLACE',
     );
   }
 }
@@ -248,16 +239,13 @@ function requireParent(output: string): void {
       file === undefined
         ? `the directory ${parent} of the output does not exist; make it first`
         : `the output ${output} cannot lie there, because ${file} is not a directory; name another place`;
-    throw new UsageError(problem, 'ERR_OUTPUT_PLACE');
+    throw badPlace(problem);
   }
 }
 
 function requireNoDanglingLink(output: string): void {
   if (nameExists(output.replace(/\/+$/, ''), 'output')) {
-    throw new UsageError(
-      `the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`,
-      'ERR_OUTPUT_PLACE',
-    );
+    throw badPlace(`the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`);
   }
 }
 
@@ -298,9 +286,8 @@ export function requireUnread(
   const below = output.kind === 'file' ? place : dirname(place);
   // Other files may lie in a directory that exists.
   const glob = output.kind === 'shards' && output.exists ? join(below, globOfShards(output.naming.prefixes)) : below;
-  throw new UsageError(
+  throw badPlace(
     `${what} lies in the input directory ${directory}, where the next job would read it; name a place elsewhere, or give \`exclude\` '/${glob}' to leave it out`,
-    'ERR_OUTPUT_PLACE',
   );
 }
 
@@ -309,9 +296,8 @@ export function requireOutside(path: string, what: string, inputDirectories: rea
   for (const directory of inputDirectories) {
     const realDirectory = realPathOf(directory, 'input');
     if (real === realDirectory || real.startsWith(realDirectory.endsWith(sep) ? realDirectory : realDirectory + sep)) {
-      throw new UsageError(
+      throw badPlace(
         `${what} ${path} lies inside the input directory ${directory}, so the job would read what it writes; name a place outside of it`,
-        'ERR_OUTPUT_PLACE',
       );
     }
   }

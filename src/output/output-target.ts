@@ -21,13 +21,12 @@ interface StagedTarget {
   readonly gate: GateNumber;
 }
 
-/** Files in which each record has a known place. */
+/** Files in which each record has a known place before it is written. */
 export interface PlacedTarget extends StagedTarget {
-  readonly kind: 'placed';
+  /** `claimed`: there is one file, and a task claims its place when it is its turn. */
+  readonly kind: 'placed' | 'claimed';
   /** Whether large writes may go around the page cache. */
   readonly direct: boolean;
-  /** Whether a task must claim its place in the one file, because nobody knows it beforehand. Absent: no. */
-  readonly isClaimed?: boolean;
 }
 
 /** Files in which a record follows those before it, wherever these end. */

@@ -21,7 +21,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { type CommitJournal, readJournal, type SplitSummary, writeJournal } from './commit-journal.js';
+import { type CommitJournal, readJournal, type Totals, writeJournal } from './commit-journal.js';
 import type { OutputLayout } from './output-layout.js';
 import { asideDirectory, groupsOf, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
@@ -34,14 +34,8 @@ import { findFormerFiles, isShard, shardNames } from './shard-names.js';
  */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
-export interface OutputSummary {
+export interface OutputSummary extends Totals {
   readonly shardCount: number;
-  readonly records: number;
-  /** The bytes of all records; shards may have headers besides. */
-  readonly bytes: number;
-  /** Multiset checksum, 16 hex digits. */
-  readonly checksum: string;
-  readonly splits?: readonly SplitSummary[] | undefined;
 }
 
 export interface PlannedMoves {
@@ -51,7 +45,6 @@ export interface PlannedMoves {
 }
 
 export class StagedOutput {
-  readonly kind = 'staged';
   readonly #place: FilesPlace;
   readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
@@ -69,15 +62,15 @@ export class StagedOutput {
 
   /** @param finished the durable regions that an earlier attempt wrote. */
   begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
-    const { cuts, ends, recordBytes, compression, isAppended = false, isClaimed = false } = layout;
+    const { kind, cuts, ends, recordBytes, compression } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    if (compression === undefined && !isAppended) {
-      const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
-      return { kind: 'placed', ...staged, direct, isClaimed };
+    if (kind === 'appended') {
+      this.#shortenTo(finished, layout);
+      return { kind, ...staged, compression };
     }
-    this.#shortenTo(finished, layout);
-    return { kind: 'appended', ...staged, compression };
+    const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
+    return { kind, ...staged, direct };
   }
 
   /**
@@ -224,7 +217,7 @@ export class StagedOutput {
     const totals = { records, bytes, checksum, splits };
     const common = { outputIdentity, phase: 'move-aside', byteLengths, ...totals } as const;
     if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
-    const names = shardNames(place.naming, groupsOf(place, { splits, records, bytes, checksum }, shards.length));
+    const names = shardNames(place.naming, groupsOf(place, totals, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];
     const appeared = replaced.find(isShard);
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));

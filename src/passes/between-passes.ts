@@ -67,6 +67,7 @@ export async function planOutput<Work extends PilesWork>(
     const cuts = await cutParts(parts, inHead, threads, kept);
     const [only] = cuts;
     return {
+      kind: compression === undefined ? ('placed' as const) : ('appended' as const),
       cuts: splits === undefined && only !== undefined ? only.cuts : joinCuts(cuts),
       ends: storedEnds(ends, encoder),
       recordBytes: piles.bytes,

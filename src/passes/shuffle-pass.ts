@@ -98,7 +98,7 @@ async function writeRanges(
 ): Promise<FinishedRange[]> {
   const { piles, target, settings } = work;
   const { totals } = piles;
-  const takesTurns = target.kind !== 'placed' || target.isClaimed === true;
+  const takesTurns = target.kind !== 'placed';
   const finished = kept?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
@@ -182,7 +182,7 @@ function planRanges(
   const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
   // A task that has one pile knows, when this is in order, how much it will write.
-  if (target.kind === 'placed' && target.isClaimed === true)
+  if (target.kind === 'claimed')
     return planPileRanges(
       piles.totals,
       0,

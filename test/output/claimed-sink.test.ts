@@ -22,7 +22,7 @@ function bufferOf(capacityBytes: number): SinkBuffer {
 function targetOf(name: string): PlacedTarget {
   const cuts = { by: 'rank', shardCount: 1, totalRecords: 1e6 } as const;
   const staged = { stagingDirectory: directory.path(name), cuts, headerBytes: HEADER_BYTES, gate: UNGATED };
-  return { kind: 'placed', ...staged, direct: false, isClaimed: true };
+  return { kind: 'claimed', ...staged, direct: false };
 }
 
 interface Part {

@@ -19,6 +19,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefixes: ['shard'], extension: '.txt' };
 const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
+  kind: 'placed',
   cuts: { by: 'rank', shardCount, totalRecords: 100 },
   ends: storedEnds(ends, undefined),
   recordBytes,
@@ -29,6 +30,7 @@ const summaryOf = (shardCount: number, bytes: number) => ({
   records: 2,
   bytes,
   checksum: '00000000000000ab',
+  splits: undefined,
 });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
@@ -182,11 +184,14 @@ describe('StagedOutput', () => {
     await output.begin(layout, finished);
     expect([0, 1, 2, 3].map(textOf)).toEqual(contents);
     const compression = { codec: 'gzip', level: 6 } as const;
-    expect(await output.begin({ ...layout, compression }, finished)).toMatchObject({ kind: 'appended', compression });
+    expect(await output.begin({ ...layout, kind: 'appended', compression }, finished)).toMatchObject({
+      kind: 'appended',
+      compression,
+    });
     expect([0, 1, 2, 3].map(textOf)).toEqual(['<000>0123', '', '<000>abc', '']);
     // If bytes are missing, reading back finds that; the file is not made longer.
     stage('<000>01');
-    await output.begin({ ...layout, compression }, finished);
+    await output.begin({ ...layout, kind: 'appended', compression }, finished);
     expect(textOf(0)).toBe('<000>01');
   });
 
