@@ -1,22 +1,43 @@
 /**
  * Adds inputs to a pile store: a scatter pass that leaves its pile sets in the store, then one commit.
  *
- *     plan      inputs -> slices; creates the store if needed        prepare-append.ts
+ *     plan      inputs -> slices; creates the store if needed        prepareAppend
  *     scatter   one task a slice -> its pile set in the store        ../passes/scatter-pass.ts
  *     commit    a new manifest of the store names all of them        ../store/commit-to-store.ts
  */
+
+import { requireWhole, UsageError } from '../errors.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { warnOfMates } from '../inputs/doubtful-records.js';
+import { estimateInputs } from '../inputs/estimate.js';
+import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
+import { gatesOf, type Input } from '../inputs/list-inputs.js';
+import { deriveDrawSeed, drawSeed } from '../keys.js';
+import { requireKnownOptions } from '../known-options.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { requireOutside } from '../output/output-place.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { startThreads } from '../passes/threads.js';
+import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { commitToStore } from '../store/commit-to-store.js';
+import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
+import type { ReadSpec, ShuffleSpec } from '../spec.js';
+import { commitToStore, requireIdsFree } from '../store/commit-to-store.js';
+import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
+import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
+import { layoutOf } from '../store/store-snapshot.js';
+import { requireSpace } from './disk-space.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
+import { listNamed, openHeaders } from './open-inputs.js';
+import { APPEND_OPTIONS } from './option-names.js';
 import type { AppendOptions, AppendReport } from './options.js';
-import { type PreparedAppend, prepareAppend } from './prepare-append.js';
+import { completeReading, type ReadingRequest, requireInputIds, requireSeed } from './request.js';
 import { scatterSettings } from './task-settings.js';
+import { TempDisks } from './temp-disks.js';
+import { createControl, type DiskNeed, memoryNeedOfReading, planAppend } from './work-plan.js';
 
 /**
  * Adds the records of the inputs to a store, and creates the store if it does not exist. One commit adds all records; if
@@ -92,4 +113,86 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
     workers: plan.memory.workers,
     seconds: { pass1: pass1.seconds, commit: commit.seconds },
   };
+}
+
+interface AppendRequest extends Omit<ReadingRequest, 'read'> {
+  readonly spec: ShuffleSpec;
+  readonly generation: string;
+  readonly replace: boolean;
+}
+
+/** All records go on piles once. */
+const EVERY_RECORD: Omit<ShuffleSpec, 'read' | 'key'> = {
+  keep: {
+    headCount: undefined,
+    repeat: false,
+    unique: undefined,
+    mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
+  },
+  cut: { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined },
+  write: { compression: undefined },
+};
+
+type PreparedAppend = Awaited<ReturnType<typeof prepareAppend>>;
+
+/** Plans and checks all before the store gets its first byte. The last step creates a missing store. */
+async function prepareAppend(storeDirectory: string, options: AppendOptions, tuning: Tuning) {
+  requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
+  const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
+  requireGeneration(generation);
+  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
+  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
+  requireInputIds(inputIds);
+  requireSeed(seed);
+  const { read, ...reading } = completeReading(options);
+  refuseHeaders(read);
+  const asked = { ...reading, read };
+  const listed = await listNamed(asked, { header: undefined, keepsHeaders: false });
+  warnOfMates(listed.inputs, read, false, reading.onWarning);
+  requireOutside(storeDirectory, 'the pile store', listed.directories);
+  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOfReading(reading, 0));
+  const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
+  // This seed draws samples; it changes only the estimate.
+  const draws = seed ?? drawSeed();
+  const { recordBytes } = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
+  const request = { ...reading, spec, generation, replace };
+  const { snapshot, plan: work } = await openOrCreateStore(
+    storeDirectory,
+    { seed, pileCount: piles },
+    { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
+    (store) => {
+      requireIdsFree(store.snapshot, ids, replace);
+      return planStoreWork(request, inputs, store, tuning);
+    },
+  );
+  const layout = layoutOf(snapshot, work.storeGate, work.rotates);
+  const keyOf = (inputOrdinal: number) => inputKeyOf(snapshot.settings.seed, ids, inputOrdinal);
+  return { ...work, request, inputs, firstHeader, inputIds: ids, keyOf, snapshot, layout };
+}
+
+/** Plans for a store that may not exist yet. */
+async function planStoreWork(
+  request: AppendRequest,
+  inputs: readonly Input[],
+  { pileCount, place: directory }: StoreInSight,
+  tuning: Tuning,
+) {
+  const { signal, onWarning } = request;
+  const deviceGates = new DeviceGates(request.ioLimits);
+  const disk = new TempDisks([directory], deviceGates);
+  const storeGate = deviceGates.gateOf(directory, 'store');
+  const gates = await gatesOf(inputs, deviceGates, signal);
+  const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
+  const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
+  requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
+  return { gates, deviceGates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
+}
+
+/** A store has no place for a header, which every output of the store would need. */
+function refuseHeaders({ header }: ReadSpec): void {
+  if (header === undefined) return;
+  throw new UsageError(
+    'a pile store keeps only records, and these inputs have headers (`header`, or records of npy or webdataset); give inputs without headers, or shuffle them without a store',
+  );
 }

@@ -57,7 +57,7 @@ export async function describeJob(
 
 /** Empty if they follow from the job directory. */
 function tempDirsOf(site: FilesSite): string[] {
-  return site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths);
+  return site.tempChoice === 'jobDir' ? [] : realTempDirsOf(site.paths);
 }
 
 type Words = readonly (readonly [what: string, value: unknown])[];

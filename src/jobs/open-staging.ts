@@ -2,19 +2,15 @@
 import { releasingAll } from '../cleanup.js';
 import { keepFileFree } from '../machine/few-files.js';
 import type { OutputLayout } from '../output/output-layout.js';
-import { requireReplaceable } from '../output/output-place.js';
 import { closeStream, openStream } from '../output/stream-output.js';
 import type { FoundSplit } from '../passes/find-splits.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
 import type { ShuffleWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import { checksumTextOf, type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
-import { findStart, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import type { JobProgress } from './job-progress.js';
 import type { ShuffleReport } from './options.js';
-import type { OutputRequest, ResumeRequest, TalkRequest } from './request.js';
-import type { JobSite, StreamSite } from './site.js';
 import { reportShards, summarizeSplits } from './split-report.js';
 import {
   type FilesJob,
@@ -24,19 +20,6 @@ import {
   StreamStaging,
   type WrittenOutput,
 } from './staging.js';
-
-/** Claims the place of a job that no later call can resume: it reads a store, or makes its records. */
-export async function startUnresumable(
-  request: OutputRequest & TalkRequest & ResumeRequest,
-  chosen: JobSite,
-  { releases }: JobScope,
-): Promise<StreamSite | StartedFiles> {
-  if (chosen.kind === 'stream') return chosen;
-  const start = await findStart(request, chosen);
-  releases.push(() => start.directory.release());
-  requireReplaceable(chosen.output, request.output ?? '', []);
-  return { ...chosen, start };
-}
 
 export async function openStaging(job: StagedJob, { releases }: JobScope): Promise<FilesStaging | StreamStaging> {
   const { site, disks, control } = job;

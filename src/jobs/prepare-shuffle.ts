@@ -9,21 +9,21 @@ import { gatesOf, type Input, identityOf, type ListedInputs } from '../inputs/li
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
+import { requireNotRead, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { ShuffleSpec } from '../spec.js';
+import { claimPlace } from './claim-place.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
-import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
+import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
-import { type ComparedJob, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { isEndless } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
-import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
+import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { type GroupedJob, groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
 import { createControl, type DiskNeed, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
@@ -88,7 +88,7 @@ export async function prepareShuffle(
   const deviceGates = new DeviceGates(asked.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
   const compared = { request: asked, inputs: listed.inputs, inputIds };
-  const { site, earlier, manifest } = await claim(compared, chosen, steps.isLook, { releases });
+  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, steps.isLook);
 
   const nature = { hasFiles: site.kind === 'files', manifest };
   const needOf = (request: ShuffleRequest, inputs: readonly Input[]) =>
@@ -168,34 +168,6 @@ function requireApart({ spec, output }: ShuffleRequest, { output: place }: JobSi
   if (isEndless(spec.keep))
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   requireUnread(`the output ${output}`, place, listed.placeOf);
-}
-
-interface ClaimedPlace extends Pick<PreparedShuffle, 'site' | 'earlier'> {
-  /** Of the job that is resumed, also if nothing is left of its work. */
-  readonly manifest: ManifestOfShuffle | undefined;
-}
-
-/** Takes hold of the place of the output, and of the work of an earlier attempt at the same job. */
-async function claim(
-  job: ComparedJob & Pick<PreparedShuffle, 'request'>,
-  chosen: JobSite,
-  isLook: boolean | undefined,
-  { releases }: Pick<JobScope, 'releases'>,
-): Promise<ClaimedPlace> {
-  if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
-  const { request, inputs } = job;
-  const start = await findStart(request, chosen, isLook);
-  releases.push(() => start.directory.release());
-  const manifest =
-    start.kind === 'resumed' ? await requireSameJob(start.manifest, job, chosen, hasBegunOutput(start)) : undefined;
-  const earlier =
-    start.kind === 'resumed' && manifest !== undefined && hasWorkOnDisk(start) ? { ...start, manifest } : undefined;
-  if (earlier?.journal === undefined) {
-    const inputPaths = inputs.map((input) => input.path);
-    requireReplaceable(chosen.output, request.output ?? '', inputPaths, request.resume);
-    warnOfOtherShards(request, chosen.output);
-  }
-  return { site: { ...chosen, start }, earlier, manifest };
 }
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */

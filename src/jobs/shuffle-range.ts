@@ -30,12 +30,13 @@ import {
   numberArenaBytes,
   sumOfAll,
 } from '../plan/number-range.js';
+import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import type { StartedFiles } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
-import { commitOutput, openStaging, startUnresumable, workOn } from './open-staging.js';
+import { commitOutput, openStaging, workOn } from './open-staging.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import {
   completeOutput,
@@ -123,7 +124,7 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     if (chosen.kind === 'files' && request.isEndless)
       throw new UsageError('`repeat` without `headCount` never ends; give `headCount`, or write to standard output');
     const plan = planRange(request, tuning);
-    const site = await startUnresumable(request, chosen, scope);
+    const { site } = await claimPlace(request, chosen, undefined, scope.releases);
     const gates = new DeviceGates({});
     if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
     const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;

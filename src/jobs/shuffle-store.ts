@@ -8,6 +8,7 @@
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
+import type { Release } from '../cleanup.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
@@ -24,13 +25,14 @@ import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, openSnapshot, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
+import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import type { StartedFiles } from './earlier-attempt.js';
-import { type JobScope, runJob } from './job.js';
+import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
-import { commitOutput, openStaging, shuffleTo, startUnresumable, workOn } from './open-staging.js';
+import { commitOutput, openStaging, shuffleTo, workOn } from './open-staging.js';
 import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import type { RunningShuffle } from './pass1.js';
@@ -46,7 +48,6 @@ import {
 } from './request.js';
 import { NOT_DONE } from './shuffle-report.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { warnOfOtherShards } from './split-report.js';
 import { openPiles } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
@@ -68,7 +69,7 @@ export async function shuffleStore(
   const snapshot = openSnapshot(storeDirectory);
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {
-    const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope);
+    const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope.releases);
     const { request, plan, control, gates } = prepared;
     const phases = [
       { phase: 'scatter', bytes: 0 },
@@ -116,7 +117,7 @@ async function prepareStoreShuffle(
   snapshot: StoreSnapshot,
   options: ShuffleStoreOptions,
   tuning: Tuning,
-  scope: JobScope,
+  releases: Release[],
 ): Promise<PreparedStoreShuffle> {
   const request = {
     ...completeOutput(options, undefined),
@@ -132,8 +133,7 @@ async function prepareStoreShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
-  const site = await startUnresumable(request, chosen, scope);
-  if (site.kind === 'files') warnOfOtherShards(request, site.output);
+  const { site } = await claimPlace(request, chosen, undefined, releases);
   const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);

@@ -27,9 +27,8 @@ export interface FilesSite {
   readonly outputDirectory: string;
   /** As the caller gives them. */
   readonly tempDirs: readonly string[];
+  /** `jobDir`: temp data lies in the job directory. */
   readonly tempChoice: TempChoice;
-  /** Whether temp data lies in the job directory: the caller named one, and no temp directories. */
-  readonly keepsDataInJobDir: boolean;
   readonly paths: JobPaths;
 }
 
@@ -115,7 +114,7 @@ function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: bo
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', output, outputDirectory, ...temp, keepsDataInJobDir, paths };
+  return { kind: 'files', output, outputDirectory, ...temp, paths };
 }
 
 const NO_TEMP_DIRS = { tempDirs: [], tempChoice: 'default' } as const;
@@ -143,7 +142,7 @@ export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
 
 /** A job directory holds only files of the job. */
 function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: SiteRequest): void {
-  const { paths, output, tempDirs, tempChoice, keepsDataInJobDir } = site;
+  const { paths, output, tempDirs, tempChoice } = site;
   if (!paths.isNamed) return;
   const { jobDirectory } = paths;
   const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
@@ -152,7 +151,7 @@ function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: Site
       `the output ${named} is the job directory ${jobDir} or lies in it; name another place with \`jobDir\``,
     );
   }
-  const disk = keepsDataInJobDir ? -1 : realTempDirsOf(paths).findIndex(isInside);
+  const disk = tempChoice === 'jobDir' ? -1 : realTempDirsOf(paths).findIndex(isInside);
   const tempDir = tempDirs[disk];
   if (tempDir === undefined) return;
   throw new UsageError(

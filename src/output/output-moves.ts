@@ -211,21 +211,16 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
 }
 
 /** Whether a staged file has its final name already, beside its staged name or in place of it. */
-export function isNamed(staged: string, final: string): boolean {
+function isNamed(staged: string, final: string): boolean {
   return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
-export function isWithoutName(staged: string, final: string): boolean {
+function isWithoutName(staged: string, final: string): boolean {
   return nameExists(staged, 'output') && !isSameEntry(staged, final, 'output');
 }
 
 /** @param byteLength of `final`, checked when it has its name already. */
-export function nameOnce(
-  staged: string,
-  final: string,
-  byteLength: number,
-  give: (from: string, to: string) => void,
-): void {
+function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
   if (isWithoutName(staged, final)) {
     give(staged, final);
     return;
