@@ -27,7 +27,7 @@ import { commitToStore, requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
-import { layoutOf } from '../store/store-snapshot.js';
+import { layoutOnDevice } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
@@ -166,7 +166,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
       return planStoreWork(request, inputs, store, tuning);
     },
   );
-  const layout = layoutOf(snapshot, work.storeGate, work.rotates);
+  const layout = layoutOnDevice(snapshot, work.deviceGates);
   const keyOf = (inputOrdinal: number) => inputKeyOf(snapshot.settings.seed, ids, inputOrdinal);
   return { ...work, request, inputs, firstHeader, inputIds: ids, keyOf, snapshot, layout };
 }
@@ -181,12 +181,11 @@ async function planStoreWork(
   const { signal, onWarning } = request;
   const deviceGates = new DeviceGates(request.ioLimits);
   const disk = new TempDisks([directory], deviceGates);
-  const storeGate = deviceGates.gateOf(directory, 'store');
   const gates = await gatesOf(inputs, deviceGates, signal);
   const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
   const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
   requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
-  return { gates, deviceGates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
+  return { gates, deviceGates, plan, control: createControl(plan, deviceGates) };
 }
 
 /** A store has no place for a header, which every output of the store would need. */

@@ -1,16 +1,17 @@
 /** Opens what a job writes, works on it, and commits it. */
 import { releasingAll } from '../cleanup.js';
 import { keepFileFree } from '../machine/few-files.js';
-import type { OutputLayout } from '../output/output-layout.js';
 import { closeStream, openStream } from '../output/stream-output.js';
+import type { OutputPlan } from '../passes/between-passes.js';
 import type { FoundSplit } from '../passes/find-splits.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
 import type { ShuffleWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import { checksumTextOf, type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { JobScope } from './job.js';
-import type { JobProgress } from './job-progress.js';
+import type { JobProgress, Timed } from './job-progress.js';
 import type { ShuffleReport } from './options.js';
+import type { RunningShuffle } from './pass1.js';
 import { reportShards, summarizeSplits } from './split-report.js';
 import {
   type FilesJob,
@@ -68,16 +69,25 @@ export interface ShuffledOutput extends WrittenOutput {
   readonly totals: PileTotals;
 }
 
-export async function shuffleTo(
-  staging: Staging,
-  layout: OutputLayout,
-  work: Omit<ShuffleWork, 'target'>,
+/** Cuts the output into shards, and writes it. */
+export function shuffleTo(
+  { staging, progress, profile }: Pick<RunningShuffle, 'staging' | 'progress' | 'profile'>,
+  { work, cut }: OutputPlan,
+  rest: Pick<ShuffleWork, 'deletesStripes' | 'samples'>,
   threads: Threads,
-): Promise<ShuffledOutput> {
-  const target = await staging.begin(layout, threads.control);
-  const { regions, totals } = await shufflePiles({ ...work, target }, threads, staging.kept?.ranges);
-  const written = sumTotals(totals);
-  return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
+): Promise<Timed<ShuffledOutput>> {
+  const { kept } = staging;
+  profile.pass2Begins();
+  return progress.during('shuffle', work.piles.bytes, async () => {
+    const planned = await cut();
+    // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
+    const inTurns = kept === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
+    const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
+    const target = await staging.begin(layout, threads.control);
+    const { regions, totals } = await shufflePiles({ ...work, ...rest, target }, threads, kept?.ranges);
+    const written = sumTotals(totals);
+    return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
+  });
 }
 
 type CommittedOutput = Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'emptyShards'>;

@@ -52,18 +52,9 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
   const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, kept?.notes);
-  const { piles } = planned.work;
   const deletesStripes = kept === undefined || !request.keepTemp;
-  profile.pass2Begins();
-  const write = async () => {
-    const cut = await planned.cut();
-    // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
-    const kind = kept === undefined && cut.kind === 'placed' ? 'claimed' : 'appended';
-    const layout = piles.hasDuplicates === true ? ({ ...cut, kind } as const) : cut;
-    return shuffleTo(staging, layout, { ...planned.work, deletesStripes, samples }, threads);
-  };
-  const { value: output, seconds } = await progress.during('shuffle', piles.bytes, write);
-  return { output, seconds, piles, distinct, splits: planned.splits };
+  const { value: output, seconds } = await shuffleTo(job, planned, { deletesStripes, samples }, threads);
+  return { output, seconds, piles: planned.work.piles, distinct, splits: planned.splits };
 }
 
 /** Finds what stays of the piles where that must be known before the output is written. */

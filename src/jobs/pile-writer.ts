@@ -7,7 +7,7 @@ import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { afterFailure, thenAlways } from '../cleanup.js';
 import { requireWhole, UsageError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
-import { JobControl, UNGATED } from '../job-control.js';
+import { JobControl } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
@@ -20,8 +20,7 @@ import { commitToStore, type NewCommit, requireIdsFree } from '../store/commit-t
 import { openOrCreateStore } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
-import { pileSetDirectoryOf } from '../store/store-files.js';
-import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { layoutOnDevice, type StoreSnapshot } from '../store/store-snapshot.js';
 import { ignoreThrown } from './job.js';
 
 export interface PileWriterOptions {
@@ -216,10 +215,9 @@ function openPileSet({ snapshot, inputId, memory, control }: WriterParts, attemp
   const { bufferBytes, windowBytes, arenaBytes } = memory;
   const arena = new Arena(control);
   arena.allow(arenaBytes);
-  const device = new DeviceGates({}).deviceOf(pileSetDirectoryOf(snapshot.directory), 'store');
   const writer = new PileSetWriter({
     name: pileSetName(0, attempt),
-    layout: layoutOf(snapshot, UNGATED, device.deviceClass === 'rotating'),
+    layout: layoutOnDevice(snapshot, new DeviceGates({}), false),
     ramPool: undefined,
     indexInFile: true,
     hasher: new KernelHasher(arena, 'segments'),

@@ -21,9 +21,15 @@ import { startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
-import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
+import { filesOfStore } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
-import { explainedByExpiry, layoutOf, openSnapshot, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import {
+  explainedByExpiry,
+  layoutOnDevice,
+  openSnapshot,
+  pileSetsOf,
+  type StoreSnapshot,
+} from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
@@ -134,9 +140,7 @@ async function prepareStoreShuffle(
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
   const { site } = await claimPlace(request, chosen, undefined, releases);
-  const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
-  const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
-  const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);
+  const layout = layoutOnDevice(snapshot, gates);
   const outputGate = site.outputDirectory === undefined ? UNGATED : gates.gateOf(site.outputDirectory, 'output');
   const stored = {
     records: manifest.commits.reduce((sum, commit) => sum + commit.records, 0),
@@ -178,12 +182,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
   const toOpen = { piles: stored.value, attempt: randomBytes(4).toString('hex'), onWarning };
   const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
   const planned = await planOutput(request.spec, NO_ENDS, work, threads, undefined);
-  const { piles } = planned.work;
-  profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', piles.bytes, async () => {
-    const layout = await planned.cut();
-    return shuffleTo(staging, layout, { ...planned.work, deletesStripes: false, samples: undefined }, threads);
-  });
+  const pass2 = await shuffleTo(job, planned, { deletesStripes: false, samples: undefined }, threads);
   const commit = await commitOutput(staging, pass2.value, planned.splits, progress);
   const { settings, manifest } = snapshot;
   return {
@@ -191,7 +190,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
     ...commit.output,
     seed: settings.seed,
     seconds: { pass1: stored.seconds, pass2: pass2.seconds, commit: commit.seconds },
-    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(stored.value, piles),
+    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(stored.value, planned.work.piles),
     inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: settings.pileCount,

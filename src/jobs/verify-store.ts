@@ -1,15 +1,14 @@
 /** Verifies a store by reading every record, on as many threads as there are CPUs. */
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
-import { JobControl, UNGATED } from '../job-control.js';
+import { JobControl } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { onceMore, runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { startThreads } from '../passes/threads.js';
 import { hearSignals } from '../pause.js';
 import { INLINE_BYTES, type Tuning } from '../plan/memory-plan.js';
-import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
-import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { explainedByExpiry, layoutOnDevice, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import type { TalkRequest } from './request.js';
@@ -31,10 +30,7 @@ export async function verifyStore(
   const diskBytes = commits.flatMap(({ pileSets }) => pileSets).reduce((sum, pileSet) => sum + pileSet.diskBytes, 0);
   const inline = tuning.inline ?? diskBytes <= INLINE_BYTES;
   const gates = new DeviceGates({});
-  const place = pileSetDirectoryOf(snapshot.directory);
-  const rotates = gates.deviceOf(place, 'store').deviceClass === 'rotating';
-  // A single thread makes one call at a time, without a gate.
-  const layout = layoutOf(snapshot, inline ? UNGATED : gates.gateOf(place, 'store'), rotates);
+  const layout = layoutOnDevice(snapshot, gates, !inline);
   const control = JobControl.create(gates.permits, Number.MAX_SAFE_INTEGER);
   await runJob({ signal, onWarning }, async ({ releases }) => {
     const phases = [{ phase: 'verify', bytes: diskBytes }] as const;

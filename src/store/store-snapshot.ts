@@ -5,6 +5,7 @@
 import { addCleanupErrors, PileshufError, VerificationError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
+import type { DeviceGates } from '../machine/device-gates.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
@@ -78,6 +79,13 @@ export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumbe
     indexDirectory: pileSetDirectory,
     role: 'store',
   };
+}
+
+/** @param isGated false: one thread does all, and makes one call at a time. */
+export function layoutOnDevice(snapshot: StoreSnapshot, gates: DeviceGates, isGated = true): PileSetLayout {
+  const place = pileSetDirectoryOf(snapshot.directory);
+  const rotates = gates.deviceOf(place, 'store').deviceClass === 'rotating';
+  return layoutOf(snapshot, isGated ? gates.gateOf(place, 'store') : UNGATED, rotates);
 }
 
 /** All pile sets, in any order: records of equal keys are ordered by their bytes. */
