@@ -85,13 +85,7 @@ export async function readStoreContents(
   }
   requireTotals(totals, snapshot);
   if (keptCount > mostEntries) return { totals, merged: undefined };
-  const merged = Array.from({ length: pileCount }, (_, pile) =>
-    mergeEntries(
-      pile,
-      kept.map(({ name, entries }) => ({ name, entry: entries[pile] })),
-    ),
-  );
-  return { totals, merged };
+  return { totals, merged: Array.from({ length: pileCount }, (_, pile) => mergeEntries(pile, kept, pile)) };
 }
 
 function requireTotals({ records }: PileTotals, { directory, manifest }: StoreSnapshot): void {
