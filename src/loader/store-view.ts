@@ -4,7 +4,7 @@ import type { LoadSettings } from '../../workers/settings.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortError, counted, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { onceMore } from '../passes/run-tasks.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
 import { hearSignals } from '../pause.js';
