@@ -17,7 +17,7 @@ import { inputPart } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { CHOICE_OPTIONS } from '../jobs/option-names.js';
-import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
+import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -26,7 +26,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { WINDOW_RECORDS } from './order-tests.js';
 import { judgeOrder, type OrderReport } from './order-verdict.js';
 import { planWindows, type WindowsOfInput } from './plan-windows.js';
-import { drawHashKeys, type OpenedSet, openSets, passOver, type ReadRequest } from './read-sets.js';
+import { drawHashKeys, type OpenedSet, openSets, passOver } from './read-sets.js';
 import { READ_OPTIONS, type VerifyOptions } from './verify-permutation.js';
 
 export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
@@ -81,8 +81,7 @@ async function check(
   tuning: Partial<Tuning>,
   scope: JobScope,
 ): Promise<Omit<CheckReport, 'seconds'>> {
-  const { inputs, ...rest } = completeInputs(options);
-  const request: ReadRequest = { ...rest, ...completeMachine(options), ...completeTalk(options) };
+  const { inputs, ...request } = completeReading(options);
   const field = options.field === undefined ? undefined : parseFieldPath(options.field, '`field`');
   const id = options.id === undefined ? undefined : parseFieldPath(options.id, '`id`');
   const opened = await openSets([inputs], request, { readBytes: READ_BYTES, ...tuning }, false);
@@ -138,7 +137,7 @@ async function sampleSet(
   { pool, stop }: Threads,
 ): Promise<readonly SampledWindows[]> {
   const results: SampledWindows[] = [];
-  const { framing } = set.settings;
+  const { framing } = set.settings.read;
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   const every = cut?.kind === 'every' ? cut.byteLength : 1;
   const taskOf = ({ inputOrdinal, startBytes, stride, windowCount }: WindowsOfInput): WindowTask => {

@@ -14,8 +14,7 @@ import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inpu
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
-import type { InputRequest, MachineRequest, TalkRequest } from '../jobs/request.js';
-import { readRuleOf } from '../jobs/task-settings.js';
+import type { ReadingRequest } from '../jobs/request.js';
 import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { RecordSet } from '../passes/compare-pass.js';
@@ -26,7 +25,7 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 
-export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRequest;
+export type ReadRequest = Omit<ReadingRequest, 'inputs'>;
 
 export interface OpenedSet {
   readonly inputs: readonly Input[];
@@ -60,17 +59,18 @@ export async function openSets(
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { signal, onWarning, framing } = request;
+  const { read, fileChoice, signal, onWarning, memoryBytes } = request;
   const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
-  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, { ...request, format: request }));
+  for (const inputs of named)
+    listed.push(await listInputs(inputs, onWarning, { ...read, fileChoice, signal, format: read }));
   requireDirectory(
-    request.fileChoice,
+    fileChoice,
     listed.flatMap(({ directories }) => directories),
   );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
-  refuseForeignFiles(all, request, onWarning);
-  warnOfNamesOfRecords(all, request, true, onWarning);
+  refuseForeignFiles(all, read, onWarning);
+  warnOfNamesOfRecords(all, read, true, onWarning);
   const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
   const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
   const memoryNeed = memoryNeedOfReading(request, knownBytes);
@@ -80,10 +80,10 @@ export async function openSets(
   for (const { inputs, directories } of listed) {
     const { inputs: withHeaders, first } = await readInputHeaders(
       inputs,
-      { ...request, framing: undefined },
+      { ...read, framing: undefined, memoryBytes, signal, onWarning },
       (decoderBytes) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
     );
-    const ofRecords = framing ?? first?.header.framing;
+    const ofRecords = read.framing ?? first?.header.framing;
     requireWholeRecords(withHeaders, ofRecords);
     const { recordBytes, ...estimate } = estimateInputs(withHeaders, ofRecords, 'samples');
     totalBytes += recordBytes;
@@ -99,7 +99,7 @@ export async function openSets(
       meanRecordBytes,
     });
   }
-  const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
+  const plan = planIndex({ budgetBytes: memoryBytes, workers: request.workers }, totalBytes, tuning);
   const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
   const common = { plan, memoryNeed, deviceGates, storedBytes };
   if (!isCut) return { ...common, sets: opened.map((set) => ({ ...set, slices: [] })), taskCount: plan.workers };
@@ -146,14 +146,13 @@ export async function passOver<T>(
     arenaBytes,
     readBytes,
     memoryNeed,
-    ...readRuleOf(request),
     drawnKeys,
   };
   const readable = sets.map(
     (set): RecordSet => ({
       ...set,
       gates: inline ? set.inputs.map(() => UNGATED) : set.gates,
-      settings: { ...settings, framing: set.framing },
+      settings: { ...settings, read: { ...request.read, framing: set.framing } },
     }),
   );
   const phases = [{ phase: 'verify', bytes: storedBytes }] as const;

@@ -9,7 +9,7 @@ import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import type { ReadOptions } from '../jobs/options.js';
-import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
+import { completeReading } from '../jobs/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { isNameOfShard } from '../output/shard-names.js';
 import { tallySets } from '../passes/compare-pass.js';
@@ -71,11 +71,7 @@ async function verifySets(
   scope: JobScope,
 ): Promise<readonly ShardSet[]> {
   const sets = findSets(directory);
-  const request = {
-    ...completeInputs({ ...options, inputs: [] }),
-    ...completeMachine(options),
-    ...completeTalk(options),
-  };
+  const request = completeReading({ ...options, inputs: [] });
   const present = sets.filter(({ shards }) => shards.length > 0);
   const named = present.map(({ shards }) => shards.map((name) => ({ path: join(directory, name) })));
   const opened = await openSets(named, request, tuning);

@@ -25,11 +25,10 @@ import { type JobScope, runJob } from '../jobs/job.js';
 import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { prepareShuffle, STEPS_OF_TASKS } from '../jobs/prepare-shuffle.js';
-import { MOST_WORKERS, type OutputRequest } from '../jobs/request.js';
-import { readRuleOf, scatterSettings } from '../jobs/task-settings.js';
+import { MOST_WORKERS, type ShuffleRequest } from '../jobs/request.js';
+import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../jobs/work-plan.js';
-import type { KeyRule } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
@@ -39,6 +38,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
+import type { OutputSpec } from '../spec.js';
 import { makeAttemptsDirectory } from './attempt-log.js';
 import {
   type ClusterInput,
@@ -175,19 +175,21 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
 
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
-  const request = { ...prepared.request, memoryBytes, workers: cpusPerTask, headCount: undefined, weighing };
+  const { spec, ioLimits, tempZstdLevel } = prepared.request;
+  const allKeys = { ...spec, keep: { ...spec.keep, headCount: undefined } };
+  const request = { ...prepared.request, spec: allKeys, memoryBytes, workers: cpusPerTask, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const planWith = (more: Tuning) =>
     planShuffle(request, inputsToRead, disks, { hasFiles: true, manifest: undefined }, more);
   const whole = await planWith(onlySizes);
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
-  const outputBytes = (prepared.request.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
+  const outputBytes = (spec.keep.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
   const expectedOutputBytes = Math.min(expectedBytes, outputBytes);
   const taskCount = countTasks(tasks, expectedBytes, tuning);
-  const shuffle = Math.min(taskCount, mostShuffleTasks(prepared.request));
+  const shuffle = Math.min(taskCount, mostShuffleTasks(spec));
   const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
   const otherTasks = {
-    measure: prepared.request.unique ? taskCount : 0,
+    measure: spec.keep.unique !== undefined ? taskCount : 0,
     shuffle,
     // A verify task reads what the shuffle task of its index wrote.
     verify: readsBack && expectedOutputBytes > commitReadBytes ? shuffle : 0,
@@ -200,23 +202,10 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   });
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
-  const { compression, shards, splits, ...asked } = prepared.request;
-  const { keys, seed, splitBy, unique, uniqueBy, ioLimits, tempZstdLevel } = asked;
   const made: ClusterPlan = {
-    request: {
-      ...readRuleOf(asked),
-      keys,
-      seed,
-      splitBy,
-      unique,
-      uniqueBy,
-      ioLimits,
-      tempZstdLevel,
-      headCount: asked.headCount,
-      shards,
-      splits,
-      compression,
-    },
+    spec,
+    ioLimits,
+    tempZstdLevel,
     inputs: inputsToRead.map(inputOf),
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
@@ -250,7 +239,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   makeAttemptsDirectory(jobDirectory, scope.warn);
   return {
     jobDir: jobDirectory,
-    seed,
+    seed: spec.key.seed,
     inputCount: inputs.length,
     expectedBytes,
     scatterTasks: made.scatterTasks.length,
@@ -291,12 +280,8 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
 }
 
 /** Each shard of a compressed output is written by one task, because nobody knows where its bytes will lie. */
-function mostShuffleTasks({
-  compression,
-  splits,
-  shards,
-}: Pick<OutputRequest, 'compression' | 'splits' | 'shards'>): number {
-  if (compression === undefined) return Number.POSITIVE_INFINITY;
+function mostShuffleTasks({ cut: { shards, splits }, write }: OutputSpec): number {
+  if (write.compression === undefined) return Number.POSITIVE_INFINITY;
   const rules = splits?.map((split) => split.shards) ?? [shards];
   return rules.reduce((sum, rule) => sum + mostShards(rule), 0);
 }
@@ -318,10 +303,7 @@ function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning
 }
 
 interface PreparedReading {
-  readonly request: Parameters<typeof scatterSettings>[2] & {
-    readonly keys?: KeyRule;
-    readonly signal: AbortSignal | undefined;
-  };
+  readonly request: Pick<ShuffleRequest, 'spec' | 'signal'>;
   readonly plan: WorkPlan;
   readonly control: JobControl;
 }
@@ -338,12 +320,8 @@ async function lookBefore(
   const threads = await startThreads(size, { control, stop }, () => {}, scope.releases);
   const layout = { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '' };
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const settings = scatterSettings(threads, plan, request, piling, { keepsPileSets: false });
-  return lookBeforeRanges(
-    { ...prepared, slices, settings, ...(request.keys !== undefined && { keys: request.keys }) },
-    threads,
-    () => false,
-  );
+  const settings = scatterSettings(threads, plan, request.spec, piling, { keepsPileSets: false });
+  return lookBeforeRanges({ ...prepared, slices, settings, keys: request.spec.key.from }, threads, () => false);
 }
 
 function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {

@@ -65,8 +65,9 @@ async function preview(
   const { request, plan, site, inputs, disks } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const sizes = await expectSizes(prepared, tuning, warn);
-  if (request.repeat && sizes !== undefined)
-    requireRecords(sizes.records.most, request.headCount ?? Number.POSITIVE_INFINITY);
+  const { spec } = request;
+  if (spec.keep.repeat && sizes !== undefined)
+    requireRecords(sizes.records.most, spec.keep.headCount ?? Number.POSITIVE_INFINITY);
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
@@ -100,11 +101,11 @@ async function preview(
     output: {
       kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
       path: path === '-' ? undefined : path,
-      compression: request.compression && nameOfCompression(request.compression),
+      compression: spec.write.compression && nameOfCompression(spec.write.compression),
       records: sizes?.output?.records,
       recordBytes: sizes?.output?.bytes,
       bytes: sizes?.output?.writtenBytes,
-      files: kind === 'stream' ? undefined : expectedFiles(request, sizes?.output),
+      files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
       splits: expectSplits(prepared, sizes?.output),
     },
     openFiles,

@@ -1,7 +1,6 @@
 /** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
-import type { DecompressProgram } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import {
   type Compression,
@@ -17,12 +16,13 @@ import type { AskedInput, NamedInput } from '../inputs/expand-names.js';
 import type { FileChoice } from '../inputs/file-choice.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { drawSeed, type KeyRule } from '../keys.js';
+import { drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { completeMix, type MixRequest, requireGlob } from './mix-options.js';
+import type { OutputSpec, ReadSpec, ShardSpec, ShuffleSpec } from '../spec.js';
+import { completeMix, requireGlob } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type {
   FileChoiceOptions,
@@ -34,8 +34,8 @@ import type {
   TalkOptions,
 } from './options.js';
 import { recordFormatOf } from './record-options.js';
-import { completeShards, type SplitRequest } from './shard-options.js';
-import { completeSplitValues, completeUnique, type UniqueRequest, type UnkeyedSplitValues } from './value-options.js';
+import { completeShards } from './shard-options.js';
+import { completeSplitValues, completeUnique } from './value-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -50,27 +50,19 @@ export interface MachineRequest {
   readonly ioLimits: Readonly<Record<string, number>>;
 }
 
-/** How inputs are read. */
-export interface ReadRule extends RecordFormat {
-  readonly decompressProgram: DecompressProgram;
-  readonly igzip: boolean;
-  readonly maxRecordBytes: number;
-}
-
-export interface InputRequest extends ReadRule {
+export interface InputRequest {
   readonly inputs: readonly AskedInput[];
   readonly fileChoice: FileChoice;
+  readonly read: ReadSpec;
 }
 
+/** Of a job that reads inputs, and shuffles nothing. */
+export interface ReadingRequest extends InputRequest, MachineRequest, TalkRequest {}
+
 export interface OutputRequest {
+  readonly spec: OutputSpec;
   /** Undefined: standard output. */
   readonly output: string | undefined;
-  readonly headCount: number | undefined;
-  /** Undefined: one output. With splits: how each is cut, or the number of all shards together. */
-  readonly shards: ShardRule | undefined;
-  readonly shardPrefix: string;
-  readonly splits: readonly SplitRequest[] | undefined;
-  readonly compression: Compression | undefined;
   readonly force: boolean;
   /** Empty: chosen later, when the place of the output is known. */
   readonly tempDirs: readonly string[];
@@ -78,7 +70,7 @@ export interface OutputRequest {
 }
 
 /** The first parts of the names of shards; none for one output. */
-export function prefixesOf({ shards, shardPrefix, splits }: OutputRequest): readonly string[] {
+export function prefixesOf({ shards, shardPrefix, splits }: ShardSpec): readonly string[] {
   if (splits !== undefined) return splits.map(({ rule }) => rule.name);
   return shards === undefined ? [] : [shardPrefix];
 }
@@ -102,16 +94,11 @@ export const NEVER_RESUMED: ResumeRequest = {
 export interface ShuffleRequest
   extends TalkRequest,
     MachineRequest,
-    InputRequest,
+    Omit<InputRequest, 'read'>,
     OutputRequest,
-    ResumeRequest,
-    MixRequest,
-    UniqueRequest {
+    ResumeRequest {
+  readonly spec: ShuffleSpec;
   readonly inputIds: InputIdRule;
-  readonly keys: KeyRule;
-  readonly seed: string;
-  readonly repeat: boolean;
-  readonly splitBy: UnkeyedSplitValues | undefined;
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
   /** Whether a report needs a sample of the records. */
@@ -141,18 +128,25 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind);
-  const inputs = completeInputs(options);
-  const distinct = completeUnique(options, inputs);
-  const splitBy = completeSplitValues(options, inputs, output);
+  const { read, ...inputs } = completeInputs(options);
+  const unique = completeUnique(options, read);
+  const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
-  requireNoCopies({ ...output, ...mix, splitBy });
-  if (keys === 'ordinal' && inputs.skipsBlank === true)
+  const spec: ShuffleSpec = {
+    read,
+    key: { seed: seed ?? drawSeed(), from: keys },
+    keep: { ...output.spec.keep, repeat, unique, mix },
+    cut: { ...output.spec.cut, splitBy },
+    write: output.spec.write,
+  };
+  requireNoCopies(spec);
+  if (keys === 'ordinal' && read.skipsBlank === true)
     throw new UsageError(
       '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
     );
   if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
     throw new UsageError(
-      `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
+      `${mix.option} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
     );
   return {
     ...inputs,
@@ -160,13 +154,8 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
     ...output,
     ...completeMachine(options),
     ...completeTalk(options),
+    spec,
     inputIds,
-    keys,
-    repeat,
-    splitBy,
-    ...mix,
-    ...distinct,
-    seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined || options.report !== undefined,
     isSampled: options.report !== undefined,
@@ -175,18 +164,17 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
 }
 
 /** Copies have keys of their own, so they would come into several splits. */
-function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRequest): void {
+function requireNoCopies({ keep: { mix }, cut: { splits, splitBy } }: ShuffleSpec): void {
+  const { weights, shares } = mix;
   if (splits === undefined || splitBy !== undefined) return;
   const hasCopies =
     weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
     shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
   if (!hasCopies) return;
   throw new UsageError(
-    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
+    `copies that ${mix.option} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
   );
 }
-
-type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitBy' | 'weights' | 'shares' | 'mixOption'>;
 
 function requireRepeatable(
   { repeat, headCount, splits, shards, resume, jobDir, keepTemp, records }: ShuffleOptions,
@@ -221,7 +209,11 @@ export function completeMachine(options: MachineOptions & Pick<TalkOptions, 'onW
   };
 }
 
-export function completeInputs(options: InputOptions): InputRequest {
+export function completeReading(options: InputOptions & MachineOptions & TalkOptions): ReadingRequest {
+  return { ...completeInputs(options), ...completeMachine(options), ...completeTalk(options) };
+}
+
+function completeInputs(options: InputOptions): InputRequest {
   const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
@@ -236,10 +228,12 @@ export function completeInputs(options: InputOptions): InputRequest {
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
     fileChoice: completeFileChoice(options),
-    ...format,
-    decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
-    igzip,
-    maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
+    read: {
+      ...format,
+      decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
+      igzip,
+      maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
+    },
   };
 }
 
@@ -299,12 +293,12 @@ export function completeOutput(
     );
   }
   return {
+    spec: {
+      keep: { headCount: headCount === undefined ? undefined : requireWhole('`headCount`', headCount, 0) },
+      cut: { shards, shardPrefix, splits },
+      write: { compression: chooseCompression({ ...options, shards }) },
+    },
     output,
-    headCount: headCount === undefined ? undefined : requireWhole('`headCount`', headCount, 0),
-    shards,
-    shardPrefix,
-    splits,
-    compression: chooseCompression({ ...options, shards }),
     force,
     tempDirs,
     tempZstdLevel: chooseTempLevel(options),

@@ -1,24 +1,21 @@
 /** Completes the options about the values of records: which keep them in one split, and which make them equal. */
 import { selectorByteLength } from '../../workers/piles/record-values.js';
-import type { SplitValues, ValueRule } from '../../workers/settings.js';
+import type { SplitValues } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import { delimiterOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
-import { parseSelector, type Selector } from '../formats/selector.js';
+import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
-import type { OutputForm } from '../passes/shuffle-work.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
 import { splitBounds } from '../plan/splits.js';
+import type { OutputSpec, ShuffleSpec, SplitValueRule, UniqueSpec } from '../spec.js';
 import type { ShuffleOptions } from './options.js';
-
-/** Before the seed of the job is known. */
-export type UnkeyedSplitValues = Omit<SplitValues, 'key'>;
 
 export function completeSplitValues(
   { splitBy, uniqueBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'missing'>,
   format: RecordFormat,
-  { splits, headCount }: Pick<OutputForm, 'splits' | 'headCount'>,
-): UnkeyedSplitValues | undefined {
+  { keep: { headCount }, cut: { splits } }: OutputSpec,
+): SplitValueRule | undefined {
   if (splitBy === undefined) {
     if (missing !== undefined && uniqueBy === undefined)
       throw new UsageError('`missing` is about the values of `splitBy` or `uniqueBy`: give one of them');
@@ -43,9 +40,8 @@ export function completeSplitValues(
   return { ...rule, bounds };
 }
 
-/** @param seed that of the job: a resumed one has that of the earlier attempt. */
-export function keySplitValues(splitBy: UnkeyedSplitValues | undefined, seed: string): SplitValues | undefined {
-  return splitBy === undefined ? undefined : { ...splitBy, key: deriveSplitKey(seed) };
+export function keySplitValues({ key, cut: { splitBy } }: ShuffleSpec): SplitValues | undefined {
+  return splitBy === undefined ? undefined : { ...splitBy, key: deriveSplitKey(key.seed) };
 }
 
 const MOST_MISSING_BYTES = 4096;
@@ -92,18 +88,13 @@ function requireMissingValue(missing: unknown): asserts missing is string | unde
     throw new UsageError(`\`missing\`: expected a string of at most ${MOST_MISSING_BYTES} bytes`);
 }
 
-export interface UniqueRequest {
-  readonly unique: boolean;
-  /** How the value is found that tells which records are equal; undefined: all bytes do. */
-  readonly uniqueBy: ValueRule | undefined;
-}
-
-export function completeUnique(options: ShuffleOptions, format: RecordFormat): UniqueRequest {
+export function completeUnique(options: ShuffleOptions, format: RecordFormat): UniqueSpec | undefined {
   const { unique = false, uniqueBy, missing } = options;
   if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
   if (uniqueBy === undefined) {
-    if (unique) requireUniqueWith(options, 'unique', 'the content of records');
-    return { unique, uniqueBy: undefined };
+    if (!unique) return undefined;
+    requireUniqueWith(options, 'unique', 'the content of records');
+    return { by: undefined };
   }
   if (unique)
     throw new UsageError('`unique` compares whole records and `uniqueBy` a value of each: give one of the two');
@@ -118,7 +109,7 @@ export function completeUnique(options: ShuffleOptions, format: RecordFormat): U
     throw new UsageError(
       `\`uniqueBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
     );
-  return { unique: true, uniqueBy: rule };
+  return { by: rule };
 }
 
 /** @param source what the order follows from. */

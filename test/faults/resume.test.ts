@@ -59,7 +59,7 @@ describe.each(
     2,
   ),
 )('%s', (signal, exitCode) => {
-  it.each(['pass 1', 'pass 2'] as const)(
+  it.each(sampled(['pass 1', 'pass 2'] as const, 2, 1))(
     'in %s leaves the committed work, and prints the line to resume with',
     async (place) => {
       const stopped = await resume({ sabotage: { act: 'signal', signal, ...PLACES[place] } });

@@ -49,7 +49,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const places = chooseSite(request, jobInputs);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const nature = { hasFiles: places.kind === 'files', manifest: before };
-  const { given: weighing } = await groupJob(request, jobInputs.inputs);
+  const { given: weighing } = await groupJob(request.spec, jobInputs.inputs);
   const planned = await planShuffle({ ...request, weighing }, jobInputs.inputs, disks, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return {

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale, fromCi } from '../fixtures/scale.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { recordKey } from '../workers/kernel/kernel-twin.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
@@ -153,12 +153,9 @@ describe('inputs that do not fit in memory', () => {
     /^`repeat` draws from records in memory, which it holds twice, and these do not fit; give at least (\d+)M with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice$/;
   const text = Array.from({ length: 200_000 }, (_, i) => `${i} ${'x'.repeat(i % 200)}\n`).join('');
 
-  it.each([
-    ['plain', Buffer.from(text)],
-    ['gz', gzipSync(text)],
-  ])('are refused, with a budget that suffices: %s', async (name, content) => {
+  it.each(sampled(['plain', 'gz'], 2))('are refused, with a budget that suffices: %s', async (name) => {
     const path = directory.path(name);
-    writeFileSync(path, content);
+    writeFileSync(path, name === 'gz' ? gzipSync(text) : text);
     const job = { inputs: [path], output: directory.path('out'), seed: '1', headCount: 9, repeat: true };
     const refused = await shuffle({ ...job, memoryBytes: 2 ** 25, tempDirs: [directory.temp] }).catch((error) => error);
     expect(refused).toMatchObject({
