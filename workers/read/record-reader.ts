@@ -7,8 +7,8 @@ import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
-  type FramingFunctions,
   type FramingKernel,
+  type KernelFunctions,
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
@@ -120,7 +120,7 @@ export class RecordReader implements FramingKernel {
     return this.#taker.kernel.view;
   }
 
-  get wasm(): FramingFunctions {
+  get wasm(): KernelFunctions {
     return this.#taker.kernel.wasm;
   }
 
