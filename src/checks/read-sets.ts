@@ -16,7 +16,7 @@ import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
 import type { ReadingRequest } from '../jobs/request.js';
 import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';

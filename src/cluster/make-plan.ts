@@ -30,7 +30,7 @@ import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../jobs/work-plan.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
 import { JobStop, startThreads } from '../passes/threads.js';

@@ -8,7 +8,7 @@ import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { type CountedGroup, type CountWork, countGroups } from '../passes/count-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';

@@ -23,7 +23,7 @@ import { INDEX_SUFFIX } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { countBeforeRanges } from '../passes/before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';

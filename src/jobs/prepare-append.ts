@@ -10,7 +10,7 @@ import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
 import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';

@@ -10,7 +10,7 @@ import type { ReadableInputs } from '../inputs/input-part.js';
 import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';

@@ -13,7 +13,7 @@ import { requireWhole, UsageError, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { deriveRangeKey, drawSeed } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';

@@ -39,7 +39,7 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
 import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../output/output-place.js';
 import { shardNames } from '../output/shard-names.js';

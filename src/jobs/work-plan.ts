@@ -12,7 +12,7 @@ import type { Weighing } from '../inputs/weigh-inputs.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';

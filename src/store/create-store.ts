@@ -14,16 +14,16 @@ import { listNames, statPath } from '../io/paths.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
 import {
-  encodeStoreSettings,
   isNameInStore,
   manifestDirectoryOf,
   nameOfManifest,
   pileSetDirectoryOf,
   readStoreSettings,
   type StoreSettings,
+  settingsFormat,
   storeError,
 } from './store-files.js';
-import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
+import { listManifests, manifestFormat, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 
 interface AskedSettings {
@@ -100,7 +100,7 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   const id = await createFirstManifest(directory);
   // Also when somebody else made the directory: that creator may not have got this far.
   await syncDirectory(dirname(directory), 'store');
-  await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
+  await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, settingsFormat.seal({ id, seed, pileCount })));
 }
 
 /** Returns the id of the store, from the manifest of the first creator. */
@@ -114,7 +114,7 @@ async function createFirstManifest(directory: string): Promise<string> {
     removed: [],
   };
   const name = nameOfManifest(manifest.number);
-  await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, encodeManifest(manifest)));
+  await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, manifestFormat.seal(manifest)));
   return readStoreManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
 }
 

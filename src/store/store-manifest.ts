@@ -21,6 +21,7 @@ import { blockFor } from '../pause.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
 import {
   manifestDirectoryOf,
+  manifestPath,
   nameOfManifest,
   numberOfManifest,
   reachedDirectoryOf,
@@ -75,7 +76,7 @@ export function commitsUntil({ commits }: StoreManifest, number: number): StoreC
   return commits.filter(({ since }) => since <= number);
 }
 
-const format = new SealedFormat({
+export const manifestFormat = new SealedFormat({
   kind: 'store-manifest',
   version: 1,
   mostBytes: 2 ** 30,
@@ -89,13 +90,9 @@ export function longestRecordBytesOf(commits: readonly StoreCommit[]): number {
   return commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
 }
 
-export function encodeManifest(manifest: StoreManifest): Uint8Array {
-  return format.seal(manifest);
-}
-
 export function readStoreManifest(storeDirectory: string, number: number): StoreManifest | undefined {
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
-  const manifest = format.read(path);
+  const path = manifestPath(storeDirectory, number);
+  const manifest = manifestFormat.read(path);
   if (manifest === undefined) return undefined;
   if (manifest.number !== number) {
     throw damagedFile(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
@@ -193,14 +190,14 @@ export function requirePresent(
   what = '',
 ): StoreManifest {
   if (lostState === undefined) return manifest;
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(lostState));
+  const path = manifestPath(storeDirectory, lostState);
   throw new VerificationError(
     `the pile store ${storeDirectory} was at state ${lostState}, but ${path} is gone and the newest manifest is that of state ${manifest.number}${what}; restore the manifest from a copy, or give \`giveUpLost\` to \`collectStore\` to continue from state ${manifest.number}`,
   );
 }
 
 function vanished(storeDirectory: string, number: number): SystemError {
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
+  const path = manifestPath(storeDirectory, number);
   return new SystemError(
     'ERR_IO',
     `${path} is listed and cannot be found, ${MOST_LISTINGS} times in a row; check the file system, then try again`,

@@ -123,9 +123,9 @@ export class PileOrderer {
     }
   }
 
-  /** As the kernel's `gather`: returns the index where it stopped. */
+  /** Copies records as the kernel's `gather` does. Returns the index where it stopped. */
   gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {
-    return this.#wasm.gather(index, endIndex, address, capacityBytes, startLimit) >>> 0;
+    return index + (this.#wasm.gather(index, 1, endIndex - index, address, capacityBytes, startLimit, 0, 0) >>> 0);
   }
 
   get gatheredBytes(): number {

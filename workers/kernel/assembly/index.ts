@@ -51,7 +51,6 @@ export {
 export {
   gather,
   gatheredByteLength,
-  gatherEvery,
   hashInPlace,
   measuredByteLength,
   measureUpTo,
