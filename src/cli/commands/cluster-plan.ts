@@ -3,7 +3,6 @@ import { SystemError, UsageError } from '../../errors.js';
 import { formatBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition, ParsedWords, Talk } from '../command.js';
 import { readNamedFiles } from '../input-list.js';
-import { countOfRecords } from '../option-values.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
@@ -67,14 +66,14 @@ interface JobWords extends Pick<ParsedWords<'cluster plan'>, 'operands' | 'value
 /** The inputs are as typed: no file that the words name is read. */
 export function askedJob({ operands, values }: JobWords) {
   const { inputLists = [], inputIds: _, randomSource: __, mix: ___, ...others } = values;
-  const { headCount, output, jobDir, tasks, ...rest } = others;
+  const { output, jobDir, tasks, ...rest } = others;
   if (operands.length === 0 && inputLists.length === 0)
     throw new UsageError('name the inputs: tasks cannot share standard input');
   if (output === undefined) throw new UsageError('--output is missing: tasks cannot share standard output');
   if (tasks === undefined) throw new UsageError('--tasks is missing: give the most tasks of each kind');
   // The parser makes sure of it.
   if (jobDir === undefined) throw new RangeError('an option that must be given is missing');
-  return { ...rest, jobDir, tasks, output, headCount: countOfRecords(headCount), inputs: operands };
+  return { ...rest, jobDir, tasks, output, inputs: operands };
 }
 
 export async function readJob(

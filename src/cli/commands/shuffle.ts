@@ -8,7 +8,6 @@ import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js'
 import { commandSummaries } from '../command-table.js';
 import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
 import type { OptionValues } from '../option-table.js';
-import { countOfRecords } from '../option-values.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';
@@ -139,8 +138,7 @@ type ShuffleCall = ReturnType<typeof shuffleCallOf>;
  */
 export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>, 'operands' | 'values'>) {
   const { echo, inputLists = [], inputIds, randomSource, mix, profile, report, ...others } = values;
-  const { range: _, together: __, dryRun: ___, headCount, ...rest } = others;
-  const options = { ...rest, headCount: countOfRecords(headCount) };
+  const { range: _, together: __, dryRun: ___, ...options } = others;
   refuseShardsInStream(values);
   const [list] = inputLists;
   if (echo === true && list !== undefined)
