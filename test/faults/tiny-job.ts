@@ -43,6 +43,7 @@ export class TinyJob {
   /** The files of an earlier attempt. */
   #before: DiskState | undefined;
   #former: Content = {};
+  #records = 0;
 
   /** Writes the inputs beside `root`. */
   constructor(kind: TinyJobKind, root: string) {
@@ -84,6 +85,11 @@ export class TinyJob {
   /** What was under final names before the first run of the job. */
   get former(): Content {
     return this.#former;
+  }
+
+  /** How many records an undisturbed job writes. */
+  get records(): number {
+    return this.#records;
   }
 
   /** Whether outputs are staged, or were and have just got their names. */
@@ -238,7 +244,7 @@ export class TinyJob {
     this.#before = undefined;
     this.prepare();
     this.#former = this.content();
-    await this.run();
+    this.#records = (await this.run()).records;
     const content = this.content();
     const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
