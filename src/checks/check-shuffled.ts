@@ -16,7 +16,7 @@ import type { NamedInput } from '../inputs/expand-names.js';
 import { inputPart } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS } from '../jobs/option-checks.js';
 import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { RecordSet } from '../passes/compare-pass.js';

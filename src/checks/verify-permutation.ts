@@ -14,7 +14,7 @@ import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
 import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../jobs/options.js';
 import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';

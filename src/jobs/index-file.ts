@@ -39,7 +39,7 @@ import { markOf } from '../record-index/indexed-file.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
-import { INDEX_OPTIONS } from './option-names.js';
+import { INDEX_OPTIONS } from './option-checks.js';
 import type { IndexOptions, IndexReport } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
 import { memoryNeedOfReading } from './work-plan.js';

@@ -59,16 +59,13 @@ interface ListedPlaces {
 interface PreparingSteps {
   readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
-  /** Whether tasks of several machines do the job. */
-  readonly isInTasks?: boolean;
   /** Whether this is a preview, which leaves streams to the job. */
   readonly leavesStreams?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
 
-const STEPS: PreparingSteps = { findStart, countInputs };
-export const STEPS_OF_TASKS: PreparingSteps = { ...STEPS, isInTasks: true };
+export const STEPS: PreparingSteps = { findStart, countInputs };
 
 export async function prepareShuffle(
   options: ShuffleOptions,
@@ -76,7 +73,7 @@ export async function prepareShuffle(
   { releases, warn }: JobScope,
   steps: PreparingSteps = STEPS,
 ): Promise<PreparedShuffle> {
-  const asked = completeShuffle(options, steps.isInTasks);
+  const asked = completeShuffle(options);
   const { fileChoice, onWarning, signal } = asked;
   const { read, key, keep, cut } = asked.spec;
   // Files with keys from ordinals must keep their places.

@@ -26,7 +26,7 @@ import { requireRecords } from './draw-output.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
 import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
-import { SHUFFLE_OPTIONS } from './option-names.js';
+import { SHUFFLE_OPTIONS } from './option-checks.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';

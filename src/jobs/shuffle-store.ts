@@ -39,7 +39,7 @@ import {
   startUnresumable,
   workAt,
 } from './open-site.js';
-import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
+import { SHUFFLE_STORE_OPTIONS } from './option-checks.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
   completeMachine,
