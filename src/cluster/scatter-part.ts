@@ -6,7 +6,7 @@ import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError, VerificationError } from '../errors.js';
 import type { FileInput } from '../inputs/list-inputs.js';
-import { linkToNewName, NameTakenError, syncDirectory } from '../io/durable.js';
+import { linkToNewName, NameTakenError, syncPath } from '../io/durable.js';
 import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
@@ -63,7 +63,7 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
         mayBeCommitted.add(slice);
         await commitOrYield(job, work, slice, result);
       }
-      await syncDirectory(directory, 'temp');
+      await syncPath(directory, 'temp');
     },
     () => stop.request(),
   );

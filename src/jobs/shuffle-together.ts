@@ -19,14 +19,7 @@ import { refuseForeignFiles } from '../inputs/doubtful-records.js';
 import { noteInputs } from '../inputs/fingerprints.js';
 import { type Input, listInputs } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
-import {
-  byteLengthOf,
-  moveDirectoryIntoPlace,
-  moveIntoPlace,
-  openToOthers,
-  syncParent,
-  syncPath,
-} from '../io/durable.js';
+import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { JobDirectory, type JobFate } from '../job-directory/job-directory.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
@@ -452,7 +445,7 @@ class TogetherJob {
       await syncPath(gathered);
       this.#rename(gathered);
     }
-    await syncParent(outputPath);
+    await syncPath(dirname(outputPath));
   }
 
   #rename(gathered: string): void {

@@ -12,7 +12,7 @@
  */
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
-import { syncDirectory } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
@@ -101,7 +101,7 @@ async function collect(
     bytes += deletePileSet(snapshot, name);
   }
   // A file that came back after a power failure would belong to nobody.
-  if (deleted.length > 0) await syncDirectory(pileSetDirectory, 'store');
+  if (deleted.length > 0) await syncPath(pileSetDirectory, 'store');
   for (const { mark } of leftOver) if (mark !== undefined) removeFile(mark, 'store');
   await strikeOut(snapshot, new Set(deleted), before);
   const manifests = await deleteManifests(directory, signal);

@@ -1,6 +1,6 @@
 /** Gives a store its next state, also when others do so at the same time. */
 import { SystemError } from '../errors.js';
-import { NameTakenError, syncDirectory } from '../io/durable.js';
+import { NameTakenError, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
 import { manifestDirectoryOf, manifestPath, nameOfManifest, storeError } from './store-files.js';
@@ -41,7 +41,7 @@ export async function commitManifest(
     const changed = change(state) ?? (lostState === undefined ? undefined : {});
     if (changed === undefined) {
       // Its maker may have been killed, or have failed, before the state was durable.
-      await syncDirectory(directory, 'store');
+      await syncPath(directory, 'store');
       await noteReachedState(storeDirectory, state.number);
       return state;
     }

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
-import { NameTakenError, syncDirectory } from '../io/durable.js';
+import { NameTakenError, syncPath } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -99,7 +99,7 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   requireUnfinished(directory);
   const id = await createFirstManifest(directory);
   // Also when somebody else made the directory: that creator may not have got this far.
-  await syncDirectory(dirname(directory), 'store');
+  await syncPath(dirname(directory), 'store');
   await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, settingsFormat.seal({ id, seed, pileCount })));
 }
 

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { ifPossible } from '../cleanup.js';
 import { SystemError, VerificationError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
-import { ensureFile, syncDirectory } from '../io/durable.js';
+import { ensureFile, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists } from '../io/paths.js';
@@ -134,11 +134,11 @@ export async function noteReachedState(storeDirectory: string, number: number): 
   const directory = reachedDirectoryOf(storeDirectory);
   if (!nameExists(directory, 'store')) {
     ensureSharedDirectory(directory, 'store');
-    await syncDirectory(storeDirectory, 'store');
+    await syncPath(storeDirectory, 'store');
   }
   const before = listReached(directory);
   if (before.every((other) => other < number)) ensureFile(join(directory, nameOfManifest(number)), 'store');
-  await syncDirectory(directory, 'store');
+  await syncPath(directory, 'store');
   // Only the highest number counts; the next change of the store tries again.
   for (const other of before)
     if (other < number) ifPossible(() => removeFile(join(directory, nameOfManifest(other)), 'store'));

@@ -2,7 +2,7 @@
  * Faults of the kernel and of memory: a missed boundary, a lost or doubled record, bytes that change in memory. It wraps
  * the exports of the WebAssembly instance.
  *
- * @typedef {import('#workers/kernel/kernel.js').KernelFunctions} KernelFunctions
+ * @typedef {import('#src/formats/framing.js').KernelFunctions} KernelFunctions
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */
 

@@ -5,12 +5,12 @@
  *     arena    copied records | slack | ends u32 | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 import { SystemError, VerificationError } from '../../src/errors.js';
+import type { KernelFunctions } from '../../src/formats/framing.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import type { KernelFunctions } from '../kernel/kernel.js';
 import { foreignRecord, orderTables } from './order-tables.js';
 import { NO_LIMIT } from './pile-orderer.js';
 
