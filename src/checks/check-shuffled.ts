@@ -16,8 +16,7 @@ import type { NamedInput } from '../inputs/expand-names.js';
 import { inputPart } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS } from '../jobs/option-names.js';
-import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -26,8 +25,8 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { WINDOW_RECORDS } from './order-tests.js';
 import { judgeOrder, type OrderReport } from './order-verdict.js';
 import { planWindows, type WindowsOfInput } from './plan-windows.js';
-import { drawHashKeys, type OpenedSet, openSets, passOver, type ReadRequest } from './read-sets.js';
-import { READ_OPTIONS, type VerifyOptions } from './verify-permutation.js';
+import { completeReading, type OpenedSet, openSets, passOver } from './read-sets.js';
+import type { VerifyOptions } from './verify-permutation.js';
 
 export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
@@ -57,7 +56,7 @@ const CHECK_OPTIONS: OptionNames<CheckOptions> = {
   ...CHOICE_OPTIONS,
   field: true,
   id: true,
-  ...READ_OPTIONS,
+  ...READING_OPTIONS,
 };
 
 const WINDOWS = 128;
@@ -81,8 +80,7 @@ async function check(
   tuning: Partial<Tuning>,
   scope: JobScope,
 ): Promise<Omit<CheckReport, 'seconds'>> {
-  const { inputs, ...rest } = completeInputs(options);
-  const request: ReadRequest = { ...rest, ...completeMachine(options), ...completeTalk(options) };
+  const { inputs, ...request } = completeReading(options);
   const field = options.field === undefined ? undefined : parseFieldPath(options.field, '`field`');
   const id = options.id === undefined ? undefined : parseFieldPath(options.id, '`id`');
   const opened = await openSets([inputs], request, { readBytes: READ_BYTES, ...tuning }, false);
@@ -95,7 +93,7 @@ async function check(
   }
   const bytes = set.decodedBytes.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const windows = windowsOf(set, WINDOWS);
-  const parts = await passOver(opened, request, drawHashKeys(), scope, ([records], threads) =>
+  const parts = await passOver(opened, scope, ([records], threads) =>
     records === undefined ? Promise.resolve([]) : sampleSet(records, windows, { field, id }, threads),
   );
   const isCounted = windows.every(({ windowCount }) => windowCount === Number.POSITIVE_INFINITY);

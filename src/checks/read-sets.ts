@@ -14,7 +14,15 @@ import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inpu
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
-import type { InputRequest, MachineRequest, TalkRequest } from '../jobs/request.js';
+import type { ReadOptions } from '../jobs/options.js';
+import {
+  completeInputs,
+  completeMachine,
+  completeTalk,
+  type InputRequest,
+  type MachineRequest,
+  type TalkRequest,
+} from '../jobs/request.js';
 import { readRuleOf } from '../jobs/task-settings.js';
 import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/device-gates.js';
@@ -27,6 +35,12 @@ import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 
 export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRequest;
+
+export function completeReading(
+  options: Parameters<typeof completeInputs>[0] & ReadOptions,
+): ReadRequest & InputRequest {
+  return { ...completeInputs(options), ...completeMachine(options), ...completeTalk(options) };
+}
 
 export interface OpenedSet {
   readonly inputs: readonly Input[];
@@ -43,6 +57,7 @@ export interface OpenedSet {
 }
 
 export interface OpenedSets {
+  readonly request: ReadRequest;
   readonly sets: readonly OpenedSet[];
   readonly plan: IndexPlan;
   readonly memoryNeed: MemoryNeed;
@@ -51,6 +66,8 @@ export interface OpenedSets {
   readonly storedBytes: number | undefined;
   /** The number of tasks of a pass, which is the most threads that are of use. */
   readonly taskCount: number;
+  /** Random keys of the keyed hash, so that nobody can know them before. */
+  readonly drawnKeys: ComparisonSettings['drawnKeys'];
 }
 
 /** @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads. */
@@ -77,39 +94,35 @@ export async function openSets(
   const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
-  for (const { inputs, directories } of listed) {
-    const { inputs: withHeaders, first } = await readInputHeaders(
-      inputs,
-      { ...request, framing: undefined },
-      (decoderBytes) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
-    );
+  for (const { inputs: found, directories } of listed) {
+    const budgetFor = (decoderBytes: number) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes });
+    const { inputs, first } = await readInputHeaders(found, { ...request, framing: undefined }, budgetFor);
     const ofRecords = framing ?? first?.header.framing;
-    requireWholeRecords(withHeaders, ofRecords);
-    const { recordBytes, ...estimate } = estimateInputs(withHeaders, ofRecords, 'samples');
+    requireWholeRecords(inputs, ofRecords);
+    const { recordBytes, decodedBytes, meanRecordBytes } = estimateInputs(inputs, ofRecords, 'samples');
     totalBytes += recordBytes;
-    const gates = await gatesOf(withHeaders, deviceGates, signal);
-    const { decodedBytes, meanRecordBytes } = estimate;
-    opened.push({
-      inputs: withHeaders,
-      directories,
-      gates,
-      firstHeader: first,
-      framing: ofRecords,
-      decodedBytes,
-      meanRecordBytes,
-    });
+    const gates = await gatesOf(inputs, deviceGates, signal);
+    opened.push({ inputs, directories, gates, firstHeader: first, framing: ofRecords, decodedBytes, meanRecordBytes });
   }
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
-  const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
-  const common = { plan, memoryNeed, deviceGates, storedBytes };
-  if (!isCut) return { ...common, sets: opened.map((set) => ({ ...set, slices: [] })), taskCount: plan.workers };
   const sets: OpenedSet[] = [];
   for (const set of opened) {
     const ofRecords = set.framing && framingOf(set.framing);
-    const described = await describeForSlices(set.inputs, set.decodedBytes, ofRecords, plan.sliceBytes, signal);
+    const described = isCut
+      ? await describeForSlices(set.inputs, set.decodedBytes, ofRecords, plan.sliceBytes, signal)
+      : [];
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
-  return { ...common, sets, taskCount: sets.reduce((sum, { slices }) => sum + slices.length, 0) };
+  return {
+    request,
+    sets,
+    plan,
+    memoryNeed,
+    deviceGates,
+    storedBytes: all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes,
+    taskCount: isCut ? sets.reduce((sum, { slices }) => sum + slices.length, 0) : plan.workers,
+    drawnKeys: drawHashKeys(),
+  };
 }
 
 function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
@@ -126,9 +139,7 @@ function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
 
 /** Runs a pass over the sets, with threads that end with it. */
 export async function passOver<T>(
-  { sets, plan, memoryNeed, deviceGates, storedBytes, taskCount }: OpenedSets,
-  request: ReadRequest,
-  drawnKeys: ComparisonSettings['drawnKeys'],
+  { request, sets, plan, memoryNeed, deviceGates, storedBytes, taskCount, drawnKeys }: OpenedSets,
   { releases }: JobScope,
   pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,
 ): Promise<T> {
@@ -138,12 +149,11 @@ export async function passOver<T>(
   const stop = new JobStop(control, signal, releases);
   const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
-  // The slots are where the job that indexes has its blocks.
-  const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
   const settings = {
     jobName: threads.jobName,
     control: control.buffer,
-    arenaBytes,
+    // The slots are where the job that indexes has its blocks.
+    arenaBytes: plan.arenaBytes + SLOTS_BYTES,
     readBytes,
     memoryNeed,
     ...readRuleOf(request),
@@ -162,8 +172,7 @@ export async function passOver<T>(
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 
-/** Random keys of the keyed hash, so that nobody can know them before. */
-export function drawHashKeys(): ComparisonSettings['drawnKeys'] {
+function drawHashKeys(): ComparisonSettings['drawnKeys'] {
   const [a = 0n, b = 0n, c = 0n, d = 0n] = new BigUint64Array(new Uint8Array(randomBytes(32)).buffer);
   return [a, b, c | 1n, d | 1n];
 }
