@@ -1,6 +1,6 @@
 /** What a job will need, in lines of at most 80 columns for people; names of files may be longer. */
 import type { ShufflePreview } from '../jobs/preview-report.js';
-import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
+import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-plan.js';
 import type { Expected } from '../plan/sampled-records.js';
 import { formatBytes, formatCount, formatPlural, sizeWord } from '../quantity.js';
 import { nameFlags } from './option-table.js';

@@ -10,7 +10,20 @@ import { formatBytes, formatExactBytes, nameSome } from '../quantity.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';
-import type { DiskNeed, DiskNeeds } from './work-plan.js';
+
+export interface DiskNeed {
+  readonly tempBytes: number;
+  readonly outputBytes: number;
+}
+
+export interface DiskNeeds {
+  /** The job writes at least this much. */
+  readonly least: DiskNeed;
+  /** The expected amount, from samples; 0 if too little is known. */
+  readonly expected: DiskNeed;
+  /** The limits within which the samples place it; undefined where it is known. */
+  readonly range?: readonly [DiskNeed, DiskNeed] | undefined;
+}
 
 export interface SpaceNeed {
   readonly directory: string;

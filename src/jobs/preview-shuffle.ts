@@ -9,7 +9,7 @@
 
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
-import type { Input } from '../inputs/list-inputs.js';
+import { type Input, storedBytesOf } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
@@ -19,13 +19,11 @@ import { DeviceGates } from '../machine/device-gates.js';
 import type { Device } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { hearSignalsAt } from '../pause.js';
-import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
-import type { Tuning } from '../plan/memory-plan.js';
+import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { NOTHING } from '../plan/sampled-records.js';
+import { expectCounts } from './count-inputs.js';
 import { requireRecords } from './draw-output.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
-import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
@@ -84,7 +82,7 @@ async function preview(
   return {
     inputs: {
       count: inputs.length,
-      bytes: plan.inputBytes === undefined ? undefined : storedBytes(inputs),
+      bytes: plan.inputBytes === undefined ? undefined : storedBytesOf(inputs),
       codecs: codecsOf(inputs),
       records: sizes?.records,
       recordBytes: sizes?.recordBytes,
@@ -103,11 +101,9 @@ async function preview(
       kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
       path: path === '-' ? undefined : path,
       compression: spec.write.compression && nameOfCompression(spec.write.compression),
-      records: sizes?.output?.records,
-      recordBytes: sizes?.output?.bytes,
-      bytes: sizes?.output?.writtenBytes,
+      ...sizes?.output,
       files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
-      splits: expectSplits(prepared, sizes?.output),
+      splits: expectSplits(spec, sizes?.output?.records),
     },
     openFiles,
     devices,
@@ -116,19 +112,11 @@ async function preview(
     advice: adviseOn({
       prepared,
       levels,
-      decodedBytes: sizes?.decodedBytes,
       devices,
       openFiles,
-      tempBytes: (sizes?.tempBytes ?? NOTHING).expected,
+      tempBytes: sizes?.tempBytes.expected ?? 0,
     }),
   };
-}
-
-function storedBytes(inputs: readonly Input[]): number {
-  return inputs.reduce((sum, input) => {
-    if (input.kind === 'list') return sum + input.list.bytes.byteLength;
-    return sum + (input.kind === 'file' ? input.version.byteLength : 0);
-  }, 0);
 }
 
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {

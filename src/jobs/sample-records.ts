@@ -13,7 +13,8 @@ import { sumOfField } from '../../workers/read/field-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
-import type { FileInput } from '../inputs/list-inputs.js';
+import type { Estimate } from '../inputs/estimate.js';
+import type { FileInput, Input } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
@@ -31,8 +32,15 @@ interface RecordSample {
 
 export interface SampledFile {
   readonly input: FileInput;
+  readonly ordinal: number;
   /** An estimate if the input is compressed. */
   readonly bytes: number;
+}
+
+export function filesOf(inputs: readonly Input[], { decodedBytes }: Estimate): SampledFile[] {
+  return inputs.flatMap((input, ordinal) =>
+    input.kind === 'file' ? [{ input, ordinal, bytes: decodedBytes[ordinal] ?? 0 }] : [],
+  );
 }
 
 /** How many windows there are, after half as many that tell where they should be. The more there are, the smaller. */
