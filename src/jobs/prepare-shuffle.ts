@@ -18,7 +18,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { countInputs } from './count-inputs.js';
-import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
+import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
@@ -49,8 +49,6 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
   readonly control: JobControl;
-  /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
-  readonly spaceWatch: SpaceWatch | undefined;
   readonly reportLog: ReportLog | undefined;
 }
 
@@ -180,17 +178,7 @@ export async function prepareShuffle(
   }
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
-  const { tempDirs, outputDirectory } = site;
-  const watch = new SpaceWatch({
-    control,
-    inputBytes: plan.inputBytes,
-    needOf: plan.needOf,
-    shortagesOf: (need) =>
-      findShortages(needsAtSite(need, { tempDirs, outputDirectory }), plan.memory.stripeCount, deviceGates),
-    onWarning,
-  });
-  const spaceWatch = earlier === undefined ? watch : undefined;
-  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs };
+  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs: site.tempDirs };
   const reportLog = reports?.openReportLog(reported);
   releases.push(() => reportLog?.close());
   return {
@@ -210,7 +198,6 @@ export async function prepareShuffle(
     outputGate,
     plan,
     control,
-    spaceWatch,
     reportLog,
   };
 }

@@ -32,7 +32,6 @@ import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js
 import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
 import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
 import { optionsOfMember, prepareTogether } from './shuffle-together.js';
-import { completeTogether } from './together-options.js';
 
 /**
  * Says what `shuffle` will need with the same options: memory, temp data, output, open files. It writes nothing,
@@ -181,13 +180,14 @@ export async function previewTogether(
   options: ShuffleTogetherOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<TogetherPreview> {
-  const { value: job } = await runJob(options, (scope) => prepareTogether(completeTogether(options), scope, true));
+  const { value: job } = await runJob(options, (scope) => prepareTogether(options, scope, true));
   const members: MemberPreview[] = [];
-  for (const [ordinal, { name }] of job.request.members.entries()) {
-    const path = join(job.outputPath, name);
+  for (const member of job.members) {
+    const { name } = member;
     // Beside the output, as the staged files of the job are: the directory may not be there yet.
     const output = `${job.outputPath}.${name}`;
-    const preview = await previewShuffle({ ...optionsOfMember(job, options, ordinal), output }, tuning);
+    const preview = await previewShuffle({ ...optionsOfMember(job, options, member), output }, tuning);
+    const path = join(job.outputPath, name);
     members.push({ ...preview, name, isResumable: job.isResumable, output: { ...preview.output, path } });
   }
   return { members, warnings: members.flatMap(({ warnings }) => warnings) };
