@@ -1,5 +1,5 @@
 /** What every shuffle task and the commit decide between the passes. The first that is done notes it for the others. */
-import { type KeptNotes, readNote } from '../job-directory/notes.js';
+import { type KeptNotes, NOTES } from '../job-directory/notes.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { foundEnds, type OutputPlan, planOutput } from '../passes/between-passes.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
@@ -37,7 +37,7 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const notes: KeptNotes = {
     jobDirectory: directory,
     hasFinishedRanges: false,
-    found: (name) => readNote(directory, name, limits),
+    found: (name) => NOTES[name].read(directory, name, limits),
   };
   const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), { ...work, samples }, threads, notes);
   return { ...decided, layout: await cut(), found, duplicates, threads };

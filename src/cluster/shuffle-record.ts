@@ -3,36 +3,14 @@
  * is not done, and writes its output once more. No note of damage is ever removed, so a late attempt changes nothing.
  */
 import { basename, join } from 'node:path';
-import { fileName, list, nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
-import { createOnce } from '../io/small-file.js';
-import { finishedRange } from '../job-directory/finished-ranges.js';
+import { DAMAGED, type DamagedRegion, SHUFFLED, type ShuffledNote } from '../job-directory/notes.js';
 import { stagedPath } from '../output/output-target.js';
-import { formatOfJob, recordNameOf } from './cluster-plan.js';
+import { recordNameOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
 
-const shape = object({
-  task: wholeNumber(),
-  /** How often the output of the task had been found damaged before. */
-  rewrite: wholeNumber(),
-  /** The directory in the staging directory that holds the shards of this attempt; null: it wrote to those of all. */
-  own: nullable(fileName),
-  /** Regions are counted from the end of the header of their file. */
-  headerBytes: wholeNumber(),
-  ranges: list(finishedRange),
-});
-
-export type ShuffleRecord = ValueOf<typeof shape>;
-
-const format = formatOfJob('cluster-shuffle', 3, 2 ** 28, shape);
-
-/** @returns whether this attempt was the first. */
-export function writeShuffleRecord(jobDirectory: string, record: ShuffleRecord): Promise<boolean> {
-  return createOnce(jobDirectory, recordNameOf('shuffle', record.task, record.rewrite), format.seal(record));
-}
-
-export function readShuffleRecord(jobDirectory: string, task: number, rewrite: number): ShuffleRecord | undefined {
-  return format.read(join(jobDirectory, recordNameOf('shuffle', task, rewrite)));
+export function readShuffled(jobDirectory: string, task: number, rewrite: number): ShuffledNote | undefined {
+  return SHUFFLED.read(jobDirectory, recordNameOf('shuffle', task, rewrite));
 }
 
 /**
@@ -41,7 +19,7 @@ export function readShuffleRecord(jobDirectory: string, task: number, rewrite: n
  */
 export async function pathsOfShards(
   { plan: { stagingDirectory }, patience }: Pick<ClusterJob, 'plan' | 'patience'>,
-  { own, ranges }: ShuffleRecord,
+  { own, ranges }: ShuffledNote,
 ): Promise<(shard: number) => string> {
   const isEmpty = ranges.every(({ regions }) => regions.length === 0);
   if (own === null || isEmpty) return (shard) => stagedPath(stagingDirectory, shard);
@@ -56,21 +34,6 @@ export async function pathsOfShards(
   };
 }
 
-/** Bytes of a staged file. */
-const damagedRegion = object({ path: text, start: wholeNumber(), end: wholeNumber() });
-
-export type DamagedRegion = ValueOf<typeof damagedRegion>;
-
-const damageFormat = formatOfJob('cluster-damage', 1, 2 ** 28, object({ regions: list(damagedRegion) }));
-
-export async function noteDamage(
-  jobDirectory: string,
-  { task, rewrite }: ShuffleRecord,
-  regions: readonly DamagedRegion[],
-): Promise<void> {
-  await createOnce(jobDirectory, recordNameOf('damaged', task, rewrite), damageFormat.seal({ regions }));
-}
-
 /** How often the output of a shuffle task was found damaged. */
 export function rewriteOf(jobDirectory: string, task: number): number {
   let rewrite = 0;
@@ -81,5 +44,5 @@ export function rewriteOf(jobDirectory: string, task: number): number {
 export function lastDamage(jobDirectory: string, task: number): readonly DamagedRegion[] {
   const rewrite = rewriteOf(jobDirectory, task) - 1;
   if (rewrite < 0) return [];
-  return damageFormat.read(join(jobDirectory, recordNameOf('damaged', task, rewrite)))?.regions ?? [];
+  return DAMAGED.read(jobDirectory, recordNameOf('damaged', task, rewrite))?.regions ?? [];
 }
