@@ -36,7 +36,7 @@ export async function readScatteredSlice(
 }
 
 export async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
-  const { plan, piling, onWarning, times, log, scope } = job;
+  const { plan, piling, onWarning, log, scope } = job;
   const { spec, inputIds } = plan;
   const { unique } = spec.keep;
   const first = await startTaskThreads(job);
@@ -49,8 +49,8 @@ export async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Pr
     isProfiled: plan.profile !== undefined,
   };
   const toOpen = { piles, attempt: log.attempt, onWarning };
-  const opened = await openPiles(toOpen, rule, plan, piling, first, times.add, scope.releases);
-  times.useThreads(opened.threads.pool.threadCount);
+  const opened = await openPiles(toOpen, rule, plan, piling, first, log.add, scope.releases);
+  log.useThreads(opened.threads.pool.threadCount);
   return opened;
 }
 

@@ -29,7 +29,7 @@ export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
   const record = await patience.untilFound(directory, () => readShuffled(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
   const threads = await startTaskThreads(job);
-  job.times.useThreads(threads.pool.threadCount);
+  job.log.useThreads(threads.pool.threadCount);
   const bytes = await requireUndamaged(job, [record], threads);
   await VERIFIED.write(directory, name, {}, `verify task ${index}`);
   return bytes;

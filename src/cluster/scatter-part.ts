@@ -33,7 +33,7 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
   const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
   const { readable, before } = await openInputs(job, left);
   const threads = await startTaskThreads(job);
-  job.times.useThreads(threads.pool.threadCount);
+  job.log.useThreads(threads.pool.threadCount);
   const settings = scatterSettings(threads, plan, plan.spec, piling, {
     keepsPileSets: true,
     isProfiled: plan.profile !== undefined,
