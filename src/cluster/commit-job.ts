@@ -19,11 +19,10 @@ import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
-import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { type DecidedOutput, decideOutput } from './job-piles.js';
 import { type ClusterJob, isCommitted } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { pathsOfShards } from './shuffle-record.js';
-import { requireDone } from './task-arrays.js';
+import { pathsOfShards, requireDone } from './task-arrays.js';
 
 export interface ClusterOutput {
   readonly records: number;

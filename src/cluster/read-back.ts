@@ -13,9 +13,16 @@ import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import { lastDamage, pathsOfShards, readShuffled, rewriteOf } from './shuffle-record.js';
 import { commandLine } from './slurm-script.js';
-import { requireDone, unfinished, unfinishedTasks } from './task-arrays.js';
+import {
+  lastDamage,
+  pathsOfShards,
+  readShuffled,
+  requireDone,
+  rewriteOf,
+  unfinished,
+  unfinishedTasks,
+} from './task-arrays.js';
 
 /**
  * If the output of the shuffle task of this index is damaged, that task is no longer done.

@@ -10,7 +10,7 @@ import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { removeRest } from './committed-job.js';
-import { measurePart } from './measure-part.js';
+import { measurePart } from './job-piles.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
 import { scatterPart } from './scatter-part.js';

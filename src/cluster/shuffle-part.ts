@@ -27,9 +27,9 @@ import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
-import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { type DecidedOutput, decideOutput } from './job-piles.js';
 import type { ClusterJob } from './open-job.js';
-import { rewriteOf } from './shuffle-record.js';
+import { rewriteOf } from './task-arrays.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
 export async function shufflePart(job: ClusterJob): Promise<number | undefined> {
