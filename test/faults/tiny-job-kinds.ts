@@ -98,13 +98,12 @@ export const COMPRESSED_SHARDS: TinyJobKind = {
   ],
   resumable: true,
 };
+export const NEW_SHARDS: TinyJobKind = { name: 'new shards', tuning: ON_DISK, shards: true, resumable: true };
 export const REPLACED_SHARDS: TinyJobKind = {
+  ...NEW_SHARDS,
   name: 'shards that replace others',
-  tuning: ON_DISK,
-  shards: true,
   makeFormer: writeFormerShards,
   force: true,
-  resumable: true,
 };
 
 /** With sizes as planned. */

@@ -97,6 +97,11 @@ export class TinyJob {
     return this.leftovers().some((path) => path.endsWith('.part'));
   }
 
+  /** Whether the note is being made that the job has ended: its output is durable. */
+  get isEnding(): boolean {
+    return this.leftovers().some((path) => /\bended\b/.test(path));
+  }
+
   get options(): ShuffleOptions {
     const { kind } = this;
     return {
