@@ -5,7 +5,7 @@
  * UTF-16 and UTF-32 text, and files that hold no data.
  */
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
-import type { HeaderSpec } from './record-format.js';
+import type { RecordFormat } from './record-format.js';
 import { BLOCK_BYTES, parseTarHeader } from './tar-header.js';
 
 /** Enough for the magic bytes of all formats, the furthest being those of a tar header. */
@@ -52,7 +52,12 @@ const formats: readonly FormatEntry[] = [
   { name: 'an SQLite database', remedy: CONVERT, magics: ['SQLite format 3\0'] },
   { name: 'a DuckDB database', remedy: CONVERT, matches: (head) => head.startsWith('DUCK', 8) },
   { name: 'an LMDB database', remedy: CONVERT, matches: (head) => head.startsWith('\xde\xc0\xef\xbe', 16) },
-  { name: 'tensors (.safetensors)', remedy: LEAVE_OUT, matches: isSafetensors },
+  // The length of the description, then the description, a JSON object.
+  {
+    name: 'tensors (.safetensors)',
+    remedy: LEAVE_OUT,
+    matches: (head) => head.startsWith('\0\0\0', 5) && head.startsWith('{', 8),
+  },
   { name: 'a model (.gguf)', remedy: LEAVE_OUT, magics: ['GGUF'], needsNul: true },
   {
     name: 'the index of tokens of Megatron (.idx)',
@@ -98,7 +103,12 @@ const formats: readonly FormatEntry[] = [
     magics: ['ID3\x02', 'ID3\x03', 'ID3\x04', '\xff\xf1', '\xff\xf3', '\xff\xf9', '\xff\xfa', '\xff\xfb'],
   },
   { name: 'sound or video', remedy: LEAVE_OUT, magics: ['OggS\0', 'fLaC\0', '\x1a\x45\xdf\xa3'] },
-  { name: 'sound or video', remedy: LEAVE_OUT, matches: isMp4 },
+  // The length and the type of the first box of MP4.
+  {
+    name: 'sound or video',
+    remedy: LEAVE_OUT,
+    matches: (head) => head.startsWith('\0\0') && head.startsWith('ftyp', 4),
+  },
   {
     name: 'a program',
     remedy: LEAVE_OUT,
@@ -184,23 +194,13 @@ function crc32c(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** The length of the description, then the description, a JSON object. */
-function isSafetensors(head: string): boolean {
-  return head.startsWith('\0\0\0', 5) && head.startsWith('{', 8);
-}
-
-/** The length and the type of the first box. */
-function isMp4(head: string): boolean {
-  return head.startsWith('\0\0') && head.startsWith('ftyp', 4);
-}
-
 export const NAME_OF_FASTQ = /\.(?:fastq|fq)$/i;
 
 interface NamedFormat extends ForeignFormat {
   readonly suffix: RegExp;
   readonly firstByte: string;
-  /** Whether records are lines after a header. Absent: they are not lines. */
-  readonly hasHeader?: boolean;
+  /** Records are lines after a header. */
+  readonly hasHeader?: true;
 }
 
 /**
@@ -215,30 +215,23 @@ const namedFormats: readonly NamedFormat[] = [
     firstByte: '>',
   },
   { name: 'reads (FASTQ)', remedy: "give `records: { by: 'fastq' }`", suffix: NAME_OF_FASTQ, firstByte: '@' },
-  {
-    name: 'variants behind a header (VCF)',
-    remedy: "give `header.prefix` '#'",
-    suffix: /\.vcf$/i,
-    firstByte: '#',
-    hasHeader: true,
-  },
-  {
-    name: 'alignments behind a header (SAM)',
-    remedy: "give `header.prefix` '@'",
-    suffix: /\.sam$/i,
-    firstByte: '@',
-    hasHeader: true,
-  },
+  { name: 'variants behind a header (VCF)', ...behindHeader('#'), suffix: /\.vcf$/i },
+  { name: 'alignments behind a header (SAM)', ...behindHeader('@'), suffix: /\.sam$/i },
 ];
+
+function behindHeader(firstByte: string) {
+  return { remedy: `give \`header.prefix\` '${firstByte}'`, firstByte, hasHeader: true } as const;
+}
 
 export function namedFormatOf(
   path: string,
   head: Uint8Array,
-  header: HeaderSpec | undefined,
+  { linesAssumed, header }: RecordFormat,
 ): ForeignFormat | undefined {
+  if (!linesAssumed) return undefined;
   const name = withoutCodecSuffix(path);
   return namedFormats.find(
-    ({ suffix, firstByte, hasHeader = false }) =>
+    ({ suffix, firstByte, hasHeader }) =>
       head[0] === firstByte.charCodeAt(0) && suffix.test(name) && !(hasHeader && header !== undefined),
   );
 }

@@ -87,20 +87,23 @@ export async function readHeader(
   rule: HeaderRule,
   path: string,
 ): Promise<ReadHeader> {
-  let buffer = Buffer.alloc(0);
+  let head = Buffer.alloc(0);
+  let more: Uint8Array[] = [];
   let filled = 0;
   let lookAt = 0;
   for (;;) {
     const { done, value } = await pieces.next();
     const isWhole = done === true;
     if (!isWhole) {
-      buffer = withRoom(buffer, filled, value.byteLength);
-      buffer.set(value, filled);
+      // A piece is valid until the next one.
+      more.push(new Uint8Array(value));
       filled += value.byteLength;
       if (filled < lookAt) continue;
     }
-    const header = rule.measure(buffer.subarray(0, filled), isWhole, path);
-    if (header !== undefined) return { header, rest: buffer.subarray(header.byteLength, filled) };
+    head = Buffer.concat([head, ...more]);
+    more = [];
+    const header = rule.measure(head, isWhole, path);
+    if (header !== undefined) return { header, rest: head.subarray(header.byteLength) };
     if (isWhole) throw new RangeError('a header rule must measure a whole input or refuse it');
     if (filled >= MOST_HEADER_BYTES) {
       const problem = `byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`;
@@ -110,32 +113,16 @@ export async function readHeader(
   }
 }
 
-function withRoom(buffer: Buffer<ArrayBuffer>, filled: number, wanted: number): Buffer<ArrayBuffer> {
-  if (filled + wanted <= buffer.byteLength) return buffer;
-  const larger = Buffer.alloc(Math.max(filled + wanted, 2 * buffer.byteLength));
-  larger.set(buffer.subarray(0, filled));
-  return larger;
-}
-
 /** Of a longer header, only so many bytes around the difference are shown. */
-const TEXT_BYTES = 60;
-const BINARY_BYTES = 16;
+const SHOWN_BYTES = { utf8: 60, hex: 16 } as const;
 
-export function differenceOfText(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
-  return differenceOf(expected, got, TEXT_BYTES, 'utf8', (excerpt) => JSON.stringify(excerpt));
-}
-
-export function differenceOfBytes(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
-  return differenceOf(expected, got, BINARY_BYTES, 'hex', (excerpt) => `${excerpt} (hex)`);
-}
-
-function differenceOf(
+/** @param as how to show the bytes: as text, or as hex digits. */
+export function differenceOf(
   expected: Uint8Array,
   got: Uint8Array,
-  shownBytes: number,
-  encoding: 'utf8' | 'hex',
-  show: (excerpt: string) => string,
+  as: 'utf8' | 'hex' = 'utf8',
 ): HeaderDifference | undefined {
+  const shownBytes = SHOWN_BYTES[as];
   const both = Math.min(expected.byteLength, got.byteLength);
   let position = 0;
   while (position < both && expected[position] === got[position]) position += 1;
@@ -143,8 +130,9 @@ function differenceOf(
   // The first third shows bytes that both have in common.
   const from = position < shownBytes ? 0 : position - Math.floor(shownBytes / 3);
   const excerpt = (whole: Uint8Array) => {
-    const shown = Buffer.from(whole.subarray(from, from + shownBytes)).toString(encoding);
-    return show(`${from > 0 ? '…' : ''}${shown}${from + shownBytes < whole.byteLength ? '…' : ''}`);
+    const shown = Buffer.from(whole.subarray(from, from + shownBytes)).toString(as);
+    const marked = `${from > 0 ? '…' : ''}${shown}${from + shownBytes < whole.byteLength ? '…' : ''}`;
+    return as === 'hex' ? `${marked} (hex)` : JSON.stringify(marked);
   };
   return { position, expected: excerpt(expected), got: excerpt(got) };
 }

@@ -6,19 +6,18 @@
  *     commit    a new manifest of the store names all of them        ../store/commit-to-store.ts
  */
 
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { warnOfMates } from '../inputs/doubtful-records.js';
-import { estimateInputs } from '../inputs/estimate.js';
+import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
 import { gatesOf, type Input } from '../inputs/list-inputs.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { startThreads } from '../passes/threads.js';
-import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
@@ -28,16 +27,16 @@ import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { layoutOnDevice } from '../store/store-snapshot.js';
-import { requireSpace } from './disk-space.js';
+import { type DiskNeed, requireSpace } from './disk-space.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
-import { APPEND_OPTIONS } from './option-names.js';
+import { APPEND_OPTIONS } from './option-checks.js';
 import type { AppendOptions, AppendReport } from './options.js';
-import { completeReading, type ReadingRequest, requireInputIds, requireSeed } from './request.js';
+import { completeReading, type ReadingRequest } from './request.js';
 import { scatterSettings } from './task-settings.js';
 import { TempDisks } from './temp-disks.js';
-import { createControl, type DiskNeed, memoryNeedOfReading, planAppend } from './work-plan.js';
+import { createControl, memoryNeedOf, planAppend } from './work-plan.js';
 
 /**
  * Adds the records of the inputs to a store, and creates the store if it does not exist. One commit adds all records; if
@@ -140,30 +139,28 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
-  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
-  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
-  requireInputIds(inputIds);
-  requireSeed(seed);
   const { read, ...reading } = completeReading(options);
   refuseHeaders(read);
   const asked = { ...reading, read };
   const listed = await listNamed(asked, { header: undefined, keepsHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
-  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOfReading(reading, 0));
+  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOf(reading, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();
-  const { recordBytes } = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const estimate = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
   const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
   const request = { ...reading, spec, generation, replace };
   const { snapshot, plan: work } = await openOrCreateStore(
     storeDirectory,
     { seed, pileCount: piles },
-    { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
+    {
+      pileCount: expectedBytes === undefined ? pilesForFirstInputs(estimate.recordBytes) : pilesForBytes(expectedBytes),
+    },
     (store) => {
       requireIdsFree(store.snapshot, ids, replace);
-      return planStoreWork(request, inputs, store, tuning);
+      return planStoreWork(request, inputs, estimate, store, tuning);
     },
   );
   const layout = layoutOnDevice(snapshot, work.deviceGates);
@@ -175,6 +172,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
 async function planStoreWork(
   request: AppendRequest,
   inputs: readonly Input[],
+  estimate: Estimate,
   { pileCount, place: directory }: StoreInSight,
   tuning: Tuning,
 ) {
@@ -182,7 +180,8 @@ async function planStoreWork(
   const deviceGates = new DeviceGates(request.ioLimits);
   const disk = new TempDisks([directory], deviceGates);
   const gates = await gatesOf(inputs, deviceGates, signal);
-  const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
+  const work = { request, inputs, estimate, disks: disk, tuning };
+  const plan = await planAppend(work, { pileCount, stripeCount: 1 });
   const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
   requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
   return { gates, deviceGates, plan, control: createControl(plan, deviceGates) };

@@ -1,18 +1,20 @@
 /**
  * Pass 2 of a shuffle: takes the piles of pass 1, leaves out what the output does not get, and writes the rest in its order.
- * With `unique`, duplicates leave the piles (unique-records.ts); with `repeat`, records are drawn from them
+ * With `unique`, duplicates leave the piles (../passes/take-distinct.ts); with `repeat`, records are drawn from them
  * (draw-output.ts). The rest is decided between the passes (../passes/between-passes.ts).
  */
+import { withColumnNumber } from '../formats/selector.js';
 import { foundEnds, planOutput } from '../passes/between-passes.js';
 import type { FoundSplit } from '../passes/find-splits.js';
-import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
-import type { Threads } from '../passes/threads.js';
+import type { FoundInInputs } from '../passes/gathered-slices.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
+import { takeDistinct } from '../passes/take-distinct.js';
+import type { KeepSpec, UniqueSpec } from '../spec.js';
 import { drawOutput } from './draw-output.js';
 import { measuresPiles } from './job-progress.js';
 import { type ShuffledOutput, shuffleTo } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
-import { distinctPiles, equalityOf } from './unique-records.js';
 
 export interface Pass2 {
   readonly output: ShuffledOutput;
@@ -42,7 +44,11 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const toOpen = { piles: pass1.piles, attempt, onWarning };
   const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, releases);
   const { threads } = opened;
-  const distinct = await measureIfAsked(job, opened.work, threads);
+  const measure = () => takeDistinct(spec, opened.work, threads, kept?.notes);
+  const measured = measuresPiles(spec, prepared.earlier)
+    ? await progress.during('measure', pass1.piles.bytes, measure)
+    : { value: await measure() };
+  const distinct = measured.value;
   const work = { ...opened.work, piles: distinct };
   if (repeat) {
     profile.pass2Begins();
@@ -57,11 +63,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   return { output, seconds, piles: planned.work.piles, distinct, splits: planned.splits };
 }
 
-/** Finds what stays of the piles where that must be known before the output is written. */
-async function measureIfAsked(job: RunningShuffle, work: PilesWork, threads: Threads): Promise<ScatteredPiles> {
-  const { prepared, staging, progress } = job;
-  const { request } = prepared;
-  const measure = () => distinctPiles(request.spec, work, threads, staging.kept?.notes);
-  if (!measuresPiles(request.spec, prepared.earlier)) return measure();
-  return (await progress.during('measure', work.piles.bytes, measure)).value;
+/** What tells equal records apart, once pass 1 has read the headers of all inputs. */
+function equalityOf({ unique }: KeepSpec, { header }: Pick<FoundInInputs, 'header'>): UniqueSpec | undefined {
+  return unique && { by: unique.by && withColumnNumber(unique.by, header && { path: 'the inputs', header }) };
 }

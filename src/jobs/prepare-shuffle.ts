@@ -3,18 +3,20 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { withColumnNumber } from '../formats/selector.js';
 import { warnOfMates } from '../inputs/doubtful-records.js';
+import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import { gatesOf, type Input, identityOf, type ListedInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { deriveDrawSeed } from '../keys.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireNotRead, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { ShuffleSpec } from '../spec.js';
 import { claimPlace } from './claim-place.js';
 import { countInputs } from './count-inputs.js';
-import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
+import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { isEndless } from './job-progress.js';
@@ -25,14 +27,16 @@ import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
-import { createControl, type DiskNeed, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
+import { type GroupedJob, groupJob, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
   /** With the seed of a resumed attempt, and the framing from the headers. */
   readonly request: ShuffleRequest;
   /** All inputs, or none if the output has no records. */
   readonly inputsToRead: readonly Input[];
+  /** Of these. */
+  readonly estimate: Estimate;
   readonly inputIds: InputIds;
   /** Whether a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
@@ -43,24 +47,19 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
   readonly control: JobControl;
-  /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
-  readonly spaceWatch: SpaceWatch | undefined;
   readonly reportLog: ReportLog | undefined;
 }
 
 /** What a job does while it is prepared, and a preview only looks at. */
 interface PreparingSteps {
   readonly countInputs: typeof countInputs;
-  /** Whether tasks of several machines do the job. */
-  readonly isInTasks?: boolean;
   /** Whether this is a preview, which locks nothing and leaves streams to the job. */
   readonly isLook?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedInputs, site: JobSite) => void;
 }
 
-const STEPS: PreparingSteps = { countInputs };
-export const STEPS_OF_TASKS: PreparingSteps = { ...STEPS, isInTasks: true };
+export const STEPS: PreparingSteps = { countInputs };
 
 export async function prepareShuffle(
   options: ShuffleOptions,
@@ -68,7 +67,7 @@ export async function prepareShuffle(
   { releases, warn }: JobScope,
   steps: PreparingSteps = STEPS,
 ): Promise<PreparedShuffle> {
-  const asked = completeShuffle(options, steps.isInTasks);
+  const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
   const { read, key, keep, cut } = asked.spec;
   // Files with keys from ordinals must keep their places.
@@ -90,10 +89,14 @@ export async function prepareShuffle(
   const compared = { request: asked, inputs: listed.inputs, inputIds };
   const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, steps.isLook);
 
-  const nature = { hasFiles: site.kind === 'files', manifest };
-  const needOf = (request: ShuffleRequest, inputs: readonly Input[]) =>
-    expectMemoryNeed({ ...request, weighing: grouped.given }, inputs, disks, nature, tuning);
-  const { framing, ...opened } = await openHeaders(listed.inputs, reading, () => needOf(asked, listed.inputs), {
+  const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };
+  const draws = deriveDrawSeed((manifest?.spec ?? asked.spec).key.seed);
+  const needBefore = () => {
+    const estimate = estimateInputs(listed.inputs, read.framing, draws);
+    const weighed = { ...asked, weighing: grouped.given };
+    return expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
+  };
+  const { framing, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
     // Samples may have equal keys if only one of each key stays.
     comparesKeys: keep.unique?.by?.selector.kind !== 'key',
     readsStreams: keep.headCount === 0 && steps.isLook !== true,
@@ -112,16 +115,19 @@ export async function prepareShuffle(
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const inputsToRead = keep.headCount === 0 ? [] : inputs;
+  const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws) };
   const shared = inputsToRead.length === 0 ? undefined : grouped.shared;
   const noted = earlier?.manifest.shareWeights;
-  const findByShares = async (ofGroups: SharedGroups) => {
-    if (noted !== undefined) return weighAsNoted(ofGroups, noted);
-    const readable = { ...opened, gates, weighing: weighOnce(ofGroups), site, field: ofGroups.shares.field };
-    const counted = await steps.countInputs(readable, request, needOf(request, inputs), deviceGates, tuning, warn);
-    return weighByShares(ofGroups, counted, framing);
+  const findWeighing = async () => {
+    if (shared === undefined) return grouped.given;
+    if (noted !== undefined) return weighAsNoted(shared, noted);
+    const { field } = shared.shares;
+    const readable = { ...work, gates, firstHeader, weighing: weighOnce(shared), site, field, deviceGates };
+    const memoryNeed = expectMemoryNeed({ ...work, request });
+    return weighByShares(shared, await steps.countInputs(readable, request, memoryNeed, tuning, warn), framing);
   };
-  const weighing = shared === undefined ? grouped.given : await findByShares(shared);
-  const plan = await planShuffle({ ...request, weighing }, inputsToRead, disks, nature, tuning);
+  const weighing = await findWeighing();
+  const plan = await planShuffle({ ...work, request: { ...request, weighing } });
   const { memory } = plan;
   // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
@@ -130,15 +136,14 @@ export async function prepareShuffle(
   }
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
-  const { tempDirs, outputDirectory } = site;
-  const shortagesOf = (need: DiskNeed) =>
-    findShortages(needsAtSite(need, { tempDirs, outputDirectory }), memory.stripeCount, deviceGates);
+  const { tempDirs } = site;
   const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
   releases.push(() => reportLog?.close());
   return {
     ...opened,
     request,
     inputsToRead,
+    estimate: work.estimate,
     inputIds,
     gates,
     weighing,
@@ -150,7 +155,6 @@ export async function prepareShuffle(
     outputGate,
     plan,
     control,
-    spaceWatch: earlier === undefined ? new SpaceWatch({ ...plan, control, shortagesOf, onWarning }) : undefined,
     reportLog,
   };
 }

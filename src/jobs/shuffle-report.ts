@@ -1,5 +1,9 @@
 import type { CommitJournal } from '../output/commit-journal.js';
-import { diskBytesOf } from '../passes/shuffle-work.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
+import { diskBytesOf, type ScatteredPiles } from '../passes/shuffle-work.js';
+import { leftOutOf } from '../passes/take-head.js';
+import type { TotalsSum } from '../pile-sets/pile-totals.js';
+import type { KeepSpec } from '../spec.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
 import type { Committed } from './open-staging.js';
@@ -9,7 +13,6 @@ import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportShards } from './split-report.js';
 import type { FilesStaging } from './staging.js';
-import { leftOutBy } from './unique-records.js';
 import { reportGroups } from './weigh-job.js';
 
 /** A report without the total time, which is known when the job has ended. */
@@ -50,6 +53,23 @@ export function reportShuffle(
     tempBytes: diskBytesOf(pass2.piles) + control.counted('rescatteredBytes'),
     decoders: found.decoders,
     resumed: resumedWork(earlier, pass1.resumedCount),
+  };
+}
+
+/** The records of the inputs that the output lacks, and why. */
+function leftOutBy(
+  { headCount, repeat, unique }: KeepSpec,
+  { piles: all, found }: ScatterOutcome,
+  kept: ScatteredPiles,
+  written: TotalsSum,
+): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
+  const hasNoHead = headCount === undefined || repeat;
+  if (unique === undefined)
+    return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, found.leftOut), duplicates: undefined };
+  const distinct = kept.hasDuplicates === true ? written : kept;
+  return {
+    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
+    duplicates: leftOutOf(all, distinct, found.leftOut),
   };
 }
 

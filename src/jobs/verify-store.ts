@@ -1,7 +1,7 @@
 /** Verifies a store by reading every record, on as many threads as there are CPUs. */
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
 import { JobControl } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { onceMore, runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { startThreads } from '../passes/threads.js';
