@@ -15,7 +15,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/passes'],
   ['workers'],
   ['src/inputs', 'src/store', 'src/output', 'src/record-index'],
-  ['src/job-directory', 'src/plan', 'src/formats'],
+  ['src/job-directory'],
+  ['src/spec.ts'],
+  ['src/plan', 'src/formats'],
   ['src/pile-sets', 'src/machine'],
   ['src/io'],
   ['src/job-control.ts', 'src/pause.ts', 'src/cleanup.ts', 'src/known-options.ts'],
@@ -37,7 +39,6 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/piles'],
   ['workers/read'],
   ['workers/thread-state.ts'],
-  ['workers/number-writer.ts'],
   ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
   ['workers/kernel'],
 ];

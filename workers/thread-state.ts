@@ -7,9 +7,8 @@ import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
-import { KernelHasher } from './kernel/kernel-hasher.js';
-import { NumberWriter } from './number-writer.js';
-import type { NumberSettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
+import { KernelHasher } from './kernel/kernel.js';
+import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 export interface ThreadState {
   readonly control: JobControl;
@@ -17,11 +16,6 @@ export interface ThreadState {
   readonly hasher: KernelHasher;
   /** For the output, which is written while segments are read. */
   readonly outputHasher: KernelHasher;
-}
-
-export interface NumberState {
-  readonly control: JobControl;
-  readonly writer: NumberWriter;
 }
 
 export interface ReadState extends ThreadState {
@@ -37,68 +31,69 @@ export interface PileState extends ThreadState {
   readonly compressor: SegmentCompressor | undefined;
 }
 
-const statesOfJobs = new Map<string, ThreadState>();
-const readStatesOfJobs = new Map<string, ReadState>();
-const pileStatesOfJobs = new Map<string, PileState>();
-const numberStatesOfJobs = new Map<string, NumberState>();
-const orderedSlabsOfJobs = new Map<string, Promise<readonly Uint8Array[]>>();
+const threadStates = new Map<string, ThreadState>();
+const allStates: Map<string, unknown>[] = [threadStates];
 
 export function threadStateOf(job: TaskSettings): ThreadState {
-  const state = keptState(statesOfJobs, job, () => {
-    const control = new JobControl(job.control);
-    const arena = new Arena(control);
-    return {
-      control,
-      arena,
-      hasher: new KernelHasher(arena, 'segments'),
-      outputHasher: new KernelHasher(arena, 'output'),
-    };
-  });
+  const known = threadStates.get(job.jobName);
+  const state = known ?? makeThreadState(job);
+  if (known === undefined) threadStates.set(job.jobName, state);
   state.arena.allow(job.arenaBytes);
   return state;
 }
 
-export function readStateOf(job: ReadSettings): ReadState {
-  const state = threadStateOf(job);
-  return keptState(readStatesOfJobs, job, () => ({
-    ...state,
-    decoderMemory: decoderMemory(state.control, job.memoryNeed, () => state.arena.allowanceBytes - job.arenaBytes),
-  }));
+function makeThreadState(job: TaskSettings): ThreadState {
+  const control = new JobControl(job.control);
+  const arena = new Arena(control);
+  return {
+    control,
+    arena,
+    hasher: new KernelHasher(arena, 'segments'),
+    outputHasher: new KernelHasher(arena, 'output'),
+  };
 }
 
-export function pileStateOf(job: PileSettings): PileState {
-  const state = threadStateOf(job);
-  return keptState(pileStatesOfJobs, job, () => ({
-    ...state,
-    ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, state.control),
-    compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
-  }));
-}
-
-export function numberStateOf(job: NumberSettings): NumberState {
-  const { control, arena } = threadStateOf(job);
-  return keptState(numberStatesOfJobs, job, () => ({ control, writer: new NumberWriter(arena, job) }));
-}
-
-/** The memory for records in their order, which a job with draws opens after its piles. */
-export function orderedSlabsOf(job: TaskSettings, memory: PoolMemoryHandle): Promise<readonly Uint8Array[]> {
-  return keptState(orderedSlabsOfJobs, job, () => slabsOf(memory, threadStateOf(job).control));
-}
-
-/** By the name of the job: a shared buffer arrives as another object with each task. */
-function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
-  const known = states.get(jobName);
-  if (known !== undefined) return known;
-  const state = make();
-  states.set(jobName, state);
-  return state;
+/**
+ * What `make` makes of the first task of a job is kept for the others.
+ * @returns a function that gives it, by the name of the job: a shared buffer arrives as another object with each task.
+ */
+export function keptByJob<Settings extends TaskSettings, State, More extends readonly unknown[]>(
+  make: (job: Settings, thread: ThreadState, ...more: More) => State,
+): (job: Settings, ...more: More) => State {
+  const states = new Map<string, State>();
+  allStates.push(states);
+  return (job, ...more) => {
+    const thread = threadStateOf(job);
+    const state = states.get(job.jobName) ?? make(job, thread, ...more);
+    states.set(job.jobName, state);
+    return state;
+  };
 }
 
 /** A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  const all = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, numberStatesOfJobs, orderedSlabsOfJobs];
-  for (const states of all) states.delete(jobName);
+  for (const states of allStates) states.delete(jobName);
 }
+
+export const readStateOf = keptByJob(
+  (job: ReadSettings, thread): ReadState => ({
+    ...thread,
+    decoderMemory: decoderMemory(thread.control, job.memoryNeed, () => thread.arena.allowanceBytes - job.arenaBytes),
+  }),
+);
+
+export const pileStateOf = keptByJob(
+  (job: PileSettings, thread): PileState => ({
+    ...thread,
+    ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, thread.control),
+    compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
+  }),
+);
+
+/** The memory for records in their order, which a job with draws opens after its piles. */
+export const orderedSlabsOf = keptByJob((_: TaskSettings, { control }, memory: PoolMemoryHandle) =>
+  slabsOf(memory, control),
+);
 
 /** Takes memory for large windows from the budget. Each job counts it anew: a thread keeps its decoders over several jobs. */
 export function decoderMemory(

@@ -14,14 +14,15 @@ import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
 import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../jobs/options.js';
-import { completeInputs, completeMachine, completeTalk } from '../jobs/request.js';
+import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
-import { drawHashKeys, type OpenedSets, openSets, passOver, type ReadRequest } from './read-sets.js';
+import type { ReadSpec } from '../spec.js';
+import { type OpenedSets, openSets, passOver } from './read-sets.js';
 
 export interface VerifyOptions extends ReadOptions, FileChoiceOptions, Pick<ShuffleOptions, 'skipBlank'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
@@ -86,14 +87,12 @@ export interface VerifyReport {
   readonly seconds: number;
 }
 
-export const READ_OPTIONS: OptionNames<ReadOptions> = READING_OPTIONS;
-
 const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
   inputs: true,
   outputs: true,
   skipBlank: true,
   ...CHOICE_OPTIONS,
-  ...READ_OPTIONS,
+  ...READING_OPTIONS,
 };
 
 const MOST_SHOWN = 10;
@@ -119,13 +118,11 @@ async function compareSides(
   tuning: Partial<Tuning>,
   scope: JobScope,
 ): Promise<Omit<VerifyReport, 'seconds'>> {
-  const { inputs, ...rest } = completeInputs(options);
-  const { inputs: outputs } = completeInputs({ ...options, inputs: options.outputs });
-  const request: ReadRequest = { ...rest, ...completeMachine(options), ...completeTalk(options) };
+  const { inputs, ...request } = completeReading(options);
+  const { inputs: outputs } = completeReading({ ...options, inputs: options.outputs, onWarning: undefined });
   requireOutputs(options.outputs);
   const opened = await openSets([inputs, outputs], request, tuning);
-  const drawnKeys = drawHashKeys();
-  const [before, after] = await passOver(opened, request, drawnKeys, scope, tallySets);
+  const [before, after] = await passOver(opened, scope, tallySets);
   if (before === undefined || after === undefined) throw new RangeError('a comparison has two sides');
   const differing = before.tally.slotsThatDiffer(after.tally);
   const isSame =
@@ -133,7 +130,7 @@ async function compareSides(
     before.tally.records === after.tally.records &&
     before.tally.bytes === after.tally.bytes &&
     before.tally.checksum === after.tally.checksum;
-  const headerDifference = differenceOfHeaders(before, after, request);
+  const headerDifference = differenceOfHeaders(before, after, request.read);
   const [ofInputs, ofOutputs] = opened.sets.map((set) => set.inputs.length);
   const report = {
     isPermutation: isSame && headerDifference === undefined,
@@ -145,13 +142,12 @@ async function compareSides(
   const mostRecords = Math.min(MOST_COMPARED, request.memoryBytes / COMPARED_BYTES);
   const examined = slotsToExamine(differing, [before.tally, after.tally], mostRecords);
   const wanted = bitsOfSlots(examined);
-  const found = await passOver(opened, request, drawnKeys, scope, (sets, threads) =>
-    findDifferences(sets, wanted, threads),
-  );
+  const found = await passOver(opened, scope, (sets, threads) => findDifferences(sets, wanted, threads));
   const part = examined.length / differing.length;
-  const recordCounts = [before.tally.records, after.tally.records];
-  const described = describeDifferences(found, opened, part, recordCounts);
-  return { ...report, differences: { ...described, isComplete: part === 1 } };
+  return {
+    ...report,
+    differences: describeDifferences(found, opened, part, [before.tally.records, after.tally.records]),
+  };
 }
 
 /** Readers would call a missing file an input; to the caller it is an output. */
@@ -171,7 +167,7 @@ function sideOf({ records, bytes, checksum }: Tally, files = 0): VerifiedSide {
 function differenceOfHeaders(
   { header: expected }: TalliedSet,
   { header: got }: TalliedSet,
-  { header: spec }: ReadRequest,
+  { header: spec }: ReadSpec,
 ): string | undefined {
   if (spec === undefined || expected === undefined || got === undefined) return undefined;
   const difference = headerRuleOf(spec).difference(expected.header, got.header);
@@ -204,7 +200,7 @@ function describeDifferences(
       }));
     return { records: Math.min(Math.round(records / part), recordCounts[more] ?? 0), first };
   };
-  return { missing: describe(0, 1), extra: describe(1, 0) };
+  return { missing: describe(0, 1), extra: describe(1, 0), isComplete: part === 1 };
 }
 
 function firstOf([a]: readonly FoundPlace[], [b]: readonly FoundPlace[]): number {

@@ -22,7 +22,7 @@ import {
   rewriteOf,
   type ShuffleRecord,
 } from './shuffle-record.js';
-import { quoteForShell } from './slurm-script.js';
+import { commandLine } from './slurm-script.js';
 import { requireDone, unfinished, unfinishedTasks } from './task-arrays.js';
 
 /**
@@ -184,7 +184,8 @@ function damageError(
     regionCount === 1
       ? ''
       : `, and ${counted(regionCount - 1, 'more region')} of ${isOne ? 'it' : `shuffle tasks ${named}`} ${regionCount === 2 ? 'is' : 'are'} damaged`;
-  const again = `pileshuf cluster task shuffle --job-dir ${quoteForShell(directory)} --index ${isOne ? task : 'I'}`;
+  const index = isOne ? String(task) : 'I';
+  const again = commandLine(['pileshuf', 'cluster', 'task', 'shuffle', '--job-dir', directory, '--index', index]);
   const which = isOne ? '' : ` for I of ${named}`;
   const verify = taskCountOf(plan, 'verify') > 0 ? ', then the same with verify' : '';
   return new VerificationError(

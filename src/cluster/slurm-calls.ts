@@ -1,23 +1,29 @@
 /** All that this program asks of Slurm, through its commands. What they refuse comes back in their own words. */
+import { type ExecFileException, execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { SystemError, UsageError } from '../errors.js';
-import { ChildProgram, isProgram } from '../machine/child-program.js';
-import { commentOf } from './slurm-script.js';
+import { isProgram } from '../machine/child-program.js';
+import { commentOf, type Submission } from './slurm-script.js';
 import { type NodeSize, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';
 
 /** Slurm's own default, where there is no Slurm to ask. */
 export const USUAL_ARRAY_SIZE = 1001;
 
+/** A task of an array, or a job that is none. */
 export interface SlurmTask {
   readonly kind: SlurmKind;
   /** The id of the whole array. */
   readonly jobId: string;
-  /** Undefined: the job is no array. */
   readonly index: number | undefined;
   readonly state: string;
   readonly node: string;
   readonly reason: string;
   /** As Slurm writes times; empty: not known. */
   readonly timeLimit: string;
+  /** Exit code and signal, as in `0:9`. Only the accounting tells them, and who cancelled a task. */
+  readonly exit?: string;
+  /** The number of a user. */
+  readonly cancelledBy?: string | undefined;
 }
 
 export interface SlurmId {
@@ -25,11 +31,9 @@ export interface SlurmId {
   readonly id: string;
 }
 
-/** A task that is over, with what only its end tells. */
-export interface EndedTask extends SlurmTask {
-  readonly exit: { readonly code: number; readonly signal: number } | undefined;
-  /** The number of the user who cancelled it. Undefined: nobody did, or it is not known. */
-  readonly cancelledBy: string | undefined;
+/** As Slurm names a task: `12_3`. */
+export function idOf({ jobId, index }: Pick<SlurmTask, 'jobId' | 'index'>): string {
+  return index === undefined ? jobId : `${jobId}_${index}`;
 }
 
 export function requireSlurm(): void {
@@ -55,7 +59,7 @@ export async function testRequest(words: readonly string[]): Promise<void> {
 }
 
 /** @returns the id of the job. */
-export async function submit(words: readonly string[], script: string): Promise<string> {
+export async function submit({ words, script }: Submission): Promise<string> {
   const answer = await callSlurm(words, script);
   // With several clusters, the name of one follows.
   const [id] = /^\d+/m.exec(answer) ?? [];
@@ -75,7 +79,7 @@ export async function readQueue(token: string): Promise<SlurmTask[]> {
 }
 
 /** What the accounting of Slurm, where it has one, says of all tasks of these jobs, those that squeue forgot as well. */
-export async function readAccounts(jobs: readonly SlurmId[]): Promise<EndedTask[]> {
+export async function readAccounts(jobs: readonly SlurmId[]): Promise<SlurmTask[]> {
   const fields = 'JobID,JobName,State,NodeList,Timelimit,ExitCode';
   const words = ['sacct', '-n', '-P', '-X', '-j', jobs.map(({ id }) => id).join(','), '-o', fields];
   const answer = await callSlurm(words).catch(() => '');
@@ -87,31 +91,18 @@ export async function readAccounts(jobs: readonly SlurmId[]): Promise<EndedTask[
     if (job === undefined) return [];
     const [, state = '', cancelledBy] = /^(\S*)(?: by (\d+))?/.exec(says) ?? [];
     const place = { kind: job.kind, jobId, index: wholeOf(index), node: /^None/.test(node) ? '' : node };
-    return [{ ...place, state, reason: '', timeLimit, exit: exitOf(exit), cancelledBy }];
+    return [{ ...place, state, reason: '', timeLimit, exit, cancelledBy }];
   });
-}
-
-/** How a task ended that Slurm has not forgotten. */
-export async function readExit({ jobId, index }: SlurmTask): Promise<EndedTask['exit']> {
-  const id = index === undefined ? jobId : `${jobId}_${index}`;
-  const answer = await callSlurm(['scontrol', 'show', 'job', id]).catch(() => '');
-  return exitOf(/\bExitCode=(\d+:\d+)/.exec(answer)?.[1] ?? '');
-}
-
-function exitOf(text: string): EndedTask['exit'] {
-  const [, code, signal] = /^(\d+):(\d+)$/.exec(text) ?? [];
-  return code === undefined ? undefined : { code: Number(code), signal: Number(signal) };
 }
 
 /** The nodes from which Slurm may choose. */
 export async function readNodes(partition: string | undefined): Promise<NodeSize[]> {
   const where = partition === undefined ? [] : ['-p', partition];
   const answer = await callSlurm(['sinfo', '-h', '-N', ...where, '-o', '%c|%m|%P']);
-  const nodes = answer.split('\n').flatMap((line) => {
+  const lines = answer.split('\n').filter((line) => line.includes('|'));
+  const nodes = lines.map((line) => {
     const [cpus = '', mebibytes = '', name = ''] = line.split('|');
-    return name === ''
-      ? []
-      : [{ cpus: Number.parseInt(cpus, 10), memoryBytes: Number.parseInt(mebibytes, 10) * MIB, name }];
+    return { cpus: Number.parseInt(cpus, 10), memoryBytes: Number.parseInt(mebibytes, 10) * MIB, name };
   });
   // The name of the default partition ends in a star.
   const usual = nodes.filter(({ name }) => name.endsWith('*'));
@@ -136,25 +127,20 @@ export async function cancel(jobIds: readonly string[]): Promise<void> {
 }
 
 /** @returns what it wrote to standard output. */
-async function callSlurm(words: readonly string[], input = ''): Promise<string> {
-  const [name = ''] = words;
-  const program = await ChildProgram.start(words).catch((error: unknown) => {
-    throw refused(`cannot start ${name}: ${error instanceof Error ? error.message : String(error)}`, error);
-  });
+async function callSlurm([name = '', ...words]: readonly string[], input = ''): Promise<string> {
+  const call = promisify(execFile)(name, words, { maxBuffer: Number.POSITIVE_INFINITY });
+  // It may end before it has read all of its input.
+  call.child.stdin?.on('error', () => {}).end(input);
   try {
-    if (input !== '') await program.write(Buffer.from(input));
-    program.endInput();
-    const pieces: Buffer[] = [];
-    for await (const piece of program.output) pieces.push(Buffer.from(piece));
-    const { exitCode, signal } = await program.ended;
-    if (exitCode === 0) return Buffer.concat(pieces).toString();
-    const said = (await program.allErrorText())
+    return (await call).stdout;
+  } catch (error) {
+    const { code, signal, message, stderr = '' } = error as ExecFileException;
+    if (typeof code === 'string') throw refused(`cannot start ${name}: ${message}`, error);
+    const said = stderr
       .split('\n')
       .map((line) => line.replace(/^\w+: (error: )?/, '').trim())
       .filter((line) => line !== '');
-    throw refused(`${name}: ${said.join('; ') || `ended with ${signal ?? `exit code ${exitCode}`}`}`);
-  } finally {
-    await program.stop();
+    throw refused(`${name}: ${said.join('; ') || `ended with ${signal ?? `exit code ${code}`}`}`);
   }
 }
 

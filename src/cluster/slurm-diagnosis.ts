@@ -5,21 +5,16 @@ import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { formatBudget, nameSome } from '../quantity.js';
 import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
-import { type EndedTask, isActive, readAccounts, readExit, type SlurmId, type SlurmTask } from './slurm-calls.js';
+import { idOf, isActive, readAccounts, type SlurmId, type SlurmTask } from './slurm-calls.js';
 import { nameTasks } from './slurm-queue.js';
 import { begunAs, logNameOf } from './slurm-script.js';
 import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 
-/** Each costs a call of scontrol, or a log that tells nothing. */
-const MOST_ASKED = 20;
+/** Most logs of tasks that nobody knows of tell nothing. */
+const MOST_LOGS = 20;
 const LOG_TAIL_BYTES = 65_536;
 
-interface Failure {
-  readonly kind: SlurmKind;
-  readonly index: number | undefined;
-  readonly node: string;
-  readonly cause: string;
-}
+type Failure = Pick<SlurmTask, 'kind' | 'index' | 'node'> & { readonly cause: string };
 
 /**
  * @param seen tasks that are over, as the queue showed them last.
@@ -31,19 +26,20 @@ export async function describeFailures(
   jobs: readonly SlurmId[],
   note: SlurmNote,
 ): Promise<string[]> {
-  const accounts = await readAccounts(jobs);
+  const tasks = await endedTasks(seen, jobs);
   for (const kind of TASK_KINDS) {
-    const ended = endedOf(kind, seen, accounts).filter(hasFailed);
+    const failed = tasks.filter((task) => task.kind === kind && hasFailed(task));
     const noted = status.failed.filter((each) => each.kind === kind);
-    const isOf = (task: EndedTask) => (each: FailedTask) => kind === 'commit' || each.index === task.index;
-    const failures: Failure[] = [];
-    for (const [i, task] of ended.entries()) {
-      const log = readLog(join(note.logDir, logNameOf(kind, task.index)), task);
-      const whole = i < MOST_ASKED ? await withExit(task) : task;
-      failures.push({ ...task, cause: causeOf(whole, noted.find(isOf(task))?.error, log, note) });
-    }
-    for (const each of noted.filter((one) => !ended.some((task) => isOf(task)(one))))
-      failures.push({ ...each, node: each.host, cause: each.error });
+    const isOf = (task: SlurmTask) => (each: FailedTask) => kind === 'commit' || each.index === task.index;
+    const failures: Failure[] = [
+      ...failed.map((task) => {
+        const log = readLog(join(note.logDir, logNameOf(kind, task.index)), task);
+        return { ...task, cause: causeOf(task, noted.find(isOf(task))?.error, log, note) };
+      }),
+      ...noted
+        .filter((each) => !failed.some((task) => isOf(task)(each)))
+        .map((each) => ({ ...each, node: each.host, cause: each.error })),
+    ];
     if (failures.length > 0) return inWords(failures);
   }
   return inWords(failuresOfLogs(status, note));
@@ -56,35 +52,27 @@ export async function describePlanFailure(
   logPath: string,
   note: SlurmNote,
 ): Promise<string | undefined> {
-  const [task] = endedOf('plan', seen, await readAccounts([job]));
-  if (task === undefined) return undefined;
-  return inWords([{ ...task, cause: causeOf(await withExit(task), undefined, readLog(logPath, task), note) }])[0];
+  const [task] = await endedTasks(seen, [job]);
+  return task && inWords([{ ...task, cause: causeOf(task, undefined, readLog(logPath, task), note) }])[0];
 }
 
-async function withExit(task: EndedTask): Promise<EndedTask> {
-  return task.exit === undefined && task.state === 'FAILED' ? { ...task, exit: await readExit(task) } : task;
-}
-
-/** The tasks of a kind that are over, each with what the accounting adds. */
-function endedOf(kind: SlurmKind, seen: readonly SlurmTask[], accounts: readonly EndedTask[]): EndedTask[] {
-  const keyOf = ({ jobId, index }: SlurmTask) => `${jobId}_${index}`;
-  const ended = new Map(accounts.filter((each) => each.kind === kind).map((each) => [keyOf(each), each]));
-  for (const task of seen.filter((each) => each.kind === kind)) {
-    const { exit, cancelledBy } = ended.get(keyOf(task)) ?? { exit: undefined, cancelledBy: undefined };
-    ended.set(keyOf(task), { ...task, exit, cancelledBy });
-  }
-  return [...ended.values()];
+/** What the accounting knows, and what the queue showed last, which also has reasons. */
+async function endedTasks(seen: readonly SlurmTask[], jobs: readonly SlurmId[]): Promise<SlurmTask[]> {
+  const tasks = new Map<string, SlurmTask>();
+  for (const task of [...(await readAccounts(jobs)), ...seen])
+    tasks.set(idOf(task), { ...tasks.get(idOf(task)), ...task });
+  return [...tasks.values()];
 }
 
 /** A task whose dependency failed is only its victim. */
-function hasFailed(task: EndedTask): boolean {
+function hasFailed(task: SlurmTask): boolean {
   return !isActive(task) && !['COMPLETED', 'REVOKED'].includes(task.state) && !/^Dependency/.test(task.reason);
 }
 
 /** @param error that the last attempt noted of itself. */
-function causeOf(task: EndedTask, error: string | undefined, log: string, note: SlurmNote): string {
-  const { kind, state, reason, timeLimit, exit, cancelledBy } = task;
-  const begun = log !== '';
+function causeOf(task: SlurmTask, error: string | undefined, log: string, note: SlurmNote): string {
+  const { kind, state, reason, timeLimit, exit = '', cancelledBy } = task;
+  const hasBegun = log !== '';
   if (/^DependencyNeverSatisfied/.test(reason)) return 'a job before it has failed';
   if (state === 'TIMEOUT' || /^slurmstepd.*DUE TO TIME LIMIT/m.test(log)) {
     const limit = timeLimit === '' ? (limitsOf(note, kind).time ?? '') : timeLimit;
@@ -95,13 +83,9 @@ function causeOf(task: EndedTask, error: string | undefined, log: string, note: 
   if (state === 'CANCELLED') return `cancelled${cancelledBy === undefined ? '' : ` by ${userNamed(cancelledBy)}`}`;
   if (/^(NODE_FAIL|BOOT_FAIL)$/.test(state) || /^slurmstepd.*DUE TO NODE FAILURE/m.test(log)) return 'the node failed';
   if (state === 'PREEMPTED') return 'preempted';
-  if (!begun && reason === 'JobLaunchFailure') return `Slurm could not start this; the node may not see ${note.logDir}`;
-  if (
-    exit?.signal === 9 ||
-    exit?.code === 137 ||
-    (exit === undefined && reason === 'JobLaunchFailure') ||
-    endsKilled(log)
-  )
+  if (!hasBegun && reason === 'JobLaunchFailure')
+    return `Slurm could not start this; the node may not see ${note.logDir}`;
+  if (/:9$|^137:/.test(exit) || (exit === '' && reason === 'JobLaunchFailure') || ENDS_KILLED.test(log))
     return `killed, as a node does when memory runs out: ${memoryAsked(kind, note)}`;
   if (state === '' && /^slurmstepd.* CANCELLED AT /m.test(log)) return 'cancelled';
   if (error !== undefined) return error;
@@ -112,9 +96,7 @@ function causeOf(task: EndedTask, error: string | undefined, log: string, note: 
 /** What Slurm writes to the log of a task, and what Node does. */
 const OUT_OF_MEMORY = /^slurmstepd.*(oom[-_ ]kill|out-of-memory|memory limit)|JavaScript heap out of memory/im;
 
-function endsKilled(log: string): boolean {
-  return /^pileshuf: exit code 137$/m.test(log);
-}
+const ENDS_KILLED = /^pileshuf: exit code 137$/m;
 
 function memoryAsked(kind: SlurmKind, note: SlurmNote): string {
   const { memoryBytes } = limitsOf(note, kind);
@@ -130,11 +112,11 @@ function userNamed(uid: string): string {
 /** For tasks that Slurm has forgotten and that noted no error. */
 function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
   const kind = status.state === 'committed' ? 'commit' : status.state;
-  const indexes = kind === 'commit' ? [undefined] : (status[kind]?.unfinished ?? []).slice(0, MOST_ASKED);
+  const indexes = kind === 'commit' ? [undefined] : (status[kind]?.unfinished ?? []).slice(0, MOST_LOGS);
   return indexes.flatMap((index) => {
     const forgotten = { kind, jobId: '', index, state: '', node: '', reason: '', timeLimit: '' };
     const log = readLog(join(note.logDir, logNameOf(kind, index)), forgotten);
-    const cause = causeOf({ ...forgotten, exit: undefined, cancelledBy: undefined }, undefined, log, note);
+    const cause = causeOf(forgotten, undefined, log, note);
     return cause === '' ? [] : [{ kind, index, node: '', cause }];
   });
 }
@@ -158,12 +140,12 @@ export function describeLeft(status: ClusterStatus): string {
 }
 
 /** What the last attempt that Slurm started wrote. Empty: it has started none for this job. */
-function readLog(path: string, { kind, jobId, index }: SlurmTask): string {
+function readLog(path: string, task: SlurmTask): string {
+  const { kind, jobId, index } = task;
   const text = tailOf(path);
   const begin = text.lastIndexOf(`\npileshuf: ${index === undefined ? kind : `${kind} ${index}`} on `);
   const own = begin < 0 ? text : text.slice(begin);
-  const id = index === undefined ? jobId : `${jobId}_${index}`;
-  const isOther = jobId !== '' && begin >= 0 && !own.includes(`${begunAs(id)},`);
+  const isOther = jobId !== '' && begin >= 0 && !own.includes(`${begunAs(idOf(task))},`);
   return isOther ? '' : own.trim();
 }
 
@@ -183,10 +165,7 @@ function tailOf(path: string): string {
 
 /** The last line that says why: the script and Slurm only add that it ended. */
 function lastLine(log: string): string {
-  const lines = log
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim());
-  const line = lines.findLast((each) => each !== '' && !/^(pileshuf: exit code|slurmstepd)/.test(each));
-  return line === undefined ? '' : JSON.stringify(line);
+  const lines = log.split('\n').slice(1);
+  const line = lines.findLast((each) => each.trim() !== '' && !/^\s*(pileshuf: exit code|slurmstepd)/.test(each));
+  return line === undefined ? '' : JSON.stringify(line.trim());
 }

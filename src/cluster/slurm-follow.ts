@@ -2,8 +2,7 @@
  * Follows a job on Slurm to its end. The records in the job directory say what is done; the queue says only whether
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PileshufError, SystemError } from '../errors.js';
+import { SystemError } from '../errors.js';
 import type { ShuffleProgress } from '../jobs/options.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
@@ -13,7 +12,7 @@ import { findPlan } from './open-job.js';
 import { isActive, type SlurmTask } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
-import { groupActive, VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
+import { groupActive, VISIBLE_SECONDS, watchJobs } from './slurm-queue.js';
 import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
@@ -27,11 +26,6 @@ export type SlurmOutcome = NonNullable<ClusterStatus['output']>;
 
 const FOLLOW_OPTIONS: OptionNames<SlurmFollowOptions> = { signal: true, onProgress: true, onWarning: true };
 
-const FIRST_PAUSE_MILLISECONDS = 1000;
-const LONGEST_PAUSE_MILLISECONDS = 10_000;
-/** Looking takes at most this part of the time. */
-const PAUSES_A_LOOK = 10;
-
 /**
  * Waits until the output of the job is there.
  * @throws SystemError ERR_SLURM that tells which tasks failed and how; ABORT_ERR with the ids of the jobs, which go on.
@@ -41,28 +35,20 @@ export async function followSlurm(
   options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
   requireKnownOptions('followSlurm()', options, FOLLOW_OPTIONS);
-  const { signal, onProgress = () => {}, onWarning = () => {} } = options;
+  const { signal, onProgress = () => {}, onWarning } = options;
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);
   const planned = await findPlan(jobDir, new Patience(0, undefined));
   const tell = planned === undefined ? () => {} : progressTeller(planned.plan, onProgress);
-  const queue = new WatchedQueue(note?.token ?? '', jobs, onWarning);
-  for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE_MILLISECONDS)) {
-    const began = performance.now();
-    const tasks = await queue.read();
-    // After the queue: what ended before that look is seen now.
+  const { found, ended } = await watchJobs(note?.token ?? '', jobs, { signal, onWarning }, async (tasks) => {
     const status = await clusterStatus(jobDir);
     if (status.output !== undefined && status.state === 'committed') return status.output;
     tell(status, tasks);
-    if (queue.hasEnded) {
-      const output = await outputOfCommit(jobDir, queue.ended, signal);
-      if (output !== undefined) return output;
-      throw await failureOf(await clusterStatus(jobDir), queue.ended, submission, note);
-    }
-    const milliseconds = Math.max(pause, PAUSES_A_LOOK * (performance.now() - began));
-    await sleep(milliseconds, undefined, { signal }).catch(() => {});
-    if (signal?.aborted === true) throw stillRunning(jobs.map(({ id }) => id));
-  }
+    return undefined;
+  });
+  const output = found ?? (await outputOfCommit(jobDir, ended, signal));
+  if (output !== undefined) return output;
+  throw await failureOf(await clusterStatus(jobDir), ended, submission, note);
 }
 
 /** The output of a commit that Slurm says has ended well. It may not show here yet. */
@@ -75,14 +61,6 @@ async function outputOfCommit(
   const patience = new Patience(VISIBLE_SECONDS, signal);
   await patience.untilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
   return (await clusterStatus(jobDir)).output;
-}
-
-function stillRunning(ids: readonly string[]): PileshufError {
-  return new PileshufError(
-    'aborted',
-    'ABORT_ERR',
-    `no longer waiting; jobs ${ids.join(', ')} stay in Slurm, and scancel ${ids.join(' ')} ends them`,
-  );
 }
 
 const MOST_CAUSES = 3;
@@ -122,9 +100,8 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
   return (status: ClusterStatus, tasks: readonly SlurmTask[]) => {
     const { state } = status;
     if (state === 'committed') return;
-    const total = state === 'commit' ? undefined : bytesOf[state];
-    const share = state === 'commit' ? 0 : doneShare(status, state);
-    const bytesDone = total === undefined ? 0 : Math.round(total * share);
+    const bytesTotal = state === 'commit' ? undefined : bytesOf[state];
+    const bytesDone = state === 'commit' ? 0 : Math.round(bytesOf[state] * doneShare(status, state));
     if (phase !== state) {
       phase = state;
       beganAt = performance.now();
@@ -133,7 +110,7 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     const phaseSeconds = (performance.now() - beganAt) / 1000;
     // Disks and memory are those of other machines: this one only waits.
     const here = { disks: [], memory: undefined, tasks: tasksOf(state, tasks) };
-    onProgress({ phase: state, phases, bytesDone, bytesResumed, bytesTotal: total, phaseSeconds, ...here });
+    onProgress({ phase: state, phases, bytesDone, bytesResumed, bytesTotal, phaseSeconds, ...here });
   };
 }
 

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
-import { requireKnownOptions } from '../known-options.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { ARRAY_KINDS, type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './committed-job.js';
@@ -25,7 +25,7 @@ import {
   testRequest,
   USUAL_ARRAY_SIZE,
 } from './slurm-calls.js';
-import { foldTasks, quoteForShell, requestWords, type SlurmJob, submissionWords, taskScript } from './slurm-script.js';
+import { commandLine, foldTasks, requestWords, type SlurmJob, taskSubmission, textOf } from './slurm-script.js';
 import {
   limitsOf,
   logDirectoryOf,
@@ -70,9 +70,11 @@ export interface SlurmSubmission {
   readonly plan: ClusterPlanReport | undefined;
 }
 
+const NOTHING_NEW = { jobs: [], wereQueued: false, plan: undefined };
+
 const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: Readonly<Record<keyof SlurmOptions, unknown>> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
-const RESUME_OPTIONS: Readonly<Record<keyof SlurmResumeOptions, unknown>> = { jobDir: true, ...SLURM_TASK_OPTIONS };
+const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
+const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.
@@ -113,13 +115,7 @@ export async function resumeOnSlurm(
     removeRest(directory, (error) => {
       throw error;
     });
-    return {
-      jobDir: directory,
-      logDir: logDirectoryOf(options, directory),
-      jobs: [],
-      wereQueued: false,
-      plan: undefined,
-    };
+    return { ...NOTHING_NEW, jobDir: directory, logDir: logDirectoryOf(options, directory) };
   }
   const { directory, plan } = found;
   requireSlurm();
@@ -127,17 +123,17 @@ export async function resumeOnSlurm(
   const settings = settle(options, noted, plannedNeed(plan), directory);
   const queued = noted === undefined ? [] : await readQueuedJobs(settings.token);
   if (queued.some(({ kind }) => kind === 'commit'))
-    return { jobDir: directory, logDir: settings.logDir, jobs: queued, wereQueued: true, plan: undefined };
+    return { ...NOTHING_NEW, jobDir: directory, logDir: settings.logDir, jobs: queued, wereQueued: true };
   return submitRest(directory, settings, await readArraySize(), program, signal, queued);
 }
 
 /** In the order in which they can run. */
 async function readQueuedJobs(token: string): Promise<SubmittedJob[]> {
   const active = (await readQueue(token)).filter(isActive);
-  const kinds = new Map(active.map(({ jobId, kind }) => [jobId, kind]));
-  return TASK_KINDS.flatMap((kind) =>
-    [...kinds].flatMap(([id, each]) => (each === kind ? [{ kind, id, tasks: undefined }] : [])),
-  );
+  return TASK_KINDS.flatMap((kind) => {
+    const ids = new Set(active.filter((task) => task.kind === kind).map(({ jobId }) => jobId));
+    return [...ids].map((id) => ({ kind, id, tasks: undefined }));
+  });
 }
 
 /**
@@ -158,12 +154,9 @@ export async function describeSlurm(
   if (isNew && settings.taskMemoryBytes > 0) recordMemoryOf(settings, undefined);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const jobs = isNew ? newJobs(options, arraySize) : found === undefined ? [] : jobsLeft(found, arraySize);
-  const described = jobs.map((job, i) => {
-    const after = jobs[i - 1]?.kind.toUpperCase();
-    const words = submissionWords(settings, job, after);
-    const script = taskScript(directory, settings, program, job);
-    return `${words.map(quoteForShell).join(' ')} <<'SCRIPT'\n${script}SCRIPT\n`;
-  });
+  const described = jobs.map((job, i) =>
+    textOf(taskSubmission(directory, settings, program, job, jobs[i - 1]?.kind.toUpperCase())),
+  );
   const profile = isNew ? options.profile && resolve(options.profile) : found?.plan.profile?.path;
   // As JSON, a name is one line.
   const note = profile === undefined ? [] : [`# The commit writes where the time went to ${JSON.stringify(profile)}\n`];
@@ -203,40 +196,25 @@ export function ownProgram(): string[] {
 }
 
 /** The jobs of a plan that has as many tasks as it may have. */
-function newJobs(options: SlurmOptions, arraySize: number): SlurmJob[] {
-  const { tasks, unique, uniqueBy } = options;
+function newJobs({ tasks, unique, uniqueBy }: SlurmOptions, arraySize: number): SlurmJob[] {
   const unfinished = Array.from({ length: tasks }, (_, task) => task);
   const hasMeasure = unique === true || uniqueBy !== undefined;
   // Whether there are verify tasks depends on the size of the output, which only a plan knows.
   const kinds: readonly ArrayKind[] = hasMeasure ? ['scatter', 'measure', 'shuffle'] : ['scatter', 'shuffle'];
-  return jobsOf(
-    kinds.map((kind) => ({ kind, tasks, unfinished })),
-    arraySize,
-  );
+  return [...kinds.map((kind) => ({ kind, array: foldTasks(unfinished, tasks, arraySize) })), COMMIT];
 }
 
 function jobsLeft(found: FoundJob, arraySize: number): SlurmJob[] {
-  const arrays = ARRAY_KINDS.map((kind) => ({
-    kind,
-    tasks: taskCountOf(found.plan, kind),
-    unfinished: unfinishedTasks(found, kind),
-  }));
-  return jobsOf(arrays, arraySize);
+  const arrays = ARRAY_KINDS.flatMap((kind) => {
+    const unfinished = unfinishedTasks(found, kind);
+    return unfinished.length === 0
+      ? []
+      : [{ kind, array: foldTasks(unfinished, taskCountOf(found.plan, kind), arraySize) }];
+  });
+  return [...arrays, COMMIT];
 }
 
-interface TaskArray {
-  readonly kind: ArrayKind;
-  readonly tasks: number;
-  readonly unfinished: readonly number[];
-}
-
-function jobsOf(arrays: readonly TaskArray[], arraySize: number): SlurmJob[] {
-  const left = arrays.filter(({ unfinished }) => unfinished.length > 0);
-  return [
-    ...left.map(({ kind, tasks, unfinished }) => ({ kind, array: foldTasks(unfinished, tasks, arraySize) })),
-    { kind: 'commit', array: undefined },
-  ];
-}
+const COMMIT: SlurmJob = { kind: 'commit', array: undefined };
 
 /** @param queued the first jobs, which an earlier call submitted before it was killed. */
 async function submitRest(
@@ -250,17 +228,16 @@ async function submitRest(
   const { logDir } = settings;
   const found = await findPlan(directory, new Patience(0, undefined));
   const left = found === undefined ? [] : jobsLeft(found, arraySize);
-  const isBehind = ({ kind }: SlurmJob) =>
+  const isLater = ({ kind }: SlurmJob) =>
     queued.every((job) => TASK_KINDS.indexOf(job.kind) < TASK_KINDS.indexOf(kind));
   const submitted: SubmittedJob[] = [...queued];
   try {
     await writeSlurmNote(directory, settings);
     makeOwnDirectory(logDir, 'job');
-    for (const job of left.filter(isBehind)) {
+    for (const job of left.filter(isLater)) {
       signal?.throwIfAborted();
-      const words = submissionWords(settings, job, submitted.at(-1)?.id);
-      const script = taskScript(directory, settings, program, job);
-      const id = await explained(settings, job.kind, submit(words, script));
+      const submission = taskSubmission(directory, settings, program, job, submitted.at(-1)?.id);
+      const id = await explained(settings, job.kind, submit(submission));
       submitted.push({ kind: job.kind, id, tasks: job.array?.indexes.length ?? 1 });
     }
   } catch (error) {
@@ -277,21 +254,19 @@ async function takenBack(
   submitted: readonly SubmittedJob[],
   signal: AbortSignal | undefined,
 ): Promise<PileshufError> {
-  const known = submitted.map(({ id }) => id);
-  const queued = await readQueue(token).catch(() => []);
-  const ids = [...new Set([...known, ...queued.filter(isActive).map(({ jobId }) => jobId)])];
-  const isCancelled = await cancel(ids).then(
-    () => true,
-    () => false,
+  const queued = await readQueuedJobs(token).catch(() => []);
+  const ids = [...new Set([...submitted, ...queued].map(({ id }) => id))];
+  const left = await cancel(ids).then(
+    () => 'nothing of it stays in the queue',
+    () => `jobs ${ids.join(', ')} may still be in the queue`,
   );
-  const problem = error instanceof Error ? error.message : String(error);
-  const left = isCancelled ? 'nothing of it stays in the queue' : `jobs ${ids.join(', ')} may still be in the queue`;
   const message = `${left}; the plan is kept: ${resumeWords(directory)} submits it again`;
   if (signal?.aborted === true)
     return new PileshufError('aborted', 'ABORT_ERR', `stopped before all was submitted; ${message}`);
+  const problem = error instanceof Error ? error.message : String(error);
   return new SystemError('ERR_SLURM', `${problem}; ${message}`, { cause: error });
 }
 
 export function resumeWords(directory: string): string {
-  return `pileshuf cluster slurm --resume --job-dir ${quoteForShell(directory)}`;
+  return commandLine(['pileshuf', 'cluster', 'slurm', '--resume', '--job-dir', directory]);
 }

@@ -3,19 +3,18 @@
  * job of its own that waits for the others, plans on its node, and submits the tasks from there.
  */
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { PileshufError, SystemError, UsageError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { requireKnownOptions } from '../known-options.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { PLAN_NAME } from './cluster-plan.js';
 import { findPlan } from './open-job.js';
 import { submit } from './slurm-calls.js';
 import { describePlanFailure } from './slurm-diagnosis.js';
 import type { SlurmFollowOptions } from './slurm-follow.js';
 import { ownProgram, requirePossible, resumeOnSlurm, type SlurmSubmission } from './slurm-job.js';
-import { VISIBLE_SECONDS, WatchedQueue } from './slurm-queue.js';
-import { begunAs, commentOf, preparation, quoteForShell, requestWords, shellFor } from './slurm-script.js';
-import { SLURM_TASK_OPTIONS, type SlurmNote, type SlurmTaskOptions, settle } from './slurm-settings.js';
+import { VISIBLE_SECONDS, watchJobs } from './slurm-queue.js';
+import { planSubmission, textOf } from './slurm-script.js';
+import { SLURM_TASK_OPTIONS, type SlurmTaskOptions, settle } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
 /** A job that is to be planned after others. */
@@ -40,7 +39,7 @@ export interface SlurmPlanJob {
   planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
 
-const LATER_OPTIONS: Readonly<Record<keyof SlurmLaterOptions, unknown>> = {
+const LATER_OPTIONS: OptionNames<SlurmLaterOptions> = {
   jobDir: true,
   dependency: true,
   ...SLURM_TASK_OPTIONS,
@@ -52,21 +51,37 @@ const LATER_OPTIONS: Readonly<Record<keyof SlurmLaterOptions, unknown>> = {
  * @throws SystemError ERR_SLURM with Slurm's own words; UsageError for a job directory in which there is something.
  */
 export async function submitLaterToSlurm(words: readonly string[], options: SlurmLaterOptions): Promise<SlurmPlanJob> {
-  const { jobDir, settings, sbatch, script, log } = planJobOf(words, options);
+  const { jobDir, settings, submission, log } = planJobOf(words, options);
   const [name] = statPath(jobDir, 'temp') === undefined ? [] : listNames(jobDir, 'temp');
   if (name !== undefined)
     throw new UsageError(
       `the job directory ${jobDir} holds ${name}; name one with \`jobDir\` that is empty or does not exist`,
     );
   await requirePossible(settings);
-  const id = await submit(sbatch, script);
-  return { jobDir, id, log, planned: (talk) => followPlan({ jobDir, id, log, settings }, talk) };
+  const id = await submit(submission);
+  return {
+    jobDir,
+    id,
+    log,
+    async planned(talk) {
+      const job = { kind: 'plan', id } as const;
+      const { ended } = await watchJobs(settings.token, [job], talk);
+      const hasSucceeded = ended.some(({ state }) => state === 'COMPLETED');
+      const patience = new Patience(hasSucceeded ? VISIBLE_SECONDS : 0, talk.signal);
+      if ((await findPlan(jobDir, patience).catch(() => 'none')) !== 'none')
+        return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal: talk.signal });
+      const failure = await describePlanFailure(ended, job, log, settings);
+      throw new SystemError(
+        'ERR_SLURM',
+        `${failure ?? `Slurm has no job ${id} any more`}; its log is ${log}; nothing is planned`,
+      );
+    },
+  };
 }
 
 /** Describes that submission as text: the call of sbatch and its script. Nothing is submitted. */
 export function describeLaterOnSlurm(words: readonly string[], options: SlurmLaterOptions): string {
-  const { sbatch, script } = planJobOf(words, options);
-  return `${sbatch.map(quoteForShell).join(' ')} <<'SCRIPT'\n${script}SCRIPT\n`;
+  return textOf(planJobOf(words, options).submission);
 }
 
 /** The log lies beside the job directory, in which a plan wants nothing. */
@@ -74,57 +89,10 @@ function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
   requireKnownOptions('submitLaterToSlurm()', options, LATER_OPTIONS);
   const jobDir = resolve(options.jobDir);
   const settings = settle(options, undefined, {}, jobDir);
-  const { envCommand, token } = settings;
   const log = `${jobDir}.plan.log`;
-  const sbatch = [
-    'sbatch',
-    '--parsable',
-    ...requestWords(settings, 'plan'),
-    `--comment=${commentOf(token, 'plan')}`,
-    `--chdir=${process.cwd()}`,
-    '--open-mode=append',
-    `--output=${log.replaceAll('%', '%%')}`,
-    `--dependency=${options.dependency}`,
-    '--kill-on-invalid-dep=yes',
-  ];
-  const call = (argv: readonly string[]) => `exec ${[...ownProgram(), ...argv].map(quoteForShell).join(' ')}`;
-  // Slurm runs it again if its node was lost.
-  const script = `${shellFor(envCommand)}
-node=\${SLURMD_NODENAME:-$(uname -n)}
-echo "pileshuf: plan on $node, ${begunAs('$SLURM_JOB_ID')}, restart \${SLURM_RESTART_COUNT:-0}"
-${preparation(envCommand)}if [ -e ${quoteForShell(join(jobDir, PLAN_NAME))} ]; then
-  ${call(['cluster', 'slurm', '--resume', '--job-dir', jobDir])}
-fi
-${call(words)}
-`;
-  return { jobDir, settings, sbatch, script, log };
-}
-
-const PAUSE_MILLISECONDS = 2000;
-
-async function followPlan(
-  { jobDir, id, log, settings }: Pick<SlurmPlanJob, 'jobDir' | 'id' | 'log'> & { readonly settings: SlurmNote },
-  { signal, onWarning = () => {} }: Parameters<SlurmPlanJob['planned']>[0],
-): Promise<SlurmSubmission> {
-  const job = { kind: 'plan', id } as const;
-  const queue = new WatchedQueue(settings.token, [job], onWarning);
-  for (;;) {
-    await queue.read();
-    if (queue.hasEnded) break;
-    await sleep(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => {});
-    if (signal?.aborted === true)
-      throw new PileshufError(
-        'aborted',
-        'ABORT_ERR',
-        `no longer waiting; job ${id} stays in Slurm and submits the others, and scancel ${id} ends it`,
-      );
-  }
-  const hasSucceeded = queue.ended.some(({ state }) => state === 'COMPLETED');
-  const plan = await findPlan(jobDir, new Patience(hasSucceeded ? VISIBLE_SECONDS : 0, signal)).catch(() => 'none');
-  if (plan !== 'none') return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal });
-  const failure = await describePlanFailure(queue.ended, job, log, settings);
-  throw new SystemError(
-    'ERR_SLURM',
-    `${failure ?? `Slurm has no job ${id} any more`}; its log is ${log}; nothing is planned`,
-  );
+  const submission = planSubmission(settings, { log, dependency: options.dependency }, join(jobDir, PLAN_NAME), {
+    plan: [...ownProgram(), ...words],
+    resume: [...ownProgram(), 'cluster', 'slurm', '--resume', '--job-dir', jobDir],
+  });
+  return { jobDir, settings, submission, log };
 }

@@ -1,8 +1,10 @@
-/** The tasks of a job in Slurm's queue: those that wait or run, alike ones together; and a queue that is watched. */
+/** The tasks of a job in Slurm's queue: those that wait or run, alike ones together; and jobs that are watched. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PileshufError } from '../errors.js';
 import { isProgram } from '../machine/child-program.js';
 import { nameSome } from '../quantity.js';
 import { findPlan } from './open-job.js';
-import { isActive, readQueue, type SlurmId, type SlurmTask } from './slurm-calls.js';
+import { idOf, isActive, readQueue, type SlurmId, type SlurmTask } from './slurm-calls.js';
 import { readSlurmNote, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
 
@@ -45,8 +47,9 @@ export function groupActive(tasks: readonly SlurmTask[]): SlurmQueueEntry[] {
 
 function entryOf({ kind, jobId, state, reason, ...task }: SlurmTask, tasks: number): SlurmQueueEntry {
   const index = tasks === 1 ? task.index : undefined;
-  const id = index === undefined ? jobId : `${jobId}_${index}`;
-  const advice = /held/i.test(reason) ? `scontrol release ${id} lets ${tasks === 1 ? 'it' : 'them'} run` : undefined;
+  const advice = /held/i.test(reason)
+    ? `scontrol release ${idOf({ jobId, index })} lets ${tasks === 1 ? 'it' : 'them'} run`
+    : undefined;
   return { kind, jobId, tasks, index, state, reason: /^(None)?$/.test(reason) ? undefined : reason, advice };
 }
 
@@ -62,55 +65,66 @@ export const VISIBLE_SECONDS = 60;
 /** A job may leave the queue and come back between two looks. */
 const LOOKS_WITHOUT_JOBS = 2;
 
-/** The jobs of a submission, look by look. */
-export class WatchedQueue {
-  readonly #token: string;
-  readonly #ids: ReadonlySet<string>;
-  readonly #onWarning: (line: string) => void;
-  readonly #told = new Set<string>();
+const FIRST_PAUSE_MILLISECONDS = 1000;
+const LONGEST_PAUSE_MILLISECONDS = 10_000;
+/** Looking takes at most this part of the time. */
+const PAUSES_A_LOOK = 10;
+
+interface Watcher {
+  readonly signal?: AbortSignal | undefined;
+  readonly onWarning?: ((line: string) => void) | undefined;
+}
+
+/**
+ * Looks at jobs again and again, until Slurm has none of them any more, or `look` finds what it waits for.
+ * @param look gets the tasks of the jobs; none if Slurm does not answer now.
+ * @returns what `look` has found, and the tasks that are over, as Slurm showed them last.
+ * @throws PileshufError ABORT_ERR with the ids of the jobs, which go on.
+ */
+export async function watchJobs<T>(
+  token: string,
+  jobs: readonly SlurmId[],
+  { signal, onWarning = () => {} }: Watcher,
+  look: (tasks: readonly SlurmTask[]) => Promise<T | undefined> = async () => undefined,
+): Promise<{ readonly found: T | undefined; readonly ended: readonly SlurmTask[] }> {
+  const ids = jobs.map(({ id }) => id);
+  const told = new Set<string>();
+  const tellOnce = (line: string) => {
+    if (!told.has(line)) onWarning(line);
+    told.add(line);
+  };
   /** Slurm forgets tasks some minutes after their end, and a job may last for days. */
-  readonly #ended = new Map<string, SlurmTask>();
-  #looksWithoutJobs = 0;
-
-  constructor(token: string, jobs: readonly SlurmId[], onWarning: (line: string) => void) {
-    this.#token = token;
-    this.#ids = new Set(jobs.map(({ id }) => id));
-    this.#onWarning = onWarning;
-  }
-
-  get hasEnded(): boolean {
-    return this.#looksWithoutJobs >= LOOKS_WITHOUT_JOBS;
-  }
-
-  /** As Slurm showed them last. */
-  get ended(): readonly SlurmTask[] {
-    return [...this.#ended.values()];
-  }
-
-  /** @returns none if Slurm does not answer now. */
-  async read(): Promise<readonly SlurmTask[]> {
-    try {
-      const tasks = (await readQueue(this.#token)).filter(({ jobId }) => this.#ids.has(jobId));
-      this.#looksWithoutJobs = tasks.some(isActive) ? 0 : this.#looksWithoutJobs + 1;
-      for (const task of tasks) {
-        const id = `${task.jobId}_${task.index}`;
-        if (isActive(task)) this.#ended.delete(id);
-        else this.#ended.set(id, task);
-      }
-      for (const { kind, index, reason, advice } of groupActive(tasks)) {
-        const indexes = index === undefined ? [] : [String(index)];
-        if (advice !== undefined) this.#tellOnce(`Slurm holds ${nameTasks(kind, indexes)} (${reason}); ${advice}`);
-      }
-      return tasks;
-    } catch (error) {
-      this.#tellOnce(`${error instanceof Error ? error.message : String(error)}; the jobs may go on, and this waits`);
-      return [];
+  const ended = new Map<string, SlurmTask>();
+  let looksWithoutJobs = 0;
+  for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE_MILLISECONDS)) {
+    const began = performance.now();
+    const queue = await readQueue(token).catch((error: unknown) => {
+      tellOnce(`${error instanceof Error ? error.message : String(error)}; the jobs may go on, and this waits`);
+      return undefined;
+    });
+    const tasks = queue?.filter(({ jobId }) => ids.includes(jobId)) ?? [];
+    for (const task of tasks) {
+      if (isActive(task)) ended.delete(idOf(task));
+      else ended.set(idOf(task), task);
     }
+    for (const { kind, index, reason, advice } of groupActive(tasks)) {
+      const indexes = index === undefined ? [] : [String(index)];
+      if (advice !== undefined) tellOnce(`Slurm holds ${nameTasks(kind, indexes)} (${reason}); ${advice}`);
+    }
+    if (queue !== undefined) looksWithoutJobs = tasks.some(isActive) ? 0 : looksWithoutJobs + 1;
+    // After the queue: what ended before that look is seen now.
+    const found = await look(tasks);
+    if (found !== undefined || looksWithoutJobs >= LOOKS_WITHOUT_JOBS) return { found, ended: [...ended.values()] };
+    const milliseconds = Math.max(pause, PAUSES_A_LOOK * (performance.now() - began));
+    await sleep(milliseconds, undefined, { signal }).catch(() => {});
+    if (signal?.aborted === true) throw stillRunning(jobs);
   }
+}
 
-  #tellOnce(line: string): void {
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
-    this.#onWarning(line);
-  }
+function stillRunning(jobs: readonly SlurmId[]): PileshufError {
+  const ids = jobs.map(({ id }) => id);
+  const stay = jobs.some(({ kind }) => kind === 'plan')
+    ? `job ${ids} stays in Slurm and submits the others, and scancel ${ids} ends it`
+    : `jobs ${ids.join(', ')} stay in Slurm, and scancel ${ids.join(' ')} ends them`;
+  return new PileshufError('aborted', 'ABORT_ERR', `no longer waiting; ${stay}`);
 }

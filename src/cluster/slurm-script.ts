@@ -1,4 +1,4 @@
-/** The words of each call of sbatch, and the script that runs on a node. Pure functions. */
+/** Each call of sbatch, and the script that it hands to a node. Pure functions. */
 import type { TaskKind } from './cluster-plan.js';
 import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 
@@ -6,6 +6,12 @@ export interface SlurmJob {
   readonly kind: TaskKind;
   /** The indexes to run, of `0` to `stride - 1`. A commit is no array. */
   readonly array: { readonly indexes: readonly number[]; readonly stride: number } | undefined;
+}
+
+/** A call of sbatch, which reads the script. */
+export interface Submission {
+  readonly words: readonly string[];
+  readonly script: string;
 }
 
 const MIB = 2 ** 20;
@@ -29,24 +35,6 @@ export function requestWords(note: SlurmNote, kind: SlurmKind): string[] {
   ];
 }
 
-/** @param after the id of the job that must succeed before. */
-export function submissionWords(note: SlurmNote, { kind, array }: SlurmJob, after: string | undefined): string[] {
-  const { maxParallel, logDir, token } = note;
-  const limit = maxParallel === undefined ? '' : `%${maxParallel}`;
-  const logName = array === undefined ? kind : `${kind}-%${INDEX_DIGITS}a`;
-  return [
-    'sbatch',
-    '--parsable',
-    ...requestWords(note, kind),
-    `--comment=${commentOf(token, kind)}`,
-    '--chdir=/',
-    '--open-mode=append',
-    `--output=${logDir.replaceAll('%', '%%')}/${logName}.log`,
-    ...(array === undefined ? [] : [`--array=${rangesOf(array.indexes)}${limit}`]),
-    ...(after === undefined ? [] : [`--dependency=afterok:${after}`, '--kill-on-invalid-dep=yes']),
-  ];
-}
-
 /** By this comment the submissions of a job are found again, whatever became of the answer to sbatch. */
 export function commentOf(token: string, kind: SlurmKind): string {
   return `pileshuf:${token}:${kind}`;
@@ -54,6 +42,146 @@ export function commentOf(token: string, kind: SlurmKind): string {
 
 export function logNameOf(kind: SlurmKind, index: number | undefined): string {
   return index === undefined ? `${kind}.log` : `${kind}-${String(index).padStart(INDEX_DIGITS, '0')}.log`;
+}
+
+/** What the log of a task says of the job of Slurm that began it. */
+export function begunAs(id: string): string {
+  return `Slurm job ${id}`;
+}
+
+/**
+ * A task is tried once more after a failure that may pass: a wrong call and a bad input stay what they are, and a signal
+ * means that it must end.
+ * @param program Node and the script that it runs.
+ * @param after the id of the job that must succeed before.
+ */
+export function taskSubmission(
+  jobDirectory: string,
+  note: SlurmNote,
+  program: readonly string[],
+  job: SlurmJob,
+  after: string | undefined,
+): Submission {
+  const { kind, array } = job;
+  const { logDir, scratchDir, envCommand } = note;
+  const logName = array === undefined ? kind : `${kind}-%${INDEX_DIGITS}a`;
+  const scratch = scratchDir === undefined ? `"\${SLURM_TMPDIR:-\${TMPDIR:-/tmp}}"` : commandLine([scratchDir]);
+  const which = array === undefined ? '' : ` --index "$SLURM_ARRAY_TASK_ID" --stride ${array.stride}`;
+  const place = { directory: '/', log: `${escapedForSlurm(logDir)}/${logName}.log` };
+  return submissionOf(
+    note,
+    { ...job, ...place, dependency: after && `afterok:${after}` },
+    `for file in ${commandLine(program)}; do
+  if [ ! -r "$file" ]; then
+    echo "pileshuf: $node does not see $file; install pileshuf and Node where all nodes see them" >&2
+    exit 2
+  fi
+done
+attempt() {
+  ${envCommand === undefined ? FEW_VARIABLES : ''}${commandLine([...program, 'cluster', 'task', kind, '--job-dir', jobDirectory])} \
+    --scratch ${scratch}${which}
+}
+attempt
+code=$?
+case $code in
+  0|2|3|129|130|143) exit $code ;;
+esac
+echo "pileshuf: exit code $code; one more attempt in ${PAUSE_SECONDS} s" >&2
+sleep ${PAUSE_SECONDS}
+attempt
+code=$?
+[ $code = 0 ] || echo "pileshuf: exit code $code" >&2
+exit $code
+`,
+  );
+}
+
+/** So that what a user has set up on one machine changes nothing. With `envCommand`, a task gets what that leaves. */
+const FEW_VARIABLES = `env -i PATH="\${PATH:-/usr/bin:/bin}" HOME="\${HOME:-/}" \
+    \${TMPDIR+"TMPDIR=$TMPDIR"} \${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} \
+    `;
+
+/**
+ * A job that plans, and submits the tasks.
+ * @param planPath Slurm runs a job again whose node was lost: then the plan may be there, and `resume` is called.
+ */
+export function planSubmission(
+  note: SlurmNote,
+  { log, dependency }: { readonly log: string; readonly dependency: string },
+  planPath: string,
+  { plan, resume }: Readonly<Record<'plan' | 'resume', readonly string[]>>,
+): Submission {
+  const job = {
+    kind: 'plan',
+    array: undefined,
+    directory: process.cwd(),
+    log: escapedForSlurm(log),
+    dependency,
+  } as const;
+  return submissionOf(
+    note,
+    job,
+    `if [ -e ${commandLine([planPath])} ]; then
+  exec ${commandLine(resume)}
+fi
+exec ${commandLine(plan)}
+`,
+  );
+}
+
+interface Asked {
+  readonly kind: SlurmKind;
+  readonly array: SlurmJob['array'];
+  readonly directory: string;
+  /** As Slurm writes it: with patterns. */
+  readonly log: string;
+  readonly dependency: string | undefined;
+}
+
+/** Only a login shell is sure to know the command `module`. */
+function submissionOf(note: SlurmNote, asked: Asked, body: string): Submission {
+  const { token, envCommand, maxParallel } = note;
+  const { kind, array, directory, log, dependency } = asked;
+  const limit = maxParallel === undefined ? '' : `%${maxParallel}`;
+  const [name, id] =
+    array === undefined
+      ? [kind, '$SLURM_JOB_ID']
+      : [`${kind} $SLURM_ARRAY_TASK_ID`, `\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID`];
+  const preparation = `{
+${envCommand}
+} || {
+  code=$?
+  echo "pileshuf: the command of --env-command ended with exit code $code on $node" >&2
+  exit $code
+}
+`;
+  return {
+    words: [
+      'sbatch',
+      '--parsable',
+      ...requestWords(note, kind),
+      `--comment=${commentOf(token, kind)}`,
+      `--chdir=${directory}`,
+      '--open-mode=append',
+      `--output=${log}`,
+      ...(array === undefined ? [] : [`--array=${rangesOf(array.indexes)}${limit}`]),
+      ...(dependency === undefined ? [] : [`--dependency=${dependency}`, '--kill-on-invalid-dep=yes']),
+    ],
+    script: `${envCommand === undefined ? '#!/bin/sh' : '#!/bin/bash -l'}
+node=\${SLURMD_NODENAME:-$(uname -n)}
+echo "pileshuf: ${name} on $node, ${begunAs(id)}, restart \${SLURM_RESTART_COUNT:-0}"
+${envCommand === undefined ? '' : preparation}${body}`,
+  };
+}
+
+/** A percent sign begins a pattern. */
+function escapedForSlurm(path: string): string {
+  return path.replaceAll('%', '%%');
+}
+
+/** For people, and for a shell. */
+export function textOf({ words, script }: Submission): string {
+  return `${commandLine(words)} <<'SCRIPT'\n${script}SCRIPT\n`;
 }
 
 /** `0-3,7,9-10`, of whole numbers in their order. */
@@ -74,75 +202,7 @@ export function foldTasks(unfinished: readonly number[], taskCount: number, most
   return { indexes: [...indexes].sort((a, b) => a - b), stride };
 }
 
-/**
- * A task gets few variables of the environment, so that what a user has set up on one machine changes nothing; with
- * `envCommand` it gets what that leaves. It is tried once more after a failure that may pass: a wrong call and a bad
- * input stay what they are, and a signal means that it must end.
- * @param program Node and the script that it runs.
- */
-export function taskScript(
-  jobDirectory: string,
-  { scratchDir, envCommand }: Pick<SlurmNote, 'scratchDir' | 'envCommand'>,
-  program: readonly string[],
-  { kind, array }: SlurmJob,
-): string {
-  const scratch = scratchDir === undefined ? `"\${SLURM_TMPDIR:-\${TMPDIR:-/tmp}}"` : quoteForShell(scratchDir);
-  const name = array === undefined ? kind : `${kind} $SLURM_ARRAY_TASK_ID`;
-  const id = array === undefined ? '$SLURM_JOB_ID' : `\${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID`;
-  const which = array === undefined ? '' : ` --index "$SLURM_ARRAY_TASK_ID" --stride ${array.stride}`;
-  const few = `env -i PATH="\${PATH:-/usr/bin:/bin}" HOME="\${HOME:-/}" \\
-    \${TMPDIR+"TMPDIR=$TMPDIR"} \${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} \\
-    `;
-  return `${shellFor(envCommand)}
-node=\${SLURMD_NODENAME:-$(uname -n)}
-echo "pileshuf: ${name} on $node, ${begunAs(id)}, restart \${SLURM_RESTART_COUNT:-0}"
-${preparation(envCommand)}for file in ${program.map(quoteForShell).join(' ')}; do
-  if [ ! -r "$file" ]; then
-    echo "pileshuf: $node does not see $file; install pileshuf and Node where all nodes see them" >&2
-    exit 2
-  fi
-done
-attempt() {
-  ${envCommand === undefined ? few : ''}${program.map(quoteForShell).join(' ')} cluster task ${kind} --job-dir ${quoteForShell(jobDirectory)} \\
-    --scratch ${scratch}${which}
-}
-attempt
-code=$?
-case $code in
-  0|2|3|129|130|143) exit $code ;;
-esac
-echo "pileshuf: exit code $code; one more attempt in ${PAUSE_SECONDS} s" >&2
-sleep ${PAUSE_SECONDS}
-attempt
-code=$?
-[ $code = 0 ] || echo "pileshuf: exit code $code" >&2
-exit $code
-`;
-}
-
-/** What the log of a task says of the job of Slurm that began it. */
-export function begunAs(id: string): string {
-  return `Slurm job ${id}`;
-}
-
-/** Only a login shell is sure to know the command module. */
-export function shellFor(envCommand: string | undefined): string {
-  return envCommand === undefined ? '#!/bin/sh' : '#!/bin/bash -l';
-}
-
-export function preparation(envCommand: string | undefined): string {
-  if (envCommand === undefined) return '';
-  return `{
-${envCommand}
-} || {
-  code=$?
-  echo "pileshuf: the command of --env-command ended with exit code $code on $node" >&2
-  exit $code
-}
-`;
-}
-
-/** For a POSIX shell: any text but NUL. */
-export function quoteForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+/** For a POSIX shell. Words may have any text but NUL. */
+export function commandLine(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }

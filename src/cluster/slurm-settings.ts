@@ -8,7 +8,7 @@ import { requireWhole, UsageError } from '../errors.js';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { replaceDurably } from '../io/small-file.js';
-import { MOST_WORKERS } from '../jobs/request.js';
+import { MOST_WORKERS } from '../jobs/option-checks.js';
 import { formatBudget, formatPlural } from '../quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 
@@ -73,7 +73,9 @@ const SHAPES = {
   envCommand: optional(text),
 };
 
-export const SLURM_TASK_OPTIONS: Readonly<Record<keyof SlurmTaskOptions, unknown>> = { ...SHAPES, signal: undefined };
+export const SLURM_TASK_OPTIONS = Object.fromEntries(
+  [...Object.keys(SHAPES), 'signal'].map((name) => [name, true]),
+) as Record<keyof SlurmTaskOptions, true>;
 
 /** By the token the submissions of this job are told from all others. */
 const shape = object({ ...SHAPES, token: text });
@@ -102,13 +104,17 @@ export function planPartOf<Options extends SlurmTaskOptions>(
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
 const DEFAULT_CPUS = 4;
-const DEFAULT_JOB_NAME = 'pileshuf';
 const DEFAULT_MEMORY_OF_THREAD = 2 * GIB;
 /** Node takes the first beside the records, and each thread the second. */
 const PROGRAM_BYTES = 256 * MIB;
 const PROGRAM_BYTES_OF_THREAD = 64 * MIB;
 const LEAST_RECORD_BYTES = 64 * MIB;
 
+function programBytes(cpusPerTask: number): number {
+  return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
+}
+
+/** What the tasks of a plan need, unless more is asked for. */
 export function plannedNeed({ memory, memoryBytes }: ClusterPlan): SlurmTaskOptions {
   const cpusPerTask = memory.workers;
   return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
@@ -124,53 +130,37 @@ export function settle(
   const known = Object.fromEntries(
     names.map((name) => [name, asked[name] ?? noted?.[name] ?? planned[name]]),
   ) as Required<Omit<SlurmTaskOptions, 'signal'>>;
-  const {
-    cpusPerTask = DEFAULT_CPUS,
-    jobName = DEFAULT_JOB_NAME,
-    sbatchArgs = [],
-    commitMemoryBytes,
-    maxParallel,
-  } = known;
+  const { cpusPerTask = DEFAULT_CPUS, jobName = 'pileshuf', sbatchArgs = [], commitMemoryBytes, maxParallel } = known;
   requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
   const { taskMemoryBytes = cpusPerTask * DEFAULT_MEMORY_OF_THREAD } = known;
   requireWhole('`taskMemoryBytes`', taskMemoryBytes, 0);
   if (commitMemoryBytes !== undefined) requireWhole('`commitMemoryBytes`', commitMemoryBytes, 0);
   if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
-  requireFreeWords(sbatchArgs);
+  const own = sbatchArgs.find((word) => OWN_OPTIONS.test(word));
+  if (own !== undefined) throw new UsageError(`\`sbatchArgs\` has ${own}, which pileshuf decides itself; leave it out`);
   const logDir = logDirectoryOf(known, jobDirectory);
-  requireLogDirectory(logDir);
-  requireLogPlace(logDir, jobDirectory);
+  requireLogDirectory(logDir, jobDirectory);
   const token = noted?.token ?? randomBytes(8).toString('hex');
   return { ...known, token, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes, logDir };
-}
-
-export function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {
-  return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
 }
 
 /** What no further word for sbatch may be, because this program decides it. */
 const OWN_OPTIONS =
   /^(--(array|chdir|comment|dependency|error|kill-on-invalid-dep|output|parsable|test-only|wait|wrap)(=.*)?|-[adeDoW].*)$/s;
 
-function requireFreeWords(sbatchArgs: readonly string[]): void {
-  const own = sbatchArgs.find((word) => OWN_OPTIONS.test(word));
-  if (own === undefined) return;
-  throw new UsageError(`\`sbatchArgs\` has ${own}, which pileshuf decides itself; leave it out`);
-}
-
-/** Slurm replaces no pattern in a name with a backslash: all tasks would write to one file. */
-function requireLogDirectory(directory: string): void {
-  if (!directory.includes('\\')) return;
-  throw new UsageError(
-    `the directory of logs ${directory} has a backslash, with which Slurm cannot name the logs of tasks; give \`logDir\` without`,
-  );
+export function logDirectoryOf({ logDir }: SlurmTaskOptions, jobDirectory: string): string {
+  return logDir === undefined ? join(jobDirectory, 'logs') : resolve(logDir);
 }
 
 /** Slurm never starts a task whose log it cannot open. */
-function requireLogPlace(directory: string, jobDirectory: string): void {
+function requireLogDirectory(directory: string, jobDirectory: string): void {
+  // Slurm replaces no pattern in a name with a backslash: all tasks would write to one file.
+  if (directory.includes('\\'))
+    throw new UsageError(
+      `the directory of logs ${directory} has a backslash, with which Slurm cannot name the logs of tasks; give \`logDir\` without`,
+    );
   const refuse = (problem: string) => new UsageError(`\`logDir\` ${directory}: ${problem}; name another directory`);
-  const found = statPath(directory, 'temp');
-  const holder = found === undefined ? dirname(directory) : directory;
+  const holder = statPath(directory, 'temp') === undefined ? dirname(directory) : directory;
   // The plan makes it.
   if (holder === jobDirectory) return;
   const stat = statPath(holder, 'temp');
@@ -187,34 +177,29 @@ export function limitsOf(note: SlurmNote, kind: SlurmKind) {
     : { time, memoryBytes: taskMemoryBytes };
 }
 
-function programBytes(cpusPerTask: number): number {
-  return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
-}
-
 /** A node from which Slurm may choose. */
 export interface NodeSize {
   readonly cpus: number;
   readonly memoryBytes: number;
 }
 
+/** Of all that a node has, a task takes this share: the system needs some, and caches files in the rest. */
+const SHARE_OF_NODE = 3 / 4;
+
 /**
- * What the memory of a task leaves for records. Of all that a node has, a task takes three quarters: the system needs
- * some, and caches files in the rest.
+ * What the memory of a task leaves for records.
  * @param smallest the node with the least memory of those that have the CPUs.
  */
 export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smallest: NodeSize | undefined): number {
   const ofTask = taskMemoryBytes === 0 ? Math.floor((smallest?.memoryBytes ?? 0) * SHARE_OF_NODE) : taskMemoryBytes;
-  const bytes = ofTask - programBytes(cpusPerTask);
-  if (bytes >= LEAST_RECORD_BYTES) return bytes;
+  const beside = programBytes(cpusPerTask);
+  if (ofTask - beside >= LEAST_RECORD_BYTES) return ofTask - beside;
   const mib = (size: number) => Math.ceil(size / MIB);
   const threads = cpusPerTask === 1 ? '1 thread takes' : `${cpusPerTask} threads take`;
-  const beside = programBytes(cpusPerTask);
   throw new UsageError(
     `\`taskMemoryBytes\` is ${mib(ofTask)} MiB, and ${threads} ${mib(beside)} MiB beside the records; give at least ${mib(beside + LEAST_RECORD_BYTES)} MiB`,
   );
 }
-
-const SHARE_OF_NODE = 3 / 4;
 
 /** Why Slurm cannot have such a task run on any node. Undefined: for another reason. */
 export function tooLargeFor(nodes: readonly NodeSize[], note: SlurmNote, kind: SlurmKind): string | undefined {

@@ -8,11 +8,12 @@
  */
 import type { NumberSettings } from '../../workers/settings.js';
 import type { NumbersResult, NumbersTask } from '../../workers/tasks/write-numbers.js';
-import { requireWhole, UsageError, VerificationError } from '../errors.js';
-import { type GateNumber, JobControl, UNGATED } from '../job-control.js';
+import type { Release } from '../cleanup.js';
+import { UsageError, VerificationError } from '../errors.js';
+import { JobControl, UNGATED } from '../job-control.js';
 import { deriveRangeKey, drawSeed } from '../keys.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
@@ -32,7 +33,7 @@ import {
 } from '../plan/number-range.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import type { StartedFiles } from './earlier-attempt.js';
-import { type JobScope, runJob } from './job.js';
+import { runJob } from './job.js';
 import type { JobFiles } from './job-files.js';
 import { JobProgress } from './job-progress.js';
 import {
@@ -44,17 +45,10 @@ import {
   startUnresumable,
   workAt,
 } from './open-site.js';
+import { MOST_WORKERS, seedText } from './option-checks.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
-import {
-  completeOutput,
-  completeTalk,
-  MOST_WORKERS,
-  NEVER_RESUMED,
-  type OutputRequest,
-  requireSeed,
-  type TalkRequest,
-} from './request.js';
-import { chooseSite, type StreamSite } from './site.js';
+import { completeOutput, completeTalk, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
+import { chooseSite } from './site.js';
 import { TempDisks } from './temp-disks.js';
 
 export interface RangeOptions
@@ -98,13 +92,13 @@ interface RangeRequest extends TalkRequest, OutputRequest {
 const RANGE_OPTIONS: OptionNames<RangeOptions> = {
   range: true,
   headCount: true,
-  repeat: true,
-  zeroTerminated: true,
-  output: true,
+  repeat: flag,
+  zeroTerminated: flag,
+  output: path,
   compress: true,
-  force: true,
-  seed: true,
-  workers: true,
+  force: flag,
+  seed: seedText,
+  workers: whole(1, MOST_WORKERS),
   signal: true,
   onProgress: true,
   onWarning: true,
@@ -125,16 +119,23 @@ const INLINE_PLACES = 2n ** 20n;
  */
 export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning> = {}): Promise<RangeReport> {
   const { value, seconds } = await runJob(options, async (scope) => {
-    const prepared = await prepareRange(options, tuning, scope);
-    const { request, control, gates, plan } = prepared;
+    const request = completeRange(options);
+    const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs: [], mayHaveTempData: false });
+    if (chosen.kind === 'files' && request.isEndless)
+      throw new UsageError('`repeat` without `headCount` never ends; give `headCount`, or write to standard output');
+    const plan = planRange(request, tuning);
+    const site = await startUnresumable(request, chosen, scope);
+    const gates = new DeviceGates({});
+    if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
+    const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
+    const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
+    const control = JobControl.create(gates.permits, 0);
     const stop = new JobStop(control, request.signal, scope.releases);
-    const phases = [
-      { phase: 'shuffle', bytes: plan.bytes },
-      { phase: 'commit', bytes: 0 },
-    ] as const;
-    const progress = new JobProgress(control, stop, request.onProgress, phases, { gates, budgetBytes: undefined });
-    const open = await openSite(prepared, scope);
-    return workAt(open, scope, (threadScope) => writeAt(open, prepared, stop, progress, threadScope));
+    const open =
+      site.kind === 'stream'
+        ? await openOutputStream(site.output.path, control, scope.releases)
+        : await openUnresumable(request, site, { disks: new TempDisks([], gates), outputGate }, scope);
+    return workAt(open, scope, ({ releases }) => writeAt(open, request, plan, { control, stop, gates }, releases));
   });
   return { ...value, seconds: { total: seconds, ...value.seconds } };
 }
@@ -142,11 +143,8 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
 function completeRange(options: RangeOptions): RangeRequest {
   requireKnownOptions('shuffleRange()', options, RANGE_OPTIONS);
   const { seed, workers = readCpuCount(), headCount, repeat: isRepeated = false, zeroTerminated = false } = options;
-  for (const [name, flag] of Object.entries({ repeat: isRepeated, zeroTerminated }))
-    if (typeof flag !== 'boolean') throw new UsageError(`\`${name}\`: expected true or false`);
-  requireSeed(seed);
   const output = completeOutput({ ...options, headCount: undefined }, 'lines');
-  if (output.compression !== undefined)
+  if (output.spec.write.compression !== undefined)
     throw new UsageError(`the output ${output.output} would be compressed, and numbers are not; name another`);
   const range = rangeOf(options.range);
   const wanted = headCount === undefined ? undefined : wholeOf(headCount);
@@ -167,7 +165,7 @@ function completeRange(options: RangeOptions): RangeRequest {
     isEndless: isRepeated && places === MOST_NUMBERS,
     terminator: zeroTerminated ? 0 : NEWLINE,
     seed: seed ?? drawSeed(),
-    workers: requireWhole('`workers`', workers, 1, MOST_WORKERS),
+    workers,
   };
 }
 
@@ -195,15 +193,6 @@ function wholeOf(value: unknown): bigint | undefined {
   return typeof value === 'bigint' && value >= 0n ? value : undefined;
 }
 
-interface PreparedRange {
-  readonly request: RangeRequest;
-  readonly site: StreamSite | StartedFiles;
-  readonly gates: DeviceGates;
-  readonly outputGate: GateNumber;
-  readonly plan: RangePlan;
-  readonly control: JobControl;
-}
-
 interface RangePlan {
   readonly settings: Omit<NumberSettings, 'jobName' | 'control'>;
   /** 0: the calling thread does all the work. */
@@ -211,20 +200,6 @@ interface RangePlan {
   readonly placesOfTask: number;
   /** Expected bytes of the output; undefined for an endless one. */
   readonly bytes: number | undefined;
-}
-
-async function prepareRange(options: RangeOptions, tuning: Partial<Tuning>, scope: JobScope): Promise<PreparedRange> {
-  const request = completeRange(options);
-  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs: [], mayHaveTempData: false });
-  if (chosen.kind === 'files' && request.isEndless)
-    throw new UsageError('`repeat` without `headCount` never ends; give `headCount`, or write to standard output');
-  const plan = planRange(request, tuning);
-  const site = await startUnresumable(request, chosen, scope);
-  const gates = new DeviceGates({});
-  if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
-  const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
-  const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
-  return { request, site, gates, outputGate, plan, control: JobControl.create(gates.permits, 0) };
 }
 
 function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
@@ -266,21 +241,19 @@ function requireRangeSpace(
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
 }
 
-async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFiles | OpenStream> {
-  const { request, site, gates, outputGate, control } = prepared;
-  if (site.kind === 'stream') return openOutputStream(site.output.path, control, scope.releases);
-  return openUnresumable(request, request.seed, site, { disks: new TempDisks([], gates), outputGate }, scope);
-}
-
 async function writeAt(
   site: JobFiles | OpenStream,
-  { request, plan, control }: PreparedRange,
-  stop: JobStop,
-  progress: JobProgress,
-  { releases }: JobScope,
+  { places, seed, range, isWhole, onProgress }: RangeRequest,
+  plan: RangePlan,
+  { control, stop, gates }: { readonly control: JobControl; readonly stop: JobStop; readonly gates: DeviceGates },
+  releases: Release[],
 ): Promise<Omit<RangeReport, 'seconds'> & { readonly seconds: Pick<RangeReport['seconds'], 'commit'> }> {
-  const { places, seed, range, isWhole } = request;
   const { threadCount } = plan;
+  const phases = [
+    { phase: 'shuffle', bytes: plan.bytes },
+    { phase: 'commit', bytes: 0 },
+  ] as const;
+  const progress = new JobProgress(control, stop, onProgress, phases, { gates, budgetBytes: undefined });
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
   const numbers = Number(places);
   const layout: OutputLayout = {
@@ -292,23 +265,23 @@ async function writeAt(
   };
   const target = await beginOutput(site, layout, control);
   const { value: written } = await progress.during('shuffle', plan.bytes, () =>
-    writeNumbers(plan, places, target, control, threads),
+    writeNumbers(plan, places, target, threads),
   );
   if (isWhole) requireTotals(written, range);
-  const { bytes } = written;
+  const { bytes, regions } = written;
   const checksum = checksumTextOf(written.checksum);
-  const output = { layout: { ...layout, recordBytes: bytes }, regions: written.regions };
   const summary = { shardCount: 1, records: numbers, bytes, checksum, splits: undefined };
-  const commit = await progress.during('commit', undefined, () => commitOutput(site, output, summary, control));
+  const commit = await progress.during('commit', undefined, () =>
+    commitOutput(site, { layout: { ...layout, recordBytes: bytes }, regions }, summary, control),
+  );
   return { numbers, bytes, seed, checksum, workers: Math.max(1, threadCount), seconds: { commit: commit.seconds } };
 }
 
 async function writeNumbers(
-  { settings, placesOfTask }: Pick<RangePlan, 'settings' | 'placesOfTask'>,
+  { settings, placesOfTask }: RangePlan,
   places: bigint,
   target: OutputTarget,
-  control: JobControl,
-  { jobName, pool, stop }: Threads,
+  { control, jobName, pool, stop }: Threads,
 ): Promise<NumbersResult> {
   const job: NumberSettings = { ...settings, jobName, control: control.buffer };
   function* tasks(): Generator<NumbersTask> {
@@ -319,21 +292,18 @@ async function writeNumbers(
       yield { job, first, count, target, start: { shard: 0, shardByte: 0, turn } };
     }
   }
-  const joined: WrittenRegion[] = [];
-  let written: NumbersResult = { regions: joined, bytes: 0, sum: 0n, checksum: 0n };
-  const take = ({ regions, bytes, sum, checksum }: NumbersResult) => {
-    for (const region of regions) addRegion(joined, region);
-    written = {
-      regions: joined,
-      bytes: written.bytes + bytes,
-      sum: BigInt.asUintN(64, written.sum + sum),
-      checksum: BigInt.asUintN(64, written.checksum + checksum),
-    };
+  const regions: WrittenRegion[] = [];
+  let [bytes, sum, checksum] = [0, 0n, 0n];
+  const take = (result: NumbersResult) => {
+    for (const region of result.regions) addRegion(regions, region);
+    bytes += result.bytes;
+    sum = BigInt.asUintN(64, sum + result.sum);
+    checksum = BigInt.asUintN(64, checksum + result.checksum);
   };
   const takeInTurn = inTurn(take, ({ start }: NumbersTask) => start.turn);
   // Every task that is handed out must have a thread: the task whose turn it is must not wait.
   await runTasks(tasks(), (task) => pool.run('write-numbers', task), takeInTurn, pool.threadCount, stop);
-  return written;
+  return { regions, bytes, sum, checksum };
 }
 
 /** Checks that the numbers are those of the range, as far as their bytes and their sum can tell. */

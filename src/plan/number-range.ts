@@ -42,31 +42,26 @@ export function chooseWay(range: NumberRange, isRepeated: boolean, places: bigin
   return { by: 'permuted', rows, columns, isTabled: rows <= MOST_TABLED && places >= PLACES_FOR_ENTRY * rows };
 }
 
-/** The memory of a sort: the sorted offsets, their keys, and a count for each value of the upper `bits` of a key. */
-export function sizesOfSort(count: bigint) {
-  const offsets = Number(count);
-  // One or two offsets for each value.
-  const bits = Math.max(1, Math.floor(Math.log2(offsets)));
-  return { bits, sortedBytes: 4 * offsets, keyBytes: 8 * (offsets + 3), countBytes: 4 * 2 ** bits };
-}
-
-/** The memory of the tables of all rounds; the kernel fills four entries at a time. */
-export function bytesOfTables(rows: bigint): number {
-  return ROUNDS * 8 * Math.ceil(Number(rows) / 4);
-}
-
 /** Regions of an arena are aligned. */
 const ALIGNMENT_ROOM_BYTES = 64;
 
 export function numberArenaBytes(way: NumberWay, count: bigint, outputBytes: number): number {
-  return outputBytes + SLACK_BYTES + orderBytes(way, count) + ALIGNMENT_ROOM_BYTES;
+  const orderBytes = regionsOf(way, count).reduce((sum, byteLength) => sum + byteLength, 0);
+  return outputBytes + SLACK_BYTES + orderBytes + ALIGNMENT_ROOM_BYTES;
 }
 
-function orderBytes(way: NumberWay, count: bigint): number {
-  if (way.by === 'drawn') return 0;
-  if (way.by === 'permuted') return way.isTabled ? bytesOfTables(way.rows) : 0;
-  const { sortedBytes, keyBytes, countBytes } = sizesOfSort(count);
-  return sortedBytes + keyBytes + countBytes;
+/** The bytes of the regions in which a thread makes the order, as the kernel takes them. */
+export function regionsOf(way: NumberWay, count: bigint): readonly number[] {
+  const offsets = Number(count);
+  // Sorted offsets, their keys, and a count for each value of the upper bits of a key.
+  if (way.by === 'sorted') return [4 * offsets, 8 * (offsets + 3), 4 * 2 ** bitsOfSort(count)];
+  // The tables of all rounds; the kernel fills four entries at a time.
+  return way.by === 'permuted' && way.isTabled ? [ROUNDS * 8 * Math.ceil(Number(way.rows) / 4)] : [];
+}
+
+/** So that one or two offsets have the same upper bits in their keys. */
+export function bitsOfSort(count: bigint): number {
+  return Math.max(1, Math.floor(Math.log2(Number(count))));
 }
 
 /** The smallest square, less the rows that it does not need: `rows` is never below `columns`. */

@@ -3,7 +3,7 @@
 import type { JobProfile, JobReport } from '../jobs/options.js';
 import { FEWEST_RECORDS, sum } from '../jobs/report/self-check.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
-import { percentText, secondsText } from './units.js';
+import { percentText, secondsOf, secondsText } from './units.js';
 
 /** What the phases of a task are kinds of. */
 const KINDS = {
@@ -57,11 +57,10 @@ function isShuffled({ checks, ...report }: JobReport): Answer {
 }
 
 function timeWent({ profile, result: { resumed } }: JobReport): Answer {
-  const { prepare, pass1, between, pass2, commit, release } = profile.seconds;
-  const total = prepare + pass1 + between + pass2 + commit + release;
+  const { pass1, pass2 } = profile.seconds;
+  const total = secondsOf(profile);
   const part = (of: number) => `${Math.round((100 * of) / Math.max(1e-9, total))} %`;
-  const rest = prepare + between + commit + release;
-  const answer = `Of ${secondsText(total)}${resumed === undefined ? '' : ' of this attempt'}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and behind them ${part(rest)}.`;
+  const answer = `Of ${secondsText(total)}${resumed === undefined ? '' : ' of this attempt'}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and after them ${part(total - pass1 - pass2)}.`;
   return { question: 'Where did the time go?', answer };
 }
 

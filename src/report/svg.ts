@@ -47,17 +47,10 @@ export function linear(
   return { at, ticks, label };
 }
 
-/** Equal places for names, of which at most `most` are written. */
-export function bands(
-  label: string,
-  names: readonly string[],
-  [from, to]: readonly [number, number],
-  most = names.length,
-): Scale {
+/** Equal places for names. */
+export function bands(names: readonly string[], [from, to]: readonly [number, number]): Scale {
   const at = (band: number) => from + (band * (to - from)) / names.length;
-  const every = Math.ceil(names.length / most);
-  const ticks = names.map((text, band) => ({ at: at(band + 0.5), text })).filter((_, band) => band % every === 0);
-  return { at, ticks, label };
+  return { at, ticks: names.map((text, band) => ({ at: at(band + 0.5), text })), label: '' };
 }
 
 const digits = (value: number) => String(Number(value.toFixed(1)));
@@ -84,9 +77,13 @@ export function dots(points: readonly (readonly [number, number])[], r: number):
   return `<g fill="var(--first)">${points.map(([cx, cy]) => element('circle', { cx, cy, r })).join('')}</g>`;
 }
 
-export function line(points: readonly (readonly [number, number])[], attributes: Attributes): string {
+function line(points: readonly (readonly [number, number])[], attributes: Attributes): string {
   const path = points.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${digits(x)},${digits(y)}`).join('');
   return element('path', { d: path, fill: 'none', ...attributes });
+}
+
+function straight(x: readonly [number, number], y: readonly [number, number], attributes: Attributes): string {
+  return element('line', { x1: x[0], x2: x[1], y1: y[0], y2: y[1], ...attributes });
 }
 
 /** Each point lies at the end of a level part. */
@@ -100,33 +97,17 @@ export function steps(points: readonly (readonly [number, number])[], attributes
 
 export function xAxis({ ticks, label }: Scale, { width, height, left, right, bottom }: Frame): string {
   const y = height - bottom;
-  const marks = ticks.flatMap((tick) => [
-    line(
-      [
-        [tick.at, y],
-        [tick.at, y + 6],
-      ],
-      { stroke: 'currentColor' },
-    ),
-    text(tick.at, y + 20, tick.text),
-  ]);
+  const marks = ticks.map(
+    (tick) => straight([tick.at, tick.at], [y, y + 6], { stroke: 'currentColor' }) + text(tick.at, y + 20, tick.text),
+  );
   return marks.join('') + text((left + width - right) / 2, y + 38, label);
 }
 
 export function yAxis({ ticks, label }: Scale, { width, left, right, top }: Frame, hasGrid = false): string {
-  const marks = ticks.flatMap((tick) => [
-    ...(hasGrid
-      ? [
-          line(
-            [
-              [left, tick.at],
-              [width - right, tick.at],
-            ],
-            { stroke: 'var(--line)' },
-          ),
-        ]
-      : []),
-    text(left - 8, tick.at + 4, tick.text, { 'text-anchor': 'end' }),
-  ]);
+  const marks = ticks.map(
+    (tick) =>
+      (hasGrid ? straight([left, width - right], [tick.at, tick.at], { stroke: 'var(--line)' }) : '') +
+      text(left - 8, tick.at + 4, tick.text, { 'text-anchor': 'end' }),
+  );
   return marks.join('') + (label === '' ? '' : text(4, top - 12, label, { 'text-anchor': 'start' }));
 }

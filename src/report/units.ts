@@ -1,4 +1,4 @@
-import type { ExpectedRange } from '../jobs/report/report-facts.js';
+import type { JobProfile } from '../jobs/options.js';
 import { formatBytes, formatCount, sizeWord } from '../quantity.js';
 
 /** Characters that a page would not show, or that would turn the writing direction round. */
@@ -46,10 +46,8 @@ export function speedText(byteLength: number, seconds: number): string {
   return seconds <= 0 ? 'no time' : `${formatBytes(byteLength / seconds)}/s`;
 }
 
-export function expectedText({ lowest, highest }: ExpectedRange): string {
-  return `${numberText(lowest)} to ${numberText(highest)}`;
-}
-
-export function spreadText({ mean, standardDeviation }: ExpectedRange): string {
-  return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
+/** Of the whole job. */
+export function secondsOf({ seconds }: Pick<JobProfile, 'seconds'>): number {
+  const { prepare, pass1, between, pass2, commit, release } = seconds;
+  return prepare + pass1 + between + pass2 + commit + release;
 }

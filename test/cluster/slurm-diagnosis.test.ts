@@ -1,7 +1,7 @@
 /** Why tasks on Slurm did not succeed: by what its programs print, and by the logs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { EndedTask } from '#src/cluster/slurm-calls.js';
+import type { SlurmTask } from '#src/cluster/slurm-calls.js';
 import { describeFailures } from '#src/cluster/slurm-diagnosis.js';
 import type { SlurmNote } from '#src/cluster/slurm-settings.js';
 import type { ClusterStatus } from '#src/index.js';
@@ -23,8 +23,6 @@ interface Case {
   readonly queue?: string;
   /** Its line of sacct, after its names. */
   readonly accounts?: string;
-  /** What scontrol says of its exit. */
-  readonly exit?: string;
   readonly log?: string;
 }
 
@@ -41,22 +39,16 @@ const CASES: readonly (readonly [Case, string])[] = [
     { queue: 'FAILED NonZeroExitCode', log: `${BEGUN}FATAL ERROR: JavaScript heap out of memory\n` },
     `out of memory: ${MEMORY}`,
   ],
-  [{ queue: 'FAILED JobLaunchFailure', log: BEGUN, exit: '0:9' }, KILLED],
+  [{ queue: 'FAILED JobLaunchFailure', log: BEGUN }, KILLED],
   [{ queue: 'FAILED NonZeroExitCode', log: `${BEGUN}Killed\npileshuf: exit code 137\n` }, KILLED],
-  [
-    { queue: 'FAILED JobLaunchFailure', log: OF_OTHER_JOB, exit: '0:9' },
-    'Slurm could not start this; the node may not see LOGS',
-  ],
+  [{ queue: 'FAILED JobLaunchFailure', log: OF_OTHER_JOB }, 'Slurm could not start this; the node may not see LOGS'],
   [{ queue: 'FAILED JobLaunchFailure' }, 'Slurm could not start this; the node may not see LOGS'],
   [{ queue: 'TIMEOUT TimeLimit', log: BEGUN }, 'reached the time limit of 1:00; give more with `time`'],
   [{ queue: 'CANCELLED None', log: BEGUN }, 'cancelled'],
   [{ queue: 'CANCELLED None', accounts: 'CANCELLED by 77|n3|01:00:00|0:15' }, 'cancelled by user 77'],
   [{ queue: 'NODE_FAIL NodeDown' }, 'the node failed'],
   [{ queue: 'PREEMPTED Preempted' }, 'preempted'],
-  [
-    { queue: 'FAILED NonZeroExitCode', log: `${BEGUN}why\npileshuf: exit code 1\n`, exit: '1:0' },
-    'FAILED (NonZeroExitCode), "why"',
-  ],
+  [{ queue: 'FAILED NonZeroExitCode', log: `${BEGUN}why\npileshuf: exit code 1\n` }, 'FAILED (NonZeroExitCode), "why"'],
   [{ accounts: 'TIMEOUT|n3|02:00:00|0:0' }, 'reached the time limit of 02:00:00; give more with `time`'],
   [{ accounts: 'OUT_OF_MEMORY|n3|02:00:00|0:125' }, `out of memory: ${MEMORY}`],
   [{ accounts: 'FAILED|n3|02:00:00|0:9', log: BEGUN }, KILLED],
@@ -68,18 +60,16 @@ const CASES: readonly (readonly [Case, string])[] = [
   [{ log: `${BEGUN}slurmstepd: error: *** JOB 4 ON n3 CANCELLED AT 2026-11-25T15:28:27 ***\n` }, 'cancelled'],
 ];
 
-async function causesOf({ queue, accounts, exit, log }: Case): Promise<string[]> {
+async function causesOf({ queue, accounts, log }: Case): Promise<string[]> {
   const logDirectory = directory.path('logs');
   mkdirSync(logDirectory);
   if (log !== undefined) writeFileSync(directory.path('logs', 'scatter-000001.log'), log);
-  if (exit !== undefined) slurm.tell('job-11_1', `JobId=41\n   Restarts=0 BatchFlag=1 ExitCode=${exit}\n`);
   // Slurm gives numbers again: the second job is another user's.
   const others = '12|other|TIMEOUT|n1|01:00:00|0:0\n';
   if (accounts !== undefined) slurm.tell('accounts', `11_1|pileshuf-scatter|${accounts}\n${others}`);
   const [state = '', reason = ''] = queue?.split(' ') ?? [];
   const place = { kind: 'scatter', jobId: '11', index: 1, node: 'n3', timeLimit: '1:00' } as const;
-  const seen: readonly Omit<EndedTask, 'exit' | 'cancelledBy'>[] =
-    queue === undefined ? [] : [{ ...place, state, reason }];
+  const seen: readonly SlurmTask[] = queue === undefined ? [] : [{ ...place, state, reason }];
   const jobs = [{ kind: 'scatter', id: '11' } as const, { kind: 'commit', id: '12' } as const];
   const note = { ...NOTE, logDir: logDirectory } as unknown as SlurmNote;
   const told = await describeFailures(STATUS, seen, jobs, note);

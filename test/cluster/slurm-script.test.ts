@@ -2,13 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { foldTasks, rangesOf, submissionWords, taskScript } from '#src/cluster/slurm-script.js';
+import { foldTasks, rangesOf, type SlurmJob, taskSubmission } from '#src/cluster/slurm-script.js';
 import { type SlurmNote, settle } from '#src/cluster/slurm-settings.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 
 const NOTE: SlurmNote = { ...settle({ taskMemoryBytes: 2 ** 30 + 1 }, undefined, {}, '/job'), token: 't' };
+const wordsFor = (note: SlurmNote, job: SlurmJob, after?: string) =>
+  taskSubmission('/job', note, ['node'], job, after).words;
 const HARD = `it's "a"\nnew\\line $(touch x) \`touch y\` %a ;&|*`;
 
 describe('an array', () => {
@@ -47,7 +49,7 @@ describe('a submission', () => {
     const given = { partition: 'cpu', time: '2:00', account: 'a', qos: 'q', constraint: 'x&y', sbatchArgs: ['--nice'] };
     const array = { indexes: [0, 1], stride: 2 };
     const note = { ...NOTE, ...given, maxParallel: 3 };
-    expect(submissionWords(note, { kind: 'shuffle', array }, '12')).toEqual([
+    expect(wordsFor(note, { kind: 'shuffle', array }, '12')).toEqual([
       ...['sbatch', '--parsable', '--job-name=pileshuf-shuffle', '--partition=cpu', '--time=2:00', '--account=a'],
       ...['--qos=q', '--constraint=x&y', '--nodes=1', '--ntasks=1', '--cpus-per-task=4', '--mem=1025M', '--requeue'],
       ...['--nice', '--comment=pileshuf:t:shuffle', '--chdir=/', '--open-mode=append'],
@@ -59,14 +61,14 @@ describe('a submission', () => {
       ],
     ]);
     const bare = { ...NOTE, logDir: '/100%a', maxParallel: 3 };
-    const commit = submissionWords(bare, { kind: 'commit', array: undefined }, undefined);
+    const commit = wordsFor(bare, { kind: 'commit', array: undefined });
     expect(commit.slice(-2)).toEqual(['--open-mode=append', '--output=/100%%a/commit.log']);
     expect(commit.join(' ')).not.toMatch(/partition|time|array|dependency/);
   });
 
   it('of the commit asks for its own time and memory', () => {
     const own = { time: '2:00', commitTime: '9:00', commitMemoryBytes: 0 };
-    const words = submissionWords({ ...NOTE, ...own }, { kind: 'commit', array: undefined }, '12');
+    const words = wordsFor({ ...NOTE, ...own }, { kind: 'commit', array: undefined }, '12');
     expect(words).toEqual(expect.arrayContaining(['--time=9:00', '--mem=0M']));
   });
 
@@ -123,13 +125,12 @@ interface Place extends Partial<Pick<SlurmNote, 'scratchDir' | 'envCommand'>> {
 
 function run(
   { jobDirectory = '/job', program, ...note }: Place,
-  array: Parameters<typeof taskScript>[3]['array'],
+  array: SlurmJob['array'],
   env: Record<string, string> = {},
 ) {
-  writeFileSync(
-    directory.path('script'),
-    taskScript(jobDirectory, { ...NOTE, ...note }, program, { kind: array ? 'scatter' : 'commit', array }),
-  );
+  const job = { kind: array ? 'scatter' : 'commit', array } as const;
+  const { script } = taskSubmission(jobDirectory, { ...NOTE, ...note }, program, job, undefined);
+  writeFileSync(directory.path('script'), script);
   mkdirSync(directory.path('bin'), { recursive: true });
   writeFileSync(directory.path('bin', 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
   const ofSlurm = { SLURM_ARRAY_JOB_ID: '11', SLURM_ARRAY_TASK_ID: '3', SLURMD_NODENAME: 'n7', SLURM_JOB_ID: '12' };

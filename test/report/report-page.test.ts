@@ -1,7 +1,6 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
-import { callsChart, speedsOf } from '#src/report/charts.js';
-import { heatGroups, surprise } from '#src/report/heat-groups.js';
+import { speedsOf, throughputChart } from '#src/report/charts.js';
 import { workShares } from '#src/report/in-short.js';
 import { linear } from '#src/report/svg.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
@@ -9,10 +8,11 @@ import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
 
 describe('a chart', () => {
   it('is one picture: its parts have no labels', () => {
-    const device = { name: 'sda', kind: 'rotating', mostCalls: 2 };
-    const chart = callsChart(device, 0, [{ seconds: 1, readBytes: 0, writtenBytes: 0, traffic: [] }], 2);
+    const moments = [0, 1].map((seconds) => ({ seconds, readBytes: 0, writtenBytes: 0, traffic: [] }));
+    const seconds = { prepare: 0, pass1: 1, between: 0, pass2: 1, commit: 0, release: 0 };
+    const chart = throughputChart(moments, { seconds } as never);
     expect(chart.match(/aria-label/g)).toHaveLength(1);
-    expect(chart).toMatch(/^<svg role="img"[^>]* aria-label="Calls under way on sda/);
+    expect(chart).toMatch(/^<svg role="img"[^>]* aria-label="Megabytes a second/);
   });
 
   it('of speeds has no peak where the last moment came at once', () => {
@@ -49,28 +49,6 @@ describe('numbers', () => {
   it('of one column have the same digits', () => {
     expect([0.0004, 1.5].map(likeSeconds([0.0004, 1.5]))).toEqual(['0.000 s', '1.500 s']);
     expect([0, 0.06, 1].map(percentText)).toEqual(['0.0 %', '6.0 %', '100.0 %']);
-  });
-
-  it('of a cell are surprising only if chance seldom gives them', () => {
-    expect(Math.abs(surprise(100, 100))).toBeLessThan(0.1);
-    expect(surprise(130, 100)).toBeCloseTo(2.8, 0);
-    expect(surprise(1, 0.1)).toBeLessThan(1.5);
-    expect(surprise(0, 0.1)).toBeGreaterThan(-0.5);
-  });
-
-  it('of records in shards of unequal size are expected by their sizes', () => {
-    const sample = Array.from({ length: 160 }, (_, i) => ({ inputOrdinal: i % 2, shard: i < 60 ? 0 : 1 }));
-    const inputs = [{ path: 'in/a' }, { path: 'in/b' }];
-    const heat = heatGroups({ sample, inputs, shards: { sizes: [10, 30] }, result: {} } as never);
-    expect(heat).toMatchObject({ rows: ['0 a', '1 b'], columns: ['0', '1'], rowKind: 'inputs', columnKind: 'shards' });
-    expect(heat.counts).toEqual([
-      [30, 50],
-      [30, 50],
-    ]);
-    expect(heat.expected).toEqual([
-      [20, 60],
-      [20, 60],
-    ]);
   });
 
   it('of the time of workers add up', () => {

@@ -1,10 +1,12 @@
-/** The written bytes depend on the range, its key and the places alone. */
+/** Writes the numbers of a range. The bytes depend on the range, its key and the places alone. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { openSink } from '../../src/output/open-sink.js';
-import type { OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
-import { digitsOf } from '../../src/plan/number-range.js';
+import type { OutputTarget, SinkBuffer, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
+import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
+import { bitsOfSort, digitsOf, regionsOf } from '../../src/plan/number-range.js';
+import { type Arena, ArenaLayout } from '../arena.js';
 import type { NumberSettings } from '../settings.js';
-import { numberStateOf } from '../thread-state.js';
+import { keptByJob, threadStateOf } from '../thread-state.js';
 
 export interface NumbersTask {
   readonly job: NumberSettings;
@@ -22,8 +24,46 @@ export interface NumbersResult {
   readonly checksum: bigint;
 }
 
+/** Sorted offsets, or tables, are made once for a thread. */
+export class NumberWriter {
+  readonly sinkBuffer: SinkBuffer;
+  readonly #arena: Arena;
+
+  constructor(arena: Arena, { low, lastOffset, key, terminator, way, outputBytes }: NumberSettings) {
+    const layout = new ArenaLayout();
+    const address = layout.take(outputBytes + SLACK_BYTES);
+    const count = lastOffset + 1n;
+    const [first = 0, keys = 0, counts = 0] = regionsOf(way, count).map((byteLength) => layout.take(byteLength));
+    if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
+    const { wasm } = arena.kernel;
+    wasm.prepareNumbers(BigInt.asIntN(64, low), BigInt.asIntN(64, lastOffset), BigInt.asIntN(64, key), terminator);
+    if (way.by === 'sorted') wasm.sortOffsets(first, keys, counts, bitsOfSort(count));
+    else if (way.by === 'permuted') wasm.permuteOffsets(way.rows, way.columns, first);
+    else wasm.drawOffsets();
+    this.#arena = arena;
+    this.sinkBuffer = { addresses: [address], capacityBytes: outputBytes, memory: () => arena.kernel.bytes };
+  }
+
+  /** Returns the bytes that it wrote. */
+  write(first: bigint, count: number, address: number): number {
+    return (this.#arena.kernel.wasm.writeNumbers(BigInt.asIntN(64, first), count, address) >>> 0) - address;
+  }
+
+  /** The sum of the numbers of the last `write`, modulo 2^64. */
+  get sum(): bigint {
+    return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersSum.value);
+  }
+
+  get checksum(): bigint {
+    return BigInt.asUintN(64, this.#arena.kernel.wasm.numbersChecksum.value);
+  }
+}
+
+const writerOf = keptByJob((job: NumberSettings, { arena }) => new NumberWriter(arena, job));
+
 export function writeNumbers({ job, first, count, target, start }: NumbersTask): Promise<NumbersResult> {
-  const { control, writer } = numberStateOf(job);
+  const { control } = threadStateOf(job);
+  const writer = writerOf(job);
   const mostBytes = digitsOf(job.low + job.lastOffset) + 1;
   const sink = openSink(target, start, undefined, writer.sinkBuffer, control, undefined);
   let [bytes, sum, checksum] = [0, 0n, 0n];

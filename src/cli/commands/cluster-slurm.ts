@@ -1,9 +1,11 @@
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
 import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
 import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
+import type { SlurmTaskOptions } from '../../cluster/slurm-settings.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
+import type { OptionEntry } from '../option-table.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
 import { typedParts } from '../typed-words.js';
 import { askedJob, readJob } from './cluster-plan.js';
@@ -76,57 +78,33 @@ function planJobOf(call: Call): Parameters<typeof submitLaterToSlurm> {
     throw new UsageError('--dependency: the plan reads the list of inputs later, on a node; give the list as a file');
   const { words, slurm } = partsOf(call);
   const { jobDir } = askedJob(words);
-  return [withoutWaiting(argv), { ...slurm, jobDir, dependency }];
+  const isOfOtherJob = (name = '') => ['dependency', 'wait', 'dry-run'].includes(name);
+  const typed = typedParts(argv).flatMap((part) => (isOfOtherJob(part.long?.name) ? [] : part.words));
+  return [typed, { ...slurm, jobDir, dependency }];
 }
 
-/** Without --dependency, --wait and --dry-run. What follows `--` are inputs. */
-function withoutWaiting(argv: readonly string[]): string[] {
-  const isLeftOut = (name: string) => ['dependency', 'wait', 'dry-run'].includes(name);
-  return typedParts(argv).flatMap(({ words, long }) => (long !== undefined && isLeftOut(long.name) ? [] : words));
+/** The words of the job, and what Slurm is told of its tasks. */
+function partsOf({ operands, values, given }: Call) {
+  const { wait: _, dryRun: __, resume: ___, dependency: ____, ...options } = values;
+  const names = given.filter(isForSlurm).map(({ sets }) => sets);
+  const slurm = Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)));
+  return { words: { operands, values: options }, slurm: slurm as SlurmTaskOptions };
+}
+
+function isForSlurm({ group, sets }: OptionEntry): boolean {
+  return group === 'Slurm' || sets === 'cpusPerTask' || sets === 'scratchDir';
 }
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { words, slurm } = partsOf(call);
-  const options = await readJob(words, call.talk);
-  return submitToSlurm({ ...options, ...slurm }, call.tuning);
+  return submitToSlurm({ ...(await readJob(words, call.talk)), ...slurm }, call.tuning);
 }
 
-function partsOf({ operands, values }: Call) {
-  const { wait: _, dryRun: __, resume: ___, dependency: ____, ...rest } = values;
-  const { partition, time, account, qos, constraint, jobName, sbatchArgs, ...others } = rest;
-  const { taskMemoryBytes, commitMemoryBytes, commitTime, maxParallel, logDir, scratchDir, envCommand, ...job } =
-    others;
-  const { cpusPerTask } = job;
-  return {
-    words: { operands, values: job },
-    slurm: {
-      partition,
-      time,
-      account,
-      qos,
-      constraint,
-      jobName,
-      sbatchArgs,
-      cpusPerTask,
-      taskMemoryBytes,
-      commitMemoryBytes,
-      commitTime,
-      maxParallel,
-      logDir,
-      scratchDir,
-      envCommand,
-    },
-  };
-}
-
-const MAY_CHANGE = new Set(['Slurm', 'Progress']);
+const MAY_CHANGE = ['jobDir', 'json', 'progress', 'quiet'];
 
 function resumeOptionsOf(call: Call) {
   const { operands, values, given, talk } = call;
-  const decided = given.find(
-    ({ group, sets }) =>
-      sets === 'profile' || (!MAY_CHANGE.has(group) && !['jobDir', 'json', 'cpusPerTask', 'scratchDir'].includes(sets)),
-  );
+  const decided = given.find((entry) => !isForSlurm(entry) && !MAY_CHANGE.includes(entry.sets));
   if (decided !== undefined || operands.length > 0) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;
     throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);

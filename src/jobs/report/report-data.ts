@@ -4,30 +4,30 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { numberOf } from '../../plan/weights.js';
 import { formatPlural } from '../../quantity.js';
+import type { KeepSpec, ShuffleSpec } from '../../spec.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
-import type { PassOutcome, ReportedJob, ReportLog } from './report-log.js';
-import { binomial, type RecordCounts, selfChecks, sum } from './self-check.js';
+import type { PassOutcome, ReportLog } from './report-log.js';
+import { binomial, selfChecks, sum } from './self-check.js';
 
-interface ReportCall {
-  readonly request: ShuffleRequest;
-  readonly command: string | undefined;
-}
-
-/** @param log undefined: an earlier attempt had written all of the output. */
+/**
+ * @param command repeats the job.
+ * @param log undefined: an earlier attempt had written all of the output.
+ */
 export function reportData(
   result: ShuffleReport,
   profile: JobProfile,
-  { request, command }: ReportCall,
+  request: ShuffleRequest,
+  command: string | undefined,
   log: ReportLog | undefined,
 ): JobReport {
   const { outcome, job } = log ?? {};
-  const piles = outcome === undefined ? undefined : pileSizes(outcome, request);
-  const sampleMissing = whyNoSample(result, request, log);
+  const { keep, cut } = request.spec;
+  const piles = outcome && pileSizes(outcome, request.spec);
+  const sampleMissing = whyNoSample(result, keep, log);
   const sample = sampleMissing === undefined && log !== undefined ? sampleOf(log, result) : [];
-  const recordEnds = outcome?.recordEnds;
-  const inputs = job?.inputs ?? [];
+  const counts = { ordered: result.records + (result.leftOut?.records ?? 0), written: result.records };
   return {
     format: 'pileshuf report',
     version: 1,
@@ -39,22 +39,22 @@ export function reportData(
       tempDirs: job?.tempDirs ?? request.tempDirs,
       memoryBytes: request.memoryBytes,
       isSeedDrawn: request.isSeedDrawn,
-      headCount: request.headCount,
-      unique: request.unique,
-      repeat: request.repeat,
+      headCount: keep.headCount,
+      unique: keep.unique !== undefined,
+      repeat: keep.repeat,
     },
     environment: environment(),
     result,
     profile,
-    inputs: inputs.map(({ path }, i) => ({ path, bytes: recordEnds?.[i] })),
-    watch: log === undefined ? undefined : watchOf(log, job),
+    inputs: job?.inputs.map(({ path }, i) => ({ path, bytes: outcome?.recordEnds[i] })) ?? [],
+    watch: log && watchOf(log),
     piles,
-    shards: outcome === undefined ? undefined : shardSizes(outcome.cuts, result),
-    askedSplits: askedSplits(request, result),
-    askedShares: askedShares(request),
+    shards: outcome && shardSizes(outcome.cuts, result),
+    askedSplits: askedSplits(request.spec, result),
+    askedShares: askedShares(keep),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, countsOf(result), piles, request.splitBy !== undefined),
+    checks: selfChecks(sample, counts, piles, cut.splitBy !== undefined),
   };
 }
 
@@ -71,29 +71,23 @@ function environment(): ReportFacts['environment'] {
   };
 }
 
-function watchOf({ moments }: ReportLog, job: ReportedJob | undefined): ReportFacts['watch'] {
-  if (job === undefined) return undefined;
+function watchOf({ moments, job }: ReportLog): ReportFacts['watch'] {
   const { devices, permits } = job.deviceGates;
-  const watched = devices.map(({ name, deviceClass }, gate) => ({
-    name,
-    kind: deviceClass,
-    mostCalls: permits[gate] ?? 0,
-  }));
+  const watched = devices.map(({ name, deviceClass: kind }, gate) => ({ name, kind, mostCalls: permits[gate] ?? 0 }));
   return { devices: job.inline ? [] : watched, moments };
 }
 
-function pileSizes({ piles: { totals } }: PassOutcome, request: ShuffleRequest): PileSizes {
+function pileSizes({ piles: { totals } }: PassOutcome, spec: ShuffleSpec): PileSizes {
   const records = [...totals.records];
-  const count = records.reduce((all, each) => all + each, 0);
-  const notExpected = whyNotUniform(request);
-  const expected = notExpected === undefined ? binomial(count, 1 / Math.max(1, records.length)) : undefined;
+  const notExpected = whyNotUniform(spec);
+  const expected = notExpected === undefined ? binomial(sum(records), 1 / Math.max(1, records.length)) : undefined;
   return { records, bytes: [...totals.recordBytes], expected, notExpected };
 }
 
-function whyNotUniform({ unique, splitBy, headCount }: ShuffleRequest): string | undefined {
-  if (unique) return 'with unique records, equal records have equal keys';
-  if (splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
-  if (headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
+function whyNotUniform({ keep, cut }: ShuffleSpec): string | undefined {
+  if (keep.unique !== undefined) return 'with unique records, equal records have equal keys';
+  if (cut.splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
+  if (keep.headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
   return undefined;
 }
 
@@ -107,7 +101,7 @@ function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportF
 
 function whyNoSample(
   { records, resumed }: ShuffleReport,
-  { repeat }: ShuffleRequest,
+  { repeat }: KeepSpec,
   log: ReportLog | undefined,
 ): string | undefined {
   if (log?.outcome === undefined || resumed !== undefined) return 'an earlier attempt had done a part of the work';
@@ -118,21 +112,18 @@ function whyNoSample(
 
 function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): SampledRecord[] {
   if (outcome === undefined) return [];
-  const { cuts, recordEnds } = outcome;
-  const before = [0];
-  for (const bytes of recordEnds) before.push((before.at(-1) ?? 0) + bytes);
-  const totalBytes = Math.max(1, before.at(-1) ?? 1);
+  const { cuts, recordEnds, written: ofPiles } = outcome;
+  const inputStarts = startsOf(recordEnds);
+  const pileStarts = startsOf(ofPiles.records);
   // Piles are a random part of the records, so bytes grow with ranks.
   const byteOfRank = result.bytes / Math.max(1, result.records);
-  const pileRanks = [0];
-  for (const count of outcome.written.records) pileRanks.push((pileRanks.at(-1) ?? 0) + count);
   return records
     .map(({ taken: { inputOrdinal, position, nextKey }, written }) => {
-      const rank = (pileRanks[written.pile] ?? 0) + written.index;
+      const rank = (pileStarts[written.pile] ?? 0) + written.index;
       return {
         inputOrdinal,
         position,
-        fromPart: ((before[inputOrdinal] ?? 0) + position) / totalBytes,
+        fromPart: ((inputStarts[inputOrdinal] ?? 0) + position) / Math.max(1, inputStarts.at(-1) ?? 1),
         rank,
         shard: shardAt(cuts, cuts.by === 'rank' ? rank : Math.floor(rank * byteOfRank)),
         keepsNeighbour:
@@ -142,11 +133,14 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
     .sort((a, b) => a.rank - b.rank);
 }
 
-function countsOf({ records, leftOut }: ShuffleReport): RecordCounts {
-  return { ordered: records + (leftOut?.records ?? 0), written: records };
+/** Where each begins if they lie one after the other, and where the last one ends. */
+function startsOf(sizes: Iterable<number>): number[] {
+  const starts = [0];
+  for (const size of sizes) starts.push((starts.at(-1) ?? 0) + size);
+  return starts;
 }
 
-function askedShares({ shares }: ShuffleRequest): ReportFacts['askedShares'] {
+function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] {
   if (shares === undefined) return undefined;
   const { unit, groups } = shares;
   const parts = groups.map(({ share }) => numberOf(share));
@@ -154,13 +148,15 @@ function askedShares({ shares }: ShuffleRequest): ReportFacts['askedShares'] {
   return { unit, groups: groups.map(({ name }, i) => ({ name, part: (parts[i] ?? 0) / all })) };
 }
 
-function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): ReportFacts['askedSplits'] {
-  const { splits, splitBy, headCount } = request;
+function askedSplits(
+  { keep: { headCount }, cut }: ShuffleSpec,
+  { records }: ShuffleReport,
+): ReportFacts['askedSplits'] {
+  const { splits, splitBy } = cut;
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
-  const shares = rules.reduce((all, rule) => all + ('share' in rule ? rule.share : 0), 0);
-  const counted = rules.reduce((all, rule) => all + ('records' in rule ? rule.records : 0), 0);
-  const isByRank = headCount !== undefined || counted > 0;
+  const shares = sum(rules.map((rule) => ('share' in rule ? rule.share : 0)));
+  const counted = sum(rules.map((rule) => ('records' in rule ? rule.records : 0)));
   const exactly = (mean: number): ExpectedRange => ({
     mean,
     standardDeviation: 0,
@@ -168,17 +164,15 @@ function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): Repor
     highest: mean + 1,
   });
   return rules.map((rule) => {
-    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
+    const { name } = rule;
     if ('records' in rule)
-      return {
-        name: rule.name,
-        asked: formatPlural(rule.records, 'record'),
-        expected: exactly(rule.records),
-      };
+      return { name, asked: formatPlural(rule.records, 'record'), expected: exactly(rule.records) };
+    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
     // 0.07 of 100 is 7.000000000000001.
     const asked = 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
-    if (counted > 0 && 'rest' in rule) return { name: rule.name, asked, expected: exactly(records - counted) };
-    if (splitBy !== undefined) return { name: rule.name, asked, expected: undefined };
-    return { name: rule.name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
+    if (counted > 0 && 'rest' in rule) return { name, asked, expected: exactly(records - counted) };
+    if (splitBy !== undefined) return { name, asked, expected: undefined };
+    const isByRank = headCount !== undefined || counted > 0;
+    return { name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
   });
 }

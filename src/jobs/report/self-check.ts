@@ -14,7 +14,7 @@ const FEWEST_IN_CELL = 5;
 const MOST_CELLS = 10;
 
 /** A job with a number of records to write writes fewer than it orders. */
-export interface RecordCounts {
+interface RecordCounts {
   readonly ordered: number;
   readonly written: number;
 }
@@ -38,10 +38,7 @@ function placeChecks(sample: readonly SampledRecord[], recordCount: number): Sel
     checked(
       'Places',
       'Correlation of the place in the input with the place in the output: 1 is the old order, -1 the old order backwards.',
-      correlation(
-        from,
-        sample.map((_, i) => i),
-      ),
+      correlation(from, [...from.keys()]),
       normal(0, 1 / Math.sqrt(n - 1)),
     ),
     checked(
@@ -59,21 +56,23 @@ function evenness(sample: readonly SampledRecord[], recordCount: number): SelfCh
   const side = Math.min(MOST_CELLS, Math.max(2, Math.floor(Math.sqrt(sample.length / FEWEST_IN_CELL))));
   const rows = ranksOf(sample.map(({ fromPart }) => fromPart)).map((rank) => Math.floor((rank * side) / sample.length));
   const columns = sample.map(({ rank }) => Math.floor((rank * side) / recordCount));
-  const counts = Array.from({ length: side }, () => new Array<number>(side).fill(0));
+  const inRow = new Array<number>(side).fill(0);
+  const inColumn = new Array<number>(side).fill(0);
+  const inCell = new Array<number>(side ** 2).fill(0);
+  const addTo = (counts: number[], place: number) => {
+    counts[place] = (counts[place] ?? 0) + 1;
+  };
   for (const [i, row] of rows.entries()) {
-    const cells = counts[row];
     const column = columns[i] ?? 0;
-    if (cells !== undefined) cells[column] = (cells[column] ?? 0) + 1;
+    addTo(inRow, row);
+    addTo(inColumn, column);
+    addTo(inCell, row * side + column);
   }
-  const inRow = counts.map((cells) => sum(cells));
-  const inColumn = counts.map((_, column) => sum(counts.map((cells) => cells[column] ?? 0)));
   const value = sum(
-    counts.flatMap((cells, row) =>
-      cells.map((count, column) => {
-        const expected = ((inRow[row] ?? 0) * (inColumn[column] ?? 0)) / sample.length;
-        return expected === 0 ? 0 : (count - expected) ** 2 / expected;
-      }),
-    ),
+    inCell.map((count, cell) => {
+      const expected = ((inRow[Math.floor(cell / side)] ?? 0) * (inColumn[cell % side] ?? 0)) / sample.length;
+      return expected === 0 ? 0 : (count - expected) ** 2 / expected;
+    }),
   );
   const question = `Chi-square of ${side} parts of the inputs by ${side} parts of the output: large if some part of the inputs is more frequent in some part of the output, near 0 if it is spread more evenly than chance does.`;
   return checked('Even spread', question, value, chiSquare((side - 1) ** 2));

@@ -53,7 +53,7 @@ export async function tellReport(
   const target = fileOf(report);
   try {
     const request = log?.job.request ?? completeShuffle({ ...options, onWarning: undefined });
-    const data = reportData(result, profile, { request, command: target?.commandOf?.(result.seed) }, log);
+    const data = reportData(result, profile, request, target?.commandOf?.(result.seed), log);
     if (typeof report === 'function') report(data);
     else if (target !== undefined) writeWhole(target.file, await (target.textOf ?? jsonOf)(data), force);
   } catch (error) {

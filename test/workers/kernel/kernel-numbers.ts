@@ -2,7 +2,7 @@
 import { JobControl } from '#src/job-control.js';
 import { countOf, type NumberRange, type NumberWay, numberArenaBytes } from '#src/plan/number-range.js';
 import { Arena } from '#workers/arena.js';
-import { NumberWriter } from '#workers/number-writer.js';
+import { NumberWriter } from '#workers/tasks/write-numbers.js';
 
 const OUTPUT_BYTES = 2 ** 16;
 
