@@ -12,8 +12,9 @@ import { join } from 'node:path';
 const COMMON = ['package.json', 'package-lock.json'];
 /** In the order in which they are built. */
 const PARTS = [
-  { name: 'ts', sources: ['src', 'workers', 'tsconfig.json'], parts: [] },
   { name: 'kernel', sources: ['workers/kernel'], parts: [] },
+  // The types of the kernel's exports come from the kernel.
+  { name: 'ts', sources: ['src', 'workers', 'tsconfig.json'], parts: ['kernel'] },
   { name: 'bundle', sources: ['rolldown.config.ts'], parts: ['ts', 'kernel'] },
   // The bundle begins with an empty folder, and the types go there.
   { name: 'types', sources: [], parts: ['bundle'] },

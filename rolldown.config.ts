@@ -12,7 +12,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** Taken as they are. */
 const copied = {
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
-  'kernel.wasm': 'dist/workers/kernel/kernel.wasm',
+  'assembly.wasm': 'dist/workers/kernel/assembly.wasm',
   'commander-LICENSE.txt': 'node_modules/commander/LICENSE',
   'yaml-LICENSE.txt': 'node_modules/yaml/LICENSE',
 };

@@ -1,12 +1,11 @@
 /** The settings that all tasks of one kind in a job have in common, as plain data and shared memory. */
-import type { DecompressProgram } from '../src/formats/codec-table.js';
 import type { FramingSpec } from '../src/formats/framing-table.js';
-import type { RecordFormat } from '../src/formats/record-format.js';
-import type { NumberField, Selector } from '../src/formats/selector.js';
+import type { NumberField } from '../src/formats/selector.js';
 import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import type { NumberWay } from '../src/plan/number-range.js';
+import type { ReadSpec, SplitValueRule, UniqueSpec } from '../src/spec.js';
 
 export interface TaskSettings {
   /** Unique among the jobs of this process. */
@@ -17,34 +16,20 @@ export interface TaskSettings {
   readonly isProfiled?: boolean | undefined;
 }
 
-export interface ValueRule {
-  readonly selector: Selector;
-  /** The value of records without one; absent: there must be none. */
-  readonly missing?: string | undefined;
-  /** The framing of the records; undefined: their header declares it. */
-  readonly framing: FramingSpec | undefined;
-}
-
-export interface SplitValues extends ValueRule {
-  /** Keys at which all splits but the first begin. */
-  readonly bounds: BigUint64Array;
+export interface SplitValues extends SplitValueRule {
   readonly key: bigint;
 }
 
-export interface ReadSettings extends TaskSettings, RecordFormat {
+export interface ReadSettings extends TaskSettings {
+  readonly read: ReadSpec;
   /** Absent: no value of a record chooses its split. */
   readonly splitBy?: SplitValues | undefined;
-  /** Absent: records are equal if all of their bytes are. */
-  readonly uniqueBy?: ValueRule | undefined;
+  /** Absent: equal records stay. */
+  readonly unique?: UniqueSpec | undefined;
   /** The field whose sum decided about weights: what its sum lacks of undrawn copies is added up. Absent: none did. */
   readonly weighedField?: NumberField | undefined;
-  /** Absent: the first bytes of an input decide. */
-  readonly decompressProgram?: DecompressProgram;
-  /** Whether igzip may decode gzip. Absent: `node:zlib` does. */
-  readonly igzip?: boolean;
   readonly isSampled?: boolean | undefined;
   readonly readBytes: number;
-  readonly maxRecordBytes: number;
   readonly memoryNeed: MemoryNeed;
 }
 
@@ -57,10 +42,8 @@ export interface PileSettings extends TaskSettings {
   /** The zstd level of segments that go to disk; absent: they are not compressed. */
   readonly tempZstdLevel?: number | undefined;
   readonly bufferBytes: number;
-  /** Whether keys follow the content of records, and one of equal records is kept. Absent: no. */
-  readonly unique?: boolean | undefined;
-  /** The value that keys follow; absent: they follow all bytes. */
-  readonly uniqueBy?: ValueRule | undefined;
+  /** Keys follow the content of records, and one of equal records is kept. Absent: equal records stay. */
+  readonly unique?: UniqueSpec | undefined;
 }
 
 export interface ScatterSettings extends ReadSettings, PileSettings {

@@ -7,7 +7,7 @@ import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
-import { KernelHasher } from './kernel/kernel-hasher.js';
+import { KernelHasher } from './kernel/kernel.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 export interface ThreadState {

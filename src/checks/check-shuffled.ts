@@ -16,7 +16,8 @@ import type { NamedInput } from '../inputs/expand-names.js';
 import { inputPart } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
+import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -24,7 +25,7 @@ import type { Threads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { WINDOW_RECORDS } from './order-tests.js';
 import { judgeOrder, type OrderReport } from './order-verdict.js';
-import { completeReading, type OpenedSet, openSets, passOver } from './read-sets.js';
+import { type OpenedSet, openSets, passOver } from './read-sets.js';
 import type { VerifyOptions } from './verify-permutation.js';
 
 export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
@@ -135,7 +136,7 @@ async function sampleSet(
   { pool, stop }: Threads,
 ): Promise<readonly SampledWindows[]> {
   const results: SampledWindows[] = [];
-  const { framing } = set.settings;
+  const { framing } = set.settings.read;
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   const every = cut?.kind === 'every' ? cut.byteLength : 1;
   const taskOf = ({ inputOrdinal, startBytes, stride, windowCount }: WindowsOfInput): WindowTask => {

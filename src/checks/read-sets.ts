@@ -14,18 +14,9 @@ import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inpu
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
-import type { ReadOptions } from '../jobs/options.js';
-import {
-  completeInputs,
-  completeMachine,
-  completeTalk,
-  type InputRequest,
-  type MachineRequest,
-  type TalkRequest,
-} from '../jobs/request.js';
-import { readRuleOf } from '../jobs/task-settings.js';
+import type { ReadingRequest } from '../jobs/request.js';
 import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
@@ -34,13 +25,7 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 
-export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRequest;
-
-export function completeReading(
-  options: Parameters<typeof completeInputs>[0] & ReadOptions,
-): ReadRequest & InputRequest {
-  return { ...completeInputs(options), ...completeMachine(options), ...completeTalk(options) };
-}
+export type ReadRequest = Omit<ReadingRequest, 'inputs'>;
 
 export interface OpenedSet {
   readonly inputs: readonly Input[];
@@ -77,17 +62,18 @@ export async function openSets(
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { signal, onWarning, framing } = request;
+  const { read, fileChoice, signal, onWarning, memoryBytes } = request;
   const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
-  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, { ...request, format: request }));
+  for (const inputs of named)
+    listed.push(await listInputs(inputs, onWarning, { ...read, fileChoice, signal, format: read }));
   requireDirectory(
-    request.fileChoice,
+    fileChoice,
     listed.flatMap(({ directories }) => directories),
   );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
-  refuseForeignFiles(all, request, onWarning);
-  warnOfNamesOfRecords(all, request, true, onWarning);
+  refuseForeignFiles(all, read, onWarning);
+  warnOfNamesOfRecords(all, read, true, onWarning);
   const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
   const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
   const memoryNeed = memoryNeedOfReading(request, knownBytes);
@@ -96,15 +82,16 @@ export async function openSets(
   let totalBytes = 0;
   for (const { inputs: found, directories } of listed) {
     const budgetFor = (decoderBytes: number) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes });
-    const { inputs, first } = await readInputHeaders(found, { ...request, framing: undefined }, budgetFor);
-    const ofRecords = framing ?? first?.header.framing;
+    const rule = { ...read, framing: undefined, memoryBytes, signal, onWarning };
+    const { inputs, first } = await readInputHeaders(found, rule, budgetFor);
+    const ofRecords = read.framing ?? first?.header.framing;
     requireWholeRecords(inputs, ofRecords);
     const { recordBytes, decodedBytes, meanRecordBytes } = estimateInputs(inputs, ofRecords, 'samples');
     totalBytes += recordBytes;
     const gates = await gatesOf(inputs, deviceGates, signal);
     opened.push({ inputs, directories, gates, firstHeader: first, framing: ofRecords, decodedBytes, meanRecordBytes });
   }
-  const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
+  const plan = planIndex({ budgetBytes: memoryBytes, workers: request.workers }, totalBytes, tuning);
   const sets: OpenedSet[] = [];
   for (const set of opened) {
     const ofRecords = set.framing && framingOf(set.framing);
@@ -156,14 +143,13 @@ export async function passOver<T>(
     arenaBytes: plan.arenaBytes + SLOTS_BYTES,
     readBytes,
     memoryNeed,
-    ...readRuleOf(request),
     drawnKeys,
   };
   const readable = sets.map(
     (set): RecordSet => ({
       ...set,
       gates: inline ? set.inputs.map(() => UNGATED) : set.gates,
-      settings: { ...settings, framing: set.framing },
+      settings: { ...settings, read: { ...request.read, framing: set.framing } },
     }),
   );
   const phases = [{ phase: 'verify', bytes: storedBytes }] as const;

@@ -14,13 +14,15 @@ import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
 import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../jobs/options.js';
+import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
-import { completeReading, type OpenedSets, openSets, passOver, type ReadRequest } from './read-sets.js';
+import type { ReadSpec } from '../spec.js';
+import { type OpenedSets, openSets, passOver } from './read-sets.js';
 
 export interface VerifyOptions extends ReadOptions, FileChoiceOptions, Pick<ShuffleOptions, 'skipBlank'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
@@ -117,7 +119,7 @@ async function compareSides(
   scope: JobScope,
 ): Promise<Omit<VerifyReport, 'seconds'>> {
   const { inputs, ...request } = completeReading(options);
-  const { inputs: outputs } = completeReading({ ...options, inputs: options.outputs });
+  const { inputs: outputs } = completeReading({ ...options, inputs: options.outputs, onWarning: undefined });
   requireOutputs(options.outputs);
   const opened = await openSets([inputs, outputs], request, tuning);
   const [before, after] = await passOver(opened, scope, tallySets);
@@ -128,7 +130,7 @@ async function compareSides(
     before.tally.records === after.tally.records &&
     before.tally.bytes === after.tally.bytes &&
     before.tally.checksum === after.tally.checksum;
-  const headerDifference = differenceOfHeaders(before, after, request);
+  const headerDifference = differenceOfHeaders(before, after, request.read);
   const [ofInputs, ofOutputs] = opened.sets.map((set) => set.inputs.length);
   const report = {
     isPermutation: isSame && headerDifference === undefined,
@@ -165,7 +167,7 @@ function sideOf({ records, bytes, checksum }: Tally, files = 0): VerifiedSide {
 function differenceOfHeaders(
   { header: expected }: TalliedSet,
   { header: got }: TalliedSet,
-  { header: spec }: ReadRequest,
+  { header: spec }: ReadSpec,
 ): string | undefined {
   if (spec === undefined || expected === undefined || got === undefined) return undefined;
   const difference = headerRuleOf(spec).difference(expected.header, got.header);

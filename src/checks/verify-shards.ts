@@ -8,13 +8,14 @@ import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT, prefixOfMa
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { READING_OPTIONS } from '../jobs/option-names.js';
+import { READING_OPTIONS } from '../jobs/option-checks.js';
 import type { ReadOptions } from '../jobs/options.js';
+import { completeReading } from '../jobs/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { isNameOfShard } from '../output/shard-names.js';
 import { tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { completeReading, openSets, passOver } from './read-sets.js';
+import { openSets, passOver } from './read-sets.js';
 import type { VerifiedSide } from './verify-permutation.js';
 
 type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;

@@ -19,24 +19,23 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
-import type { Compression } from '../formats/encoder-table.js';
 import type { FoundHeader } from '../formats/header.js';
-import type { RecordFormat } from '../formats/record-format.js';
 import type { InputIds } from '../inputs/ids.js';
 import type { InputHeader } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { FileVersion } from '../io/files.js';
-import type { Shape } from '../io/json-shape.js';
+import { asSealed, object, type Shape, text } from '../io/json-shape.js';
 import { lstatPath } from '../io/paths.js';
-import { damagedFile, type Remedy, seal, unseal } from '../io/sealed-file.js';
+import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, readSmallFile } from '../io/small-file.js';
+import { createDurably } from '../io/small-file.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
-import type { OutputRequest, ShuffleRequest } from '../jobs/request.js';
+import type { MachineRequest } from '../jobs/request.js';
 import type { WorkPlan } from '../jobs/work-plan.js';
 import type { FilesPlace } from '../output/output-place.js';
 import type { Before } from '../passes/before-ranges.js';
 import type { Slice } from '../plan/slices.js';
+import type { ShuffleSpec } from '../spec.js';
 
 /**
  * The arrays of tasks, in the order in which they run. `measure` has tasks only to keep one of equal records, `verify`
@@ -47,26 +46,6 @@ export const TASK_KINDS = [...ARRAY_KINDS, 'commit'] as const;
 
 export type ArrayKind = (typeof ARRAY_KINDS)[number];
 export type TaskKind = (typeof TASK_KINDS)[number];
-
-/** What a task needs of the options of the job. */
-export interface ClusterRequest
-  extends Pick<
-      ShuffleRequest,
-      | keyof RecordFormat
-      | 'decompressProgram'
-      | 'igzip'
-      | 'maxRecordBytes'
-      | 'keys'
-      | 'seed'
-      | 'splitBy'
-      | 'unique'
-      | 'uniqueBy'
-      | 'ioLimits'
-      | 'tempZstdLevel'
-    >,
-    Pick<OutputRequest, 'headCount' | 'shards' | 'splits'> {
-  readonly compression: Compression | undefined;
-}
 
 export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modifiedNanoseconds'> {
   /** Absolute. */
@@ -90,7 +69,9 @@ export interface ProfilePlace {
 }
 
 export interface ClusterPlan extends WorkPlan {
-  readonly request: ClusterRequest;
+  readonly spec: ShuffleSpec;
+  readonly ioLimits: MachineRequest['ioLimits'];
+  readonly tempZstdLevel: number | undefined;
   readonly inputs: readonly ClusterInput[];
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
@@ -129,7 +110,7 @@ export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBa
   return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
-const VERSION = 2;
+const VERSION = 3;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;
@@ -161,8 +142,16 @@ export function formatOfJob<T extends object>(
   return new SealedFormat({ kind, version, mostBytes, role: 'temp', shape, remedy: CLUSTER_REMEDY });
 }
 
+/** The seal shows that these are the very bytes that this version wrote. */
+const planFormat = formatOfJob(
+  PLAN_OF_TASKS.kind,
+  VERSION,
+  MOST_BYTES,
+  object({ program: text, plan: asSealed<ClusterPlan>() }),
+);
+
 export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {
-  const bytes = seal(PLAN_OF_TASKS.kind, VERSION, { program: programVersion(), plan: toJsonValue(plan) });
+  const bytes = planFormat.seal({ program: programVersion(), plan });
   if (bytes.byteLength > MOST_BYTES) {
     throw new UsageError(
       `the plan would have ${bytes.byteLength} bytes, more than ${MOST_BYTES}; give fewer inputs, each of them larger`,
@@ -174,22 +163,12 @@ export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan):
 export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
   const path = join(jobDirectory, PLAN_NAME);
   if (lstatPath(path, 'temp')?.isFile() === false) throw damagedFile(path, 'expected a regular file', CLUSTER_REMEDY);
-  const bytes = readSmallFile(path, 'temp', MOST_BYTES);
-  if (bytes === undefined) return undefined;
-  const sealed = unseal(bytes, PLAN_OF_TASKS.kind, VERSION, path, CLUSTER_REMEDY);
-  if (!isSealedPlan(sealed)) throw damagedFile(path, 'expected a plan in it', CLUSTER_REMEDY);
-  if (sealed.program !== programVersion()) {
-    throw new UsageError(
-      `${path} was written by pileshuf ${sealed.program}, and this is ${programVersion()}; ${CLUSTER_REMEDY.ifOtherVersion}`,
-      'ERR_JOB_VERSION',
-    );
-  }
-  // The seal shows that these are the very bytes that this version wrote.
-  return fromJsonValue(sealed.plan) as ClusterPlan;
-}
-
-function isSealedPlan(value: unknown): value is { readonly program: string; readonly plan: object } {
-  return typeof value === 'object' && value !== null && 'program' in value && 'plan' in value;
+  const sealed = planFormat.read(path);
+  if (sealed === undefined || sealed.program === programVersion()) return sealed?.plan;
+  throw new UsageError(
+    `${path} was written by pileshuf ${sealed.program}, and this is ${programVersion()}; ${CLUSTER_REMEDY.ifOtherVersion}`,
+    'ERR_JOB_VERSION',
+  );
 }
 
 let version: string | undefined;
@@ -200,51 +179,4 @@ function programVersion(): string {
     version = description.version;
   }
   return version;
-}
-
-type Lists = Uint8Array | Float64Array | BigUint64Array;
-
-/** The fields that stand for what JSON lacks; no value of a plan has a field of such a name. */
-const [WHOLE, INFINITE, BYTES, NUMBERS, WHOLES] = ['#whole', '#infinite', '#bytes', '#numbers', '#wholes'] as const;
-
-/** A plan as JSON, with what JSON lacks: whole numbers of 64 bits, infinity, bytes, typed lists of numbers. */
-function toJsonValue(value: unknown): unknown {
-  if (typeof value === 'bigint') return { [WHOLE]: String(value) };
-  if (value === Number.POSITIVE_INFINITY) return { [INFINITE]: true };
-  if (isList(value)) return listToJson(value);
-  if (Array.isArray(value)) return value.map(toJsonValue);
-  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`${typeof value} is no plain data`);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toJsonValue(field)]));
-}
-
-function fromJsonValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(fromJsonValue);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  const [name, field]: [string, unknown] = entries.length === 1 && entries[0] !== undefined ? entries[0] : ['', null];
-  switch (name) {
-    case WHOLE:
-      return BigInt(String(field));
-    case INFINITE:
-      return Number.POSITIVE_INFINITY;
-    case BYTES:
-      return new Uint8Array(Buffer.from(String(field), 'base64'));
-    case NUMBERS:
-      return Float64Array.from(Array.isArray(field) ? field : [], Number);
-    case WHOLES:
-      return BigUint64Array.from(Array.isArray(field) ? field : [], (each) => BigInt(String(each)));
-    default:
-      return Object.fromEntries(entries.map(([key, each]) => [key, fromJsonValue(each)]));
-  }
-}
-
-function isList(value: unknown): value is Lists {
-  return value instanceof Uint8Array || value instanceof Float64Array || value instanceof BigUint64Array;
-}
-
-function listToJson(list: Lists): object {
-  if (list instanceof Uint8Array) return { [BYTES]: Buffer.from(list).toString('base64') };
-  if (list instanceof Float64Array) return { [NUMBERS]: Array.from(list) };
-  return { [WHOLES]: Array.from(list, String) };
 }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { removeFile } from '../io/files.js';
 import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { createOnce, replaceDurably } from '../io/small-file.js';
-import { identifyThisProcess, isRunning } from '../machine/process-identity.js';
+import { identifyThisProcess, isRunning } from '../machine/file-owner.js';
 import type { JobStop } from '../passes/threads.js';
 import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
 import { isCommitted, notReady } from './open-job.js';

@@ -103,7 +103,7 @@ async function prepareMoves(
     control,
   );
   await staged.noteMoves(moves);
-  const blank = plan.request.skipsBlank === true ? found.blank : undefined;
+  const blank = plan.spec.read.skipsBlank === true ? found.blank : undefined;
   return { journal: moves.journal, duplicates, blank };
 }
 
@@ -198,7 +198,7 @@ function reportOf(
   return {
     records,
     bytes,
-    seed: plan.request.seed,
+    seed: plan.spec.key.seed,
     checksum,
     ...reportShards({ records, splits }, shards),
   };

@@ -21,16 +21,16 @@ export interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleW
 
 export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { plan, directory, keyOf, inputs, signal } = job;
-  const { request } = plan;
+  const { spec } = plan;
   const { piles: all, found } = await gatherScattered(job);
   const distinct = await gatherMeasured(job, all);
-  const duplicates = request.unique ? leftOutOf(all, distinct, found.leftOut) : undefined;
+  const duplicates = spec.keep.unique !== undefined ? leftOutOf(all, distinct, found.leftOut) : undefined;
   const { work, threads } = await openPilesOfJob(job, distinct);
-  const samples = sampleSourceOf(request.framing, {
+  const samples = sampleSourceOf(spec.read.framing, {
     inputs,
     recordEnds: found.recordEnds,
     keyOf,
-    keys: request.keys,
+    keys: spec.key.from,
     signal,
   });
   const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
@@ -39,12 +39,6 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
     hasFinishedRanges: false,
     found: (name) => readNote(directory, name, limits),
   };
-  const { cut, ...decided } = await planOutput(
-    request,
-    foundEnds(request, found),
-    { ...work, samples },
-    threads,
-    notes,
-  );
+  const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), { ...work, samples }, threads, notes);
   return { ...decided, layout: await cut(), found, duplicates, threads };
 }

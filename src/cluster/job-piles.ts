@@ -16,7 +16,7 @@ export type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
 /** Checks that the tasks read every byte of every input once. */
 export async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   const { plan, piling, signal } = job;
-  const gathered = new GatheredSlices({ ...ungated(job), settings: plan.request }, piling.layout.pileCount);
+  const gathered = new GatheredSlices({ ...ungated(job), settings: plan.spec }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
   for (const slice of plan.slices.keys()) {
     await hearSignalsAt(slice, signal);
@@ -37,14 +37,13 @@ export async function readScatteredSlice(
 
 export async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
   const { plan, piling, onWarning, times, log, scope } = job;
-  const { request, inputIds } = plan;
-  const { framing, unique, uniqueBy } = request;
+  const { spec, inputIds } = plan;
+  const { unique } = spec.keep;
   const first = await startTaskThreads(job);
   const rule = {
-    framing,
+    framing: spec.read.framing,
     unique,
-    uniqueBy,
-    tiesByBytes: unique || inputIds !== undefined,
+    tiesByBytes: unique !== undefined || inputIds !== undefined,
     hashesOutput: true,
     rescatterTo: openScratch(job),
     isProfiled: plan.profile !== undefined,

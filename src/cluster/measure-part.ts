@@ -47,7 +47,7 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
 /** @returns the piles with the totals of what stays, as all measure tasks found them. */
 export async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
   const { directory, plan } = job;
-  if (!plan.request.unique) return all;
+  if (plan.spec.keep.unique === undefined) return all;
   await requireDone(job, 'measure');
   const tallies = [];
   for (let task = 0; task < taskCountOf(plan, 'measure'); task++) {

@@ -12,7 +12,7 @@ import type { PileStorage } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { keyRuleOf } from '../jobs/unique-records.js';
 import { createControl } from '../jobs/work-plan.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { AttemptLog } from './attempt-log.js';
@@ -78,9 +78,9 @@ export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Prom
     gates,
     control,
     stop,
-    piling: { layout, ramPool: undefined, tempZstdLevel: plan.request.tempZstdLevel },
+    piling: { layout, ramPool: undefined, tempZstdLevel: plan.tempZstdLevel },
     inputs: inputsOf(plan),
-    keyOf: keyRuleOf(plan.request, plan.inputIds),
+    keyOf: keyRuleOf(plan.spec, plan.inputIds),
   };
 }
 
@@ -139,17 +139,17 @@ function requireMemory({ memoryBytes }: ClusterPlan): void {
 }
 
 /** A limit for a path that this machine lacks limits nothing here. */
-function ioLimitsHere({ request }: ClusterPlan): Record<string, number> {
-  return Object.fromEntries(Object.entries(request.ioLimits).filter(([path]) => statPath(path, 'temp') !== undefined));
+function ioLimitsHere({ ioLimits }: ClusterPlan): Record<string, number> {
+  return Object.fromEntries(Object.entries(ioLimits).filter(([path]) => statPath(path, 'temp') !== undefined));
 }
 
-function inputsOf({ inputs, request }: ClusterPlan): FileInput[] {
+function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
   return inputs.map(({ path, byteLength, modifiedNanoseconds, codec, header }) => ({
     kind: 'file',
     path,
     // The device has another number on each machine: a task that reads the input finds its own.
     version: { identity: '', byteLength, modifiedNanoseconds },
-    codec: codec === undefined ? undefined : codecNamed(codec, request.decompressProgram),
+    codec: codec === undefined ? undefined : codecNamed(codec, spec.read.decompressProgram),
     finding: undefined,
     header,
   }));

@@ -6,13 +6,12 @@ import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError, VerificationError } from '../errors.js';
 import type { FileInput } from '../inputs/list-inputs.js';
-import { linkToNewName, NameTakenError, syncDirectory } from '../io/durable.js';
+import { linkToNewName, NameTakenError, syncPath } from '../io/durable.js';
 import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
 import { scatterSettings } from '../jobs/task-settings.js';
-import { keySplitValues } from '../jobs/value-options.js';
 import { committing, GroupCommit } from '../passes/group-commit.js';
 import { removePileSet, type ScatterWork, scatterSlices } from '../passes/scatter-pass.js';
 import { hearSignalsAt } from '../pause.js';
@@ -35,17 +34,16 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
   const { readable, before } = await openInputs(job, left);
   const threads = await startTaskThreads(job);
   job.times.useThreads(threads.pool.threadCount);
-  const settings = scatterSettings(threads, plan, plan.request, piling, {
+  const settings = scatterSettings(threads, plan, plan.spec, piling, {
     keepsPileSets: true,
     isProfiled: plan.profile !== undefined,
-    splitBy: keySplitValues(plan.request.splitBy, plan.request.seed),
   });
-  const headCount = plan.limitsHead ? plan.request.headCount : undefined;
+  const headCount = plan.limitsHead ? plan.spec.keep.headCount : undefined;
   const headLimit = headCount === undefined ? undefined : HeadLimit.create(headCount, largestKeyWith(0));
   const work: ScatterWork = {
     ...readable,
     slices: plan.slices.map(({ parts }) => parts),
-    keys: plan.request.keys,
+    keys: plan.spec.key.from,
     keyOf: job.keyOf,
     settings: { ...settings, headLimit },
     attempt: log.attempt,
@@ -65,7 +63,7 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
         mayBeCommitted.add(slice);
         await commitOrYield(job, work, slice, result);
       }
-      await syncDirectory(directory, 'temp');
+      await syncPath(directory, 'temp');
     },
     () => stop.request(),
   );

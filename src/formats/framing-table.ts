@@ -4,10 +4,9 @@
  */
 import type { Framing } from './framing.js';
 import { csv } from './framings/csv.js';
-import { delimited } from './framings/delimited.js';
 import { fastq } from './framings/fastq.js';
 import { fixedSize, type LengthPrefix, lengthPrefixed, tfrecord } from './framings/lengths.js';
-import { beginsWith, lineGroups, lines, paragraphs } from './framings/lines.js';
+import { beginsWith, delimited, lineGroups, lines, paragraphs } from './framings/lines.js';
 import { webdataset } from './framings/webdataset.js';
 
 const NEWLINE = '0a';

@@ -45,10 +45,6 @@ export interface RecordFormat {
   readonly skipsBlank?: boolean | undefined;
 }
 
-export function formatOf({ framing, header, linesAssumed, isText, skipsBlank }: RecordFormat): RecordFormat {
-  return { framing, header, linesAssumed, isText, skipsBlank };
-}
-
 /** Whether an input that is clearly not text is refused. Single lines that the caller asked for may hold anything. */
 export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
   return linesAssumed || (framing !== undefined && isOfLines(framing));

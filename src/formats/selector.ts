@@ -43,6 +43,15 @@ interface ColumnSelector {
   readonly separator: number;
 }
 
+/** How a value of a record is found. */
+export interface ValueRule {
+  readonly selector: Selector;
+  /** The value of records without one; undefined: there must be none. */
+  readonly missing?: string | undefined;
+  /** The framing of the records; undefined: their header declares it. */
+  readonly framing: FramingSpec | undefined;
+}
+
 const MOST_KEYS = 32;
 /** A bare key, or one in double quotes as JSON writes it. */
 const KEY = /\.(?:([^."[\]\s]+)|("(?:[^"\\]|\\.)*"))/gy;

@@ -4,11 +4,10 @@
  * needs no gate. If one member seems to be the whole input, its end is not searched: that would read the whole input in
  * vain.
  */
-import { thenAlwaysAsync } from '../cleanup.js';
 import type { Member } from '../formats/codec.js';
 import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
 import { FileWindow } from '../io/file-window.js';
-import { closeFile, openForRead } from '../io/files.js';
+import { openForRead, withFileAsync } from '../io/files.js';
 import { hearSignals } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { FileInput, Input } from './list-inputs.js';
@@ -93,8 +92,7 @@ export async function walkMembers(
   const listMembers = codec?.listMembers;
   if (listMembers === undefined) return undefined;
   const points = new SpacedPoints(spacingBytes);
-  const file = openForRead(path, 'input');
-  const walk = async (): Promise<MemberCuts | undefined> => {
+  return withFileAsync(openForRead(path, 'input'), async (file): Promise<MemberCuts | undefined> => {
     const members = listMembers(new FileWindow(file, version.byteLength));
     for (let turnAt = 0; ; ) {
       const { done, value } = members.next();
@@ -110,8 +108,7 @@ export async function walkMembers(
       turnAt = storedStart + TURN_BYTES;
       await hearSignals(signal);
     }
-  };
-  return thenAlwaysAsync(walk, () => closeFile(file));
+  });
 }
 
 /** Keeps some of the points, which come in order and may be millions. */

@@ -3,13 +3,14 @@
  * warns of those whose first bytes or names raise a doubt.
  */
 import { basename } from 'node:path';
+import { InputError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { type Finding, headBytesOf, lookAt, refuse } from '../formats/first-look.js';
+import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
 import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { openForRead, readAt, withFile } from '../io/files.js';
+import { openForRead, readBytes, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
 import type { Input } from './list-inputs.js';
 
@@ -39,15 +40,14 @@ export function refuseForeignFiles(
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
     const finding = isPeeked ? findingOf(path, codec, format) : input.finding;
-    if (finding !== undefined) refuse(path, finding, format);
+    if (finding instanceof InputError) throw finding;
   }
   doubtsOf(inputs).tell(inputs, onWarning);
 }
 
 function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): Finding | undefined {
-  const bytes = new Uint8Array(PEEKED_BYTES);
-  const count = withFile(openForRead(path, 'input'), (file) => readAt(file, bytes, 0, bytes.byteLength, 0));
-  const { kept } = decodeHead(bytes.subarray(0, count), headBytesOf(path, format));
+  const bytes = withFile(openForRead(path, 'input'), (file) => readBytes(file, 0, PEEKED_BYTES));
+  const { kept } = decodeHead(bytes, headBytesOf(path, format));
   return lookAt({ head: kept, isWhole: false, path }, format);
 }
 

@@ -20,7 +20,7 @@ import {
   requireSameHeader,
 } from '../formats/header.js';
 import { headerRuleOf, isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
+import { type OpenFile, openForRead, readBytes, withFileAsync } from '../io/files.js';
 import { inputName, openStreamInput } from '../io/input-source.js';
 import { hearSignalsAt } from '../pause.js';
 import type { FileInput, Input } from './list-inputs.js';
@@ -124,18 +124,14 @@ function readHeaderOf(
   memory: DecoderMemory,
   throwIfAborted: () => void,
 ): Promise<ReadHeader> {
-  const file = openForRead(path, 'input');
-  return thenAlwaysAsync(
-    async () => {
-      if (codec !== undefined) {
-        const decoded = Buffer.from(codec.decodeHead(readPiece(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).kept);
-        const header = rule.measure(decoded, false, path);
-        if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
-      }
-      return readHeaderIn(decodedPieces(sourceOf(file, throwIfAborted), codec, memory), rule, path);
-    },
-    () => closeFile(file),
-  );
+  return withFileAsync(openForRead(path, 'input'), async (file) => {
+    if (codec !== undefined) {
+      const decoded = Buffer.from(codec.decodeHead(readBytes(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).kept);
+      const header = rule.measure(decoded, false, path);
+      if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
+    }
+    return readHeaderIn(decodedPieces(sourceOf(file, throwIfAborted), codec, memory), rule, path);
+  });
 }
 
 function readHeaderOfStream(
@@ -182,7 +178,7 @@ async function readHeaderIn(
 export function sourceOf(file: OpenFile, throwIfAborted: () => void): CompressedSource {
   let position = 0;
   const next = (): Uint8Array => {
-    const bytes = readPiece(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
+    const bytes = readBytes(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
     position += bytes.byteLength;
     return bytes;
   };
@@ -199,9 +195,4 @@ export async function* decodedPieces(
     return;
   }
   for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
-}
-
-function readPiece(file: OpenFile, position: number, byteLength: number): Uint8Array {
-  const bytes = new Uint8Array(byteLength);
-  return bytes.subarray(0, readAt(file, bytes, 0, byteLength, position));
 }

@@ -6,12 +6,8 @@ import { UsageError } from '../errors.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import { pathMatcher } from '../io/list-files.js';
 import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
+import type { InputGroup } from '../spec.js';
 import type { Input } from './list-inputs.js';
-
-export interface InputGroup {
-  readonly name: string;
-  readonly globs: readonly string[];
-}
 
 /** The number after that of the last group stands for none. */
 export interface Grouping {

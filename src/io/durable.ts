@@ -3,11 +3,9 @@
  * would silently replace it.
  */
 import { constants } from 'node:fs';
-import { dirname } from 'node:path';
-import { thenAlwaysAsync } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, type OpenFile, openForRead } from './files.js';
+import { type OpenFile, openForRead, withFileAsync } from './files.js';
 import { errnoOf, type FileRole, ioError, nounOf, systemCall } from './io-error.js';
 import { lstatPath, nameExists } from './paths.js';
 
@@ -30,36 +28,17 @@ export async function syncOpenFile(file: OpenFile): Promise<void> {
   }
 }
 
-/** Like `syncOpenFile`, for a file that was written and closed. */
-export async function syncFile(path: string, role: FileRole): Promise<void> {
-  await sync(path, role, () => false);
-}
-
-/** Makes the names in a directory durable, where the file system can do that. */
-export async function syncDirectory(path: string, role: FileRole): Promise<void> {
-  await sync(path, role, () => true);
-}
-
-export async function syncPath(path: string): Promise<void> {
-  await sync(path, 'output', isDirectory);
-}
-
-/** @param mayRefuse whether the file system may answer that it cannot sync such a thing. */
-async function sync(path: string, role: FileRole, mayRefuse: (file: OpenFile) => boolean): Promise<void> {
-  const file = openForRead(path, role);
-  const syncIfPossible = async () => {
+/** Like `syncOpenFile`, for a file that was written and closed, or for the names in a directory. */
+export async function syncPath(path: string, role: FileRole = 'output'): Promise<void> {
+  await withFileAsync(openForRead(path, role), async (file) => {
     try {
       await syncOpenFile(file);
     } catch (error) {
       // Some network file systems cannot sync a directory and say so.
-      if (!(error instanceof Error && errnoOf(error.cause) === 'EINVAL' && mayRefuse(file))) throw error;
+      const isRefused = error instanceof Error && errnoOf(error.cause) === 'EINVAL';
+      if (!isRefused || !fileCalls.statOpen(file.fd).isDirectory()) throw error;
     }
-  };
-  await thenAlwaysAsync(syncIfPossible, () => closeFile(file));
-}
-
-function isDirectory(file: OpenFile): boolean {
-  return fileCalls.statOpen(file.fd).isDirectory();
+  });
 }
 
 export function byteLengthOf(path: string): number {
@@ -90,15 +69,13 @@ export async function keepPermissions(path: string, former: string): Promise<voi
   const mode = Number(theirs.mode & 0o777n);
   if (hasOwners && Number(own.mode & 0o777n) === mode) return;
   // Opened before its mode may forbid that.
-  const file = openForRead(path, 'output');
-  const keepAndSync = async () => {
+  await withFileAsync(openForRead(path, 'output'), async (file) => {
     const hasGroup = hasOwners || giveAway(path, user, theirs.gid) || own.gid === theirs.gid;
     // The bits of the group are for the former group; another one gets those of everybody.
     const kept = hasGroup ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
     systemCall('give its mode to', 'output', path, () => fileCalls.chmod(path, kept));
     await syncOpenFile(file);
-  };
-  await thenAlwaysAsync(keepAndSync, () => closeFile(file));
+  });
 }
 
 /** False where this user may not do that, or the file system has no owners. */
@@ -225,8 +202,4 @@ export function appearedDuringJob(path: string): UsageError {
     `the output ${path} appeared during the job and was left alone; ${REPLACE_ADVICE}`,
     'ERR_OUTPUT_EXISTS',
   );
-}
-
-export async function syncParent(path: string): Promise<void> {
-  await syncPath(dirname(path));
 }

@@ -5,7 +5,7 @@
  * device are not. Short reads and writes are continued, and every error names the file, the position and what to do.
  */
 import { constants } from 'node:fs';
-import { afterFailure, thenAlways } from '../cleanup.js';
+import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
@@ -110,6 +110,19 @@ export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
     () => use(file),
     () => closeFile(file),
   );
+}
+
+export function withFileAsync<T>(file: OpenFile, use: (file: OpenFile) => Promise<T>): Promise<T> {
+  return thenAlwaysAsync(
+    () => use(file),
+    () => closeFile(file),
+  );
+}
+
+/** As `readAt`, into an array of their own. */
+export function readBytes(file: OpenFile, position: number | null, byteLength: number): Uint8Array {
+  const bytes = new Uint8Array(byteLength);
+  return bytes.subarray(0, readAt(file, bytes, 0, byteLength, position));
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   openForRead,
   openStreamForRead,
   readAt,
+  readBytes,
   sameVersion,
   versionOf,
 } from './files.js';
@@ -110,10 +111,7 @@ function streamInputOf(file: OpenFile): StreamInput {
   let isOpen = true;
   return {
     path: file.path,
-    next: async () => {
-      const bytes = new Uint8Array(STREAM_PIECE_BYTES);
-      return isOpen ? bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, null)) : new Uint8Array();
-    },
+    next: async () => (isOpen ? readBytes(file, null, STREAM_PIECE_BYTES) : new Uint8Array()),
     close: () => {
       if (isOpen && file.fd !== 0) closeFile(file);
       isOpen = false;

@@ -60,17 +60,18 @@ export const checksumText = plain(
   (value): value is string => typeof value === 'string' && /^[0-9a-f]{16}$/.test(value),
 );
 
-/** A whole number of any size. */
-export const digits = plain(
-  'a whole number in digits',
-  (value): value is string => typeof value === 'string' && /^-?\d+$/.test(value),
-);
+export const wholeOfAnySize = plain('a whole number', (value) => typeof value === 'bigint');
 
 /** Cannot lead out of a directory. */
 export const fileName = plain(
   'the name of a file',
   (value): value is string => typeof value === 'string' && !/^\.{0,2}$|[/\0]/.test(value),
 );
+
+/** Takes any value of a sealed file as the one that was sealed: for values of one version alone. */
+export function asSealed<T extends object>(): Shape<T> {
+  return plain('an object', (value): value is T => typeof value === 'object' && value !== null);
+}
 
 export const flag = plain('true or false', (value) => typeof value === 'boolean');
 

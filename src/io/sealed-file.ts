@@ -12,6 +12,7 @@
  */
 import { createHash } from 'node:crypto';
 import { UsageError, VerificationError } from '../errors.js';
+import { jsonOf, parseJson } from './plain-data.js';
 
 /** What can be done about a file that cannot be used. Messages put it after a semicolon. */
 export interface Remedy {
@@ -41,13 +42,13 @@ const NEWLINE = 10;
 
 /** @param kind lower-case letters and hyphens, 32 at most. */
 export function seal(kind: string, version: number, value: object): Uint8Array {
-  const json = Buffer.from(JSON.stringify(value));
+  const json = Buffer.from(jsonOf(value));
   const told = `pileshuf ${kind} ${version} ${json.byteLength} `;
   return Buffer.concat([Buffer.from(`${told}${digestOf(told, json)}\n`), json]);
 }
 
 /**
- * The value that was sealed, as far as JSON keeps it.
+ * The value that was sealed, if it is plain data.
  * @throws VerificationError when any byte is not as it was written, or the file is of another kind.
  * @throws UsageError (ERR_JOB_VERSION, or as the remedy says) when it is whole, but of another version.
  */
@@ -76,7 +77,7 @@ export function unseal(
     );
   }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json));
+    return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json));
   } catch {
     throw damaged('expected JSON after the first line');
   }

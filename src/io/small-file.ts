@@ -7,17 +7,17 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
-import { linkToNewName, NameTakenError, publishName, syncDirectory, syncOpenFile } from './durable.js';
+import { ifPossible } from '../cleanup.js';
+import { linkToNewName, NameTakenError, publishName, syncOpenFile, syncPath } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {
-  closeFile,
   createOwnFile,
   type OpenFile,
   type OwnRole,
-  readAt,
+  readBytes,
   removeFile,
   withFile,
+  withFileAsync,
   writeAt,
 } from './files.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
@@ -84,19 +84,17 @@ async function commit(
 ): Promise<void> {
   const attempt = join(directory, nameOfAttempt(name));
   try {
-    const file = createOwnFile(attempt, role);
-    const write = async () => {
+    await withFileAsync(createOwnFile(attempt, role), async (file) => {
       writeAt(file, bytes, 0, bytes.byteLength, 0);
       await syncOpenFile(file);
-    };
-    await thenAlwaysAsync(write, () => closeFile(file));
+    });
     giveName(attempt, join(directory, name));
   } catch (error) {
     // A job that resumes knows the file by its name.
     ifPossible(() => removeFile(attempt, role));
     throw error;
   }
-  await syncDirectory(directory, role);
+  await syncPath(directory, role);
 }
 
 /**
@@ -110,11 +108,8 @@ export function readSmallFile(path: string, role: FileRole, mostBytes: number): 
 
 /** Empty when there is no file. Refuses a symbolic link. */
 export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
-  const bytes = Buffer.alloc(mostBytes);
   const file = openToReadWhole(path, role);
-  return file === undefined
-    ? bytes.subarray(0, 0)
-    : withFile(file, () => bytes.subarray(0, readAt(file, bytes, 0, mostBytes, 0)));
+  return Buffer.from(file === undefined ? [] : withFile(file, () => readBytes(file, 0, mostBytes)));
 }
 
 function openToReadWhole(path: string, role: FileRole): OpenFile | undefined {
@@ -134,6 +129,5 @@ function readWhole(file: OpenFile, mostBytes: number): Uint8Array {
   if (stat.size > mostBytes) {
     throw ioError('read', file.role, file.path, new Error(`it has ${stat.size} bytes, expected at most ${mostBytes}`));
   }
-  const bytes = new Uint8Array(Number(stat.size));
-  return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, 0));
+  return readBytes(file, 0, Number(stat.size));
 }

@@ -20,7 +20,7 @@ import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { errnoOf, ioError } from '../io/io-error.js';
 import { LOCK_KIND } from '../io/own-files.js';
 import { listNames } from '../io/paths.js';
-import { formatOwnerName, holdOn, identifyOwner, judgeNames, letGoOf, type OwnerState } from '../machine/file-owner.js';
+import { HeldName, judgeNames, type OwnerState } from '../machine/file-owner.js';
 
 export interface JobLock {
   /** The makers of the left-over locks that were removed. */
@@ -49,16 +49,14 @@ export function looksLikeLock(name: string): boolean {
 }
 
 export function acquireJobLock(directory: string): JobLock {
-  const own = identifyOwner();
-  const ownName = formatOwnerName(LOCK_KIND, own);
+  const own = new HeldName(LOCK_KIND, directory);
   const release = () => {
-    letGoOf(own);
-    removeFile(join(directory, ownName), 'temp');
+    own.letGo();
+    removeFile(own.path, 'temp');
   };
-  holdOn(own);
   try {
-    createLockFile(directory, ownName);
-    return { takenOver: takeOver(directory, ownName), release };
+    createLockFile(directory, own.path);
+    return { takenOver: takeOver(directory, own.name), release };
   } catch (error) {
     releaseIfPossible(release);
     throw error;
@@ -76,9 +74,9 @@ export function refuseHeld(directory: string): void {
   refuseOthers(judgeLocks(directory, lockNamesIn(directory)), directory);
 }
 
-function createLockFile(directory: string, name: string): void {
+function createLockFile(directory: string, path: string): void {
   try {
-    closeFile(createOwnFile(join(directory, name), 'temp'));
+    closeFile(createOwnFile(path, 'temp'));
   } catch (error) {
     throw error instanceof Error && errnoOf(error.cause) === 'ENOENT' ? vanished(directory) : error;
   }

@@ -8,34 +8,29 @@ import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { removeFile } from '../io/files.js';
 import {
+  asSealed,
   checksumText,
-  digits,
   fileName,
   flag,
   list,
   nullable,
   object,
-  oneOf,
   optional,
   text,
   type ValueOf,
   wholeNumber,
+  wholeOfAnySize,
 } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
+import type { OutputSpec, ShuffleSpec } from '../spec.js';
 
 export const MANIFEST_NAME = 'manifest';
 export const FINGERPRINT_BYTES = 32;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
-
-/** How the output is cut into shards. Null: one output. */
-export const shardsShape = nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) }));
-
-/** A split of the output: how much it has, and how it is cut. */
-export const splitShape = object({ name: text, amount: text, shards: text });
 
 /** What a split of a finished output has. */
 export const splitSummary = object({
@@ -49,40 +44,19 @@ export const splitSummary = object({
 const shape = object({
   /** Whether the temp data and output of an attempt are durable when the manifest says so. */
   isResumable: flag,
-  seed: text,
+  /** What decides the bytes. A job that reads a store or makes its records has only the part about its output. */
+  spec: asSealed<ShuffleSpec | OutputSpec>(),
   /** SHA-256 of the ids of the inputs; null: the ids are the ordinals. */
   inputIds: nullable(text),
-  /** Where the keys come from. Absent: from positions. */
-  keys: optional(oneOf('ordinal')),
-  framing: text,
-  /** The program that decompresses all inputs; null: none, or the first bytes of each input tell its codec. */
-  decompressProgram: nullable(list(text)),
-  /** The output has only this many records, the first ones of the order. Absent: all. */
-  headCount: optional(wholeNumber()),
-  /** The weights of inputs as `GLOB=FACTOR`, or the digest of the mix. Absent: each record comes once. */
-  weights: optional(list(text)),
   /** What counting found for each group that has a share: its weight, and how much it has in the unit of the shares. */
   shareWeights: optional(
     list(
       object({
-        copies: wholeNumber(),
-        chance: checksumText,
-        amount: optional(object({ numerator: digits, denominator: digits })),
+        weight: object({ copies: wholeNumber(), chance: wholeOfAnySize }),
+        amount: optional(object({ numerator: wholeOfAnySize, denominator: wholeOfAnySize })),
       }),
     ),
   ),
-  /** Whether of equal records one is kept. Absent: no. */
-  unique: optional(flag),
-  /** The field whose values tell which records are equal, and the value where it is missing. Absent: all bytes do. */
-  uniqueBy: optional(object({ field: text, missing: optional(text) })),
-  shards: shardsShape,
-  shardPrefix: text,
-  /** The splits of the output, in order. Absent: the output is not split. */
-  splits: optional(list(splitShape)),
-  /** The selector of the values that choose splits, and the value of records without one. Absent: none do. */
-  splitBy: optional(object({ field: text, missing: optional(text) })),
-  /** Null: the output is not compressed. */
-  compression: nullable(text),
   output: text,
   /** Whether the job removes the job directory at its end: false for a directory that the user had made. */
   removesJobDirectory: flag,
@@ -111,7 +85,7 @@ export type JobManifest = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: 'job',
-  version: 6,
+  version: 7,
   /** A million inputs take some 43 MB. */
   mostBytes: 2 ** 29 - 2 ** 24,
   role: 'temp',

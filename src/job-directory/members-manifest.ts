@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import {
+  asSealed,
   checksumText,
   fileName,
   flag,
@@ -17,21 +18,18 @@ import {
 } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import { MANIFEST_NAME, shardsShape, splitShape, splitSummary, writeManifest } from './job-manifest.js';
+import type { ShuffleSpec } from '../spec.js';
+import { MANIFEST_NAME, splitSummary, writeManifest } from './job-manifest.js';
 
 const manifestShape = object({
   /** Whether a later attempt may use the members that are done. */
   isResumable: flag,
-  seed: text,
+  /** What all members have in common. */
+  spec: asSealed<ShuffleSpec>(),
   output: text,
   names: list(text),
   framings: list(text),
   compressions: list(nullable(text)),
-  decompressProgram: nullable(list(text)),
-  headCount: optional(wholeNumber()),
-  shards: shardsShape,
-  /** As in the manifest of a shuffle. Absent: the order is not split. */
-  splits: optional(list(splitShape)),
   /** All files, member by member; as in the manifest of a shuffle. */
   inputs: object({ count: wholeNumber(), digest: text, fingerprints: text }),
 });
@@ -40,7 +38,7 @@ export type MembersManifest = ValueOf<typeof manifestShape>;
 
 const manifestFormat = new SealedFormat({
   kind: 'members',
-  version: 1,
+  version: 2,
   mostBytes: 2 ** 29 - 2 ** 24,
   role: 'temp',
   shape: manifestShape,

@@ -4,7 +4,7 @@
  * index names are leftovers.
  */
 import { join } from 'node:path';
-import { linkToNewName, syncDirectory } from '../io/durable.js';
+import { linkToNewName, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
@@ -61,11 +61,11 @@ export async function commitPileSets(
   for (const { slice, pileSet } of pileSets) {
     linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, slice));
   }
-  await syncDirectory(layout.indexDirectory, 'temp');
+  await syncPath(layout.indexDirectory, 'temp');
 }
 
 /** Takes back the commit of a damaged pile set: the next attempt makes it again. */
 export async function revokePileSet(jobDirectory: string, slice: number): Promise<void> {
   removeFile(committedIndexPath(jobDirectory, slice), 'temp');
-  await syncDirectory(jobDirectory, 'temp');
+  await syncPath(jobDirectory, 'temp');
 }

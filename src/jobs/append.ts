@@ -54,7 +54,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const settings = scatterSettings(threads, plan, request, piling, { keepsPileSets: true });
+  const settings = scatterSettings(threads, plan, request.spec, piling, { keepsPileSets: true });
   const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
@@ -69,7 +69,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
         name: attempt.name,
         generation,
         inputIds,
-        format: nameOfFormat(request),
+        format: nameOfFormat(request.spec.read),
         records,
         bytes,
         checksum,
@@ -85,7 +85,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
     bytes,
     checksum,
     inputCount: inputIds.length,
-    blank: request.skipsBlank === true ? found.blank : undefined,
+    blank: request.spec.read.skipsBlank === true ? found.blank : undefined,
     seed: snapshot.settings.seed,
     piles: snapshot.settings.pileCount,
     generation,

@@ -8,7 +8,7 @@ import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { type CountedGroup, type CountWork, countGroups } from '../passes/count-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
@@ -17,7 +17,6 @@ import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
-import { readRuleOf } from './task-settings.js';
 import { createReadControl } from './work-plan.js';
 
 export interface CountedInputs extends ReadableInputs, Pick<CountWork, 'field'> {
@@ -35,8 +34,9 @@ export async function countInputs(
   warn: JobScope['warn'],
 ): Promise<readonly CountedGroup[]> {
   const { inputs } = readable;
-  const { framing, signal } = request;
-  const { recordBytes, meanRecordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));
+  const { spec, signal } = request;
+  const { framing } = spec.read;
+  const { recordBytes, meanRecordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(spec.key.seed));
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, recordBytes, tuning);
   const { sliceBytes, arenaBytes, readBytes, inline } = plan;
   const described = await describeForSlices(inputs, decodedBytes, framing && framingOf(framing), sliceBytes, signal);
@@ -54,7 +54,7 @@ export async function countInputs(
       arenaBytes,
       readBytes,
       memoryNeed: { ...memoryNeed, reads: 'first' },
-      ...readRuleOf(request),
+      read: spec.read,
     };
     const planned = { inputBytes: storedBytes, memoryNeed: { recordBytes, meanRecordBytes } };
     const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });

@@ -20,12 +20,13 @@ export async function drawOutput(
   threads: Threads,
 ): Promise<ShuffledOutput> {
   const { request, plan } = prepared;
-  const { shards, compression, seed, signal } = request;
+  const { spec, signal } = request;
+  const { compression } = spec.write;
   const { piles } = work;
-  const places = request.headCount ?? Number.POSITIVE_INFINITY;
+  const places = spec.keep.headCount ?? Number.POSITIVE_INFINITY;
   requireRecords(piles.records, places);
   const meanRecordBytes = piles.bytes / Math.max(1, piles.records);
-  const cuts = planShardCuts(shards ?? ONE_OUTPUT, {
+  const cuts = planShardCuts(spec.cut.shards ?? ONE_OUTPUT, {
     records: places,
     bytes: 0,
     longestRecordBytes: 0,
@@ -35,7 +36,7 @@ export async function drawOutput(
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   const layout = {
     cuts,
-    ends: storedEnds(foundEnds(request, found), encoder),
+    ends: storedEnds(foundEnds(spec.read, found), encoder),
     // A header that tells how many bytes follow is that of records of one length.
     recordBytes: places === Number.POSITIVE_INFINITY ? 0 : Math.round(places * meanRecordBytes),
     compression,
@@ -47,7 +48,7 @@ export async function drawOutput(
   const { jobName, control } = threads;
   const job = { ...work.settings, jobName, control: control.buffer, outputBytes };
   const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
-  const draws = { job, ordered, key: deriveDrawKey(seed), places, placesOfTask, target, signal };
+  const draws = { job, ordered, key: deriveDrawKey(spec.key.seed), places, placesOfTask, target, signal };
   const { regions, ...written } = await writeAllDraws(draws, threads);
   const totals = totalsOf([{ ...written, recordBytes: written.bytes }]);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };

@@ -16,7 +16,7 @@ import { recordBytesOf } from '../output/output-target.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { nameSome } from '../quantity.js';
 import type { ShuffleReport } from './options.js';
-import type { OutputRequest, ResumeRequest, TalkRequest } from './request.js';
+import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
 import type { FilesSite } from './site.js';
 
 export type JobStart =
@@ -106,8 +106,10 @@ async function startIn(directory: JobDirectory, request: StartRequest, site: Fil
 const NOTHING_FINISHED: FinishedRanges = { ranges: [], recordCount: 0 };
 
 /** Bounds for the numbers in the records of finished ranges and in the note of cuts. */
-function limitsOf({ layout, shards }: JobManifest): RangeLimits {
-  const mostShards = shards === null ? 1 : shards.by === 'count' ? Math.min(shards.amount, MOST_SHARDS) : MOST_SHARDS;
+function limitsOf({ layout, spec }: JobManifest): RangeLimits {
+  const { shards } = spec.cut;
+  const mostShards =
+    shards === undefined ? 1 : shards.by === 'count' ? Math.min(shards.shardCount, MOST_SHARDS) : MOST_SHARDS;
   return { pileCount: layout?.pileCount ?? 0, mostShards };
 }
 
@@ -170,9 +172,8 @@ function readRecords({ output, paths }: FilesSite, request: StartRequest, discar
   );
 }
 
-function identityIn({ output, shards, shardPrefix, splits }: JobManifest): string {
-  if (shards === null) return formatOutputIdentity('file', output, []);
-  return formatOutputIdentity('shards', output, splits?.map(({ name }) => name) ?? [shardPrefix]);
+function identityIn({ output, spec: { cut } }: JobManifest): string {
+  return formatOutputIdentity(cut.shards === undefined ? 'file' : 'shards', output, prefixesOf(cut));
 }
 
 /** A missing or damaged manifest matters only if there is work that it describes. */

@@ -9,6 +9,7 @@ import type { CountedGroup } from '../passes/count-pass.js';
 import { hearSignalsAt } from '../pause.js';
 import type { Expected } from '../plan/sampled-records.js';
 import { exactly, NOTHING, plus, times } from '../plan/sampled-records.js';
+import type { ReadSpec } from '../spec.js';
 import { type CountedInputs, countInputs } from './count-inputs.js';
 import type { ShuffleRequest } from './request.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
@@ -41,15 +42,16 @@ export async function expectCounts(...call: Parameters<typeof countInputs>): Pro
 export async function expectGroups(
   ...[readable, request, ...rest]: Parameters<typeof countInputs>
 ): Promise<readonly ExpectedGroup[]> {
-  const estimate = estimateInputs(readable.inputs, request.framing, deriveDrawSeed(request.seed));
-  if (!mayBeCounted(readable.inputs, request, estimate)) return sampleGroups(readable, request, estimate);
+  const { read, key } = request.spec;
+  const estimate = estimateInputs(readable.inputs, read.framing, deriveDrawSeed(key.seed));
+  if (!mayBeCounted(readable.inputs, read, estimate)) return sampleGroups(readable, request, estimate);
   const counted = await countInputs(readable, { ...request, onProgress: undefined }, ...rest);
   return counted.map(({ records, bytes, sum }) => ({ records: exactly(records), bytes: exactly(bytes), sum }));
 }
 
 function mayBeCounted(
   inputs: readonly Input[],
-  { framing, decompressProgram }: ShuffleRequest,
+  { framing, decompressProgram }: ReadSpec,
   { recordBytes }: Estimate,
 ): boolean {
   const storedBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
@@ -60,9 +62,10 @@ function mayBeCounted(
 
 async function sampleGroups(
   { inputs, weighing, field }: CountedInputs,
-  { framing, seed, signal }: ShuffleRequest,
+  { spec: { read, key }, signal }: ShuffleRequest,
   { recordBytes, leastBytes, mostBytes, decodedBytes }: Estimate,
 ): Promise<readonly ExpectedGroup[]> {
+  const { framing } = read;
   if (framing === undefined) throw new RangeError('without a framing, inputs are counted');
   const { recordEnd } = framingOf(framing);
   const spread: Expected = {
@@ -76,7 +79,7 @@ async function sampleGroups(
       const isMember = weighing.groupOf[i] === group;
       return isMember && input.kind === 'file' ? [{ input, bytes: decodedBytes[i] ?? 0 }] : [];
     });
-    const sample = await sampleRecords(members, framing, deriveDrawSeed(seed), signal, field);
+    const sample = await sampleRecords(members, framing, deriveDrawSeed(key.seed), signal, field);
     const bytes = exactly(members.reduce((sum, member) => sum + member.bytes, 0));
     const isPlain = members.every(({ input }) => input.codec === undefined);
     const factor = isPlain ? exactly(1) : spread;

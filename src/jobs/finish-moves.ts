@@ -22,7 +22,7 @@ export async function finishMoves(
   return {
     records,
     bytes,
-    seed: request.seed,
+    seed: request.spec.key.seed,
     checksum,
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,

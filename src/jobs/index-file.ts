@@ -12,7 +12,7 @@ import type { ReadSettings } from '../../workers/settings.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
 import { counted, InputError, UsageError, VerificationError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { formatOf, nameOfFormat } from '../formats/record-format.js';
+import { nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
@@ -23,7 +23,7 @@ import { INDEX_SUFFIX } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { countBeforeRanges } from '../passes/before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -34,22 +34,14 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
-import { HEADER_BYTES, type IndexDescription } from '../record-index/index-layout.js';
+import { CELL_ENTRY_BYTES, HEADER_BYTES, type IndexDescription } from '../record-index/index-layout.js';
 import { markOf } from '../record-index/indexed-file.js';
-import { CELL_ENTRY_BYTES } from '../record-index/member-cells.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
-import { INDEX_OPTIONS } from './option-names.js';
+import { INDEX_OPTIONS } from './option-checks.js';
 import type { IndexOptions, IndexReport } from './options.js';
-import {
-  completeInputs,
-  completeMachine,
-  completeTalk,
-  type InputRequest,
-  type MachineRequest,
-  type TalkRequest,
-} from './request.js';
+import { completeReading, type ReadingRequest } from './request.js';
 import { memoryNeedOfReading } from './work-plan.js';
 
 /**
@@ -78,7 +70,7 @@ async function makeIndex(
   const source = await openSource(file, options);
   const { request, input, framing } = source;
   const target = options.index ?? `${file}${INDEX_SUFFIX}`;
-  const attempt = IndexAttempt.begin(target);
+  const attempt = new IndexAttempt(target);
   releases.push(() => attempt.release());
 
   const ofRecords = framingOf(framing);
@@ -98,16 +90,13 @@ async function makeIndex(
   const size = { threadCount, startCount: threadCount };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const { readBytes, arenaBytes } = plan;
-  const { maxRecordBytes } = request;
   const settings: ReadSettings = {
     jobName: threads.jobName,
     control: control.buffer,
     arenaBytes,
     readBytes,
-    maxRecordBytes,
     memoryNeed: source.memoryNeed,
-    ...formatOf(request),
-    framing,
+    read: { ...request.read, framing, igzip: false },
   };
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
@@ -135,7 +124,7 @@ async function makeIndex(
 }
 
 interface IndexedSource {
-  readonly request: InputRequest & MachineRequest & TalkRequest;
+  readonly request: ReadingRequest;
   readonly input: FileInput;
   readonly framing: FramingSpec;
   /** For advice in messages. */
@@ -146,26 +135,23 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   requireKnownOptions('indexFile()', options, INDEX_OPTIONS);
   const { index } = options;
   if (index === '') throw new UsageError('`index`: expected a path that is not empty');
-  const request = {
-    ...completeInputs({ ...options, inputs: [{ path: file }] }),
-    ...completeMachine(options),
-    ...completeTalk(options),
-  };
+  const request = completeReading({ ...options, inputs: [{ path: file }] });
+  const { read, signal, onWarning, memoryBytes } = request;
   if (statPath(file, 'input')?.isDirectory() === true) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `${file} is a directory; expected one file, since each file has its own index`,
     );
   }
-  const { inputs } = await listInputs(request.inputs, request.onWarning, { signal: request.signal, format: request });
-  refuseForeignFiles(inputs, request, request.onWarning);
-  warnOfNamesOfRecords(inputs, request, true, request.onWarning);
+  const { inputs } = await listInputs(request.inputs, onWarning, { signal, format: read });
+  refuseForeignFiles(inputs, read, onWarning);
+  warnOfNamesOfRecords(inputs, read, true, onWarning);
   const [listed] = inputs;
   const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
-  const headers = await readInputHeaders(inputs, request, (decoderBytes) =>
+  const headers = await readInputHeaders(inputs, { ...read, memoryBytes, signal, onWarning }, (decoderBytes) =>
     memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
   );
-  const framing = request.framing ?? headers.first?.header.framing;
+  const framing = read.framing ?? headers.first?.header.framing;
   requireWholeRecords(headers.inputs, framing);
   const [input] = headers.inputs;
   if (input?.kind !== 'file' || framing === undefined) {
@@ -235,7 +221,7 @@ function verified(
     recordCount,
     description: {
       file: markOf(input.path, input.version),
-      format: nameOfFormat({ framing, header: request.header }),
+      format: nameOfFormat({ framing, header: request.read.header }),
       codec: input.codec?.name ?? null,
       recordsStart: input.header.byteLength,
       recordsEnd,

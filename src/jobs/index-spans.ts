@@ -7,7 +7,7 @@ import type { Framing } from '../formats/framing.js';
 import { type MemberCuts, walkMembers } from '../inputs/cuts.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import { type OpenFile, writeAt } from '../io/files.js';
-import { CellEncoder, MOST_SPAN_BYTES, type Span, SpanBuilder } from '../record-index/member-cells.js';
+import { CellEncoder, MOST_SPAN_BYTES, type Span, SpanBuilder } from '../record-index/index-layout.js';
 
 export interface WrittenSpans extends MemberCuts {
   readonly cellCount: number;

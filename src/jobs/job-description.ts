@@ -2,26 +2,25 @@
  * Writes the manifest of a job, and compares it when a later attempt resumes the job. The manifest has everything that
  * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
  */
-import type { ValueRule } from '../../workers/settings.js';
+import { join } from 'node:path';
 import { InputError, START_ANEW_ADVICE, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
-import { LINES } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import type { ValueRule } from '../formats/selector.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
-import type { JobManifest } from '../job-directory/job-manifest.js';
+import { damagedFile } from '../io/sealed-file.js';
+import { type JobManifest, MANIFEST_NAME } from '../job-directory/job-manifest.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { OutputRequest, ShuffleRequest } from './request.js';
+import type { OutputSpec, ShuffleSpec } from '../spec.js';
+import type { ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
-import { noteShareWeights } from './weigh-job.js';
 import type { KeptLayout } from './work-plan.js';
 
-type DescribedRequest = OutputRequest & Pick<ShuffleRequest, keyof typeof NO_RULES | 'seed' | 'skipsBlank'>;
-
 interface DescribedJob {
-  readonly request: DescribedRequest;
+  readonly request: Pick<ShuffleRequest, 'spec' | 'signal'>;
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
@@ -32,161 +31,139 @@ interface DescribedPlan {
   readonly layout: KeptLayout | undefined;
 }
 
-/** The order of the fields is the order in the file. */
 export async function describeJob(
-  job: DescribedJob,
+  { request: { spec, signal }, inputs, inputIds, weighing }: DescribedJob,
   { isResumable, layout }: DescribedPlan,
   site: FilesSite,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
-  const { request, inputs } = job;
+  const hasShares = spec.keep.mix.shares !== undefined;
   return {
+    ...describePlace(spec, site, removesJobDirectory),
     isResumable,
-    seed: request.seed,
-    ...describeRecords(job),
-    shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
-    ...describeOutput(request, site),
-    splitBy: describeRule(request.splitBy),
-    removesJobDirectory,
-    tempDirs: describeTempDirs(site),
-    inputs: await noteInputs(inputs, isResumable, request.signal),
+    inputIds: describeInputIds(inputIds),
+    // A later attempt need not count again.
+    shareWeights: hasShares ? weighing?.groups.map(({ weight, amount }) => ({ weight, amount })) : undefined,
+    inputs: await noteInputs(inputs, isResumable, signal),
     layout: layout ?? null,
   };
 }
 
 /** The manifest of a job that reads a store or makes its records: it only says whose files these are. */
-export function describeWithoutInputs(
-  request: OutputRequest,
-  seed: string,
+export async function describeWithoutInputs(
+  spec: OutputSpec,
   site: FilesSite,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
-  const noInputs = { request: { ...NO_RULES, ...request, seed }, inputs: [], inputIds: undefined };
-  return describeJob(noInputs, { isResumable: false, layout: undefined }, site, removesJobDirectory);
-}
-
-const NO_RULES = {
-  framing: LINES,
-  header: undefined,
-  decompressProgram: undefined,
-  keys: 'position',
-  mixWords: [],
-  shares: undefined,
-  unique: false,
-  uniqueBy: undefined,
-  splitBy: undefined,
-  signal: undefined,
-} as const;
-
-function describeRecords({
-  request,
-  inputIds,
-}: DescribedJob): Pick<
-  JobManifest,
-  'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique' | 'uniqueBy'
-> {
-  const { decompressProgram, keys, mixWords, unique, uniqueBy } = request;
   return {
-    unique: unique || undefined,
-    uniqueBy: describeRule(uniqueBy),
-    inputIds: describeInputIds(inputIds),
-    keys: keys === 'position' ? undefined : keys,
-    framing: nameOfFormat(request),
-    decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
-    weights: mixWords.length === 0 ? undefined : [...mixWords],
+    ...describePlace(spec, site, removesJobDirectory),
+    isResumable: false,
+    inputIds: null,
+    shareWeights: undefined,
+    inputs: await noteInputs([], false, undefined),
+    layout: null,
   };
 }
 
-function keepsOf({ unique }: Pick<JobManifest, 'unique'>): string {
-  return unique === true ? 'one is kept' : 'all are kept';
-}
-
-function describeOutput(
-  { headCount, shards, shardPrefix, splits, compression }: OutputRequest,
-  { output }: FilesSite,
-): Pick<JobManifest, 'headCount' | 'shards' | 'shardPrefix' | 'splits' | 'compression' | 'output'> {
-  return {
-    headCount,
-    shards: describeShards(shards),
-    shardPrefix,
-    splits: describeSplits(splits),
-    compression: compression === undefined ? null : nameOfCompression(compression),
-    output: output.path,
-  };
-}
-
-export function describeSplits(splits: OutputRequest['splits']): JobManifest['splits'] {
-  return splits?.map(({ rule, shards }) => ({
-    name: rule.name,
-    amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
-    shards: JSON.stringify(describeShards(shards)),
-  }));
-}
-
-function describeRule(rule: Pick<ValueRule, 'selector' | 'missing'> | undefined): JobManifest['uniqueBy'] {
-  return rule === undefined ? undefined : { field: rule.selector.text, missing: rule.missing };
+function describePlace(
+  spec: JobManifest['spec'],
+  site: FilesSite,
+  removesJobDirectory: boolean,
+): Pick<JobManifest, 'spec' | 'output' | 'tempDirs' | 'removesJobDirectory'> {
+  return { spec, output: site.output.path, tempDirs: tempDirsOf(site), removesJobDirectory };
 }
 
 /** Empty if they follow from the job directory. */
-function describeTempDirs(site: FilesSite): string[] {
+function tempDirsOf(site: FilesSite): string[] {
   return site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths);
 }
 
-export function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
-  switch (shards?.by) {
-    case 'count':
-      return { by: 'count', amount: shards.shardCount };
-    case 'records':
-      return { by: 'records', amount: shards.recordsPerShard };
-    case 'bytes':
-      return { by: 'bytes', amount: shards.maxShardBytes };
-    default:
-      return null;
-  }
+type Words = readonly (readonly [what: string, value: unknown])[];
+
+/**
+ * What must be equal in a job that is resumed, in words. The framing and the numbers of columns that headers declare are
+ * left out: nobody asked for them.
+ *
+ * @param isCut false: amounts that may turn out to be impossible may differ.
+ */
+export function wordsOf(spec: ShuffleSpec, isCut: boolean): Words {
+  const { read, key, keep } = spec;
+  const { unique, mix } = keep;
+  return [
+    ['seed', key.seed],
+    ['kind of records', nameOfFormat(read)],
+    ['kind of keys', key.from],
+    ['program to decompress', read.decompressProgram],
+    ['number of records', keep.headCount ?? 'all'],
+    ['list of weights', mix.words.length === 0 ? 'none' : mix.words],
+    ['rule for equal records', unique === undefined ? 'all are kept' : 'one is kept'],
+    ...wordsOfCuts(spec, isCut),
+    ['selector of splits', ruleText(spec.cut.splitBy)],
+    ['selector of equal records', ruleText(unique?.by)],
+    ['compression', compressionText(spec)],
+  ];
 }
 
-type DescribedCuts = Pick<JobManifest, 'shards' | 'splits'>;
+function wordsOfCuts({ cut: { shards, shardPrefix, splits } }: OutputSpec, isCut: boolean): Words {
+  const amountOf = (rule: ShardRule | undefined) => (isCut || rule?.by === 'count' ? rule : rule && { by: rule.by });
+  const parts = splits?.map(({ rule, shards: ofSplit }) => ({ ...rule, shards: amountOf(ofSplit) }));
+  return [
+    ['cut into shards', amountOf(shards)],
+    ['prefix', shardPrefix],
+    ['list of splits', parts ?? 'none'],
+  ];
+}
 
-/** Leaves out the amounts that may turn out to be impossible: such a job may be resumed with others. */
-function withoutAmounts({ shards, splits }: DescribedCuts): DescribedCuts {
-  const without = (rule: JobManifest['shards']) =>
-    rule === null || rule.by === 'count' ? rule : { ...rule, amount: 0 };
-  return {
-    shards: without(shards),
-    splits: splits?.map((split) => ({ ...split, shards: JSON.stringify(without(JSON.parse(split.shards))) })),
-  };
+function ruleText(rule: ValueRule | undefined): object | 'none' {
+  return rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
+}
+
+function compressionText({ write: { compression } }: OutputSpec): string | undefined {
+  return compression && nameOfCompression(compression);
+}
+
+/** The requested spec. If its seed was drawn, it has that of the earlier attempt. */
+export function withSeedOf(
+  earlier: ShuffleSpec,
+  { spec, isSeedDrawn }: Pick<ShuffleRequest, 'spec' | 'isSeedDrawn'>,
+): ShuffleSpec {
+  return isSeedDrawn ? { ...spec, key: { ...spec.key, seed: earlier.key.seed } } : spec;
 }
 
 /** Returns the manifest, with the cuts of the request. `isCut`: a part of the output is written, or its place noted. */
 export async function requireSameJob(
   manifest: JobManifest,
-  job: DescribedJob & { readonly request: Pick<ShuffleRequest, 'isSeedDrawn'> },
+  { request, inputs, inputIds }: DescribedJob & { readonly request: Pick<ShuffleRequest, 'isSeedDrawn'> },
   site: FilesSite,
   isCut: boolean,
-): Promise<JobManifest> {
-  const { request, inputs } = job;
-  const now = { ...describeRecords(job), ...describeOutput(request, site), tempDirs: describeTempDirs(site) };
-  const [cutsThen, cutsNow] = isCut ? [manifest, now] : [withoutAmounts(manifest), withoutAmounts(now)];
-  await requireSame(site.paths.jobDirectory, request, manifest.inputs, inputs, [
-    ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
-    ['kind of records', manifest.framing, now.framing],
-    ['kind of keys', manifest.keys ?? 'position', now.keys ?? 'position'],
-    ['program to decompress', manifest.decompressProgram, now.decompressProgram],
-    ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
-    ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
-    ['rule for equal records', keepsOf(manifest), keepsOf(now)],
-    ['cut into shards', cutsThen.shards, cutsNow.shards],
-    ['prefix', manifest.shardPrefix, now.shardPrefix],
-    ['list of splits', cutsThen.splits ?? 'none', cutsNow.splits ?? 'none'],
-    ['selector of splits', manifest.splitBy ?? 'none', describeRule(request.splitBy) ?? 'none'],
-    ['selector of equal records', manifest.uniqueBy ?? 'none', now.uniqueBy ?? 'none'],
-    ['compression', manifest.compression, now.compression],
-    ['output', manifest.output, now.output],
-    ['list of temp directories', manifest.tempDirs, now.tempDirs],
-    ['number of inputs', manifest.inputs.count, inputs.length],
-    ['list of input ids', manifest.inputIds, now.inputIds],
+): Promise<JobManifest & { readonly spec: ShuffleSpec }> {
+  const { jobDirectory } = site.paths;
+  const spec = requireSpec(manifest, jobDirectory);
+  const asked = withSeedOf(spec, request);
+  const now = { output: site.output.path, tempDirs: tempDirsOf(site), inputIds: describeInputIds(inputIds) };
+  await requireSame(jobDirectory, request, manifest.inputs, inputs, [
+    [...wordsOf(spec, isCut), ...wordsOfPlace(manifest)],
+    [...wordsOf(asked, isCut), ...wordsOfPlace(now)],
   ]);
-  return { ...manifest, shards: now.shards, splits: now.splits };
+  return { ...manifest, spec: { ...spec, cut: { ...asked.cut, splitBy: spec.cut.splitBy } } };
+}
+
+/** A seal shows that bytes are as they were written, not who wrote them: a spec that cannot be put in words is damaged. */
+function requireSpec({ spec }: JobManifest, jobDirectory: string): ShuffleSpec {
+  try {
+    if ('read' in spec && typeof spec.key.seed === 'string' && wordsOf(spec, true).length > 0) return spec;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'expected the spec of a shuffle in it');
+}
+
+function wordsOfPlace({ output, tempDirs, inputIds }: Pick<JobManifest, 'output' | 'tempDirs' | 'inputIds'>): Words {
+  return [
+    ['output', output],
+    ['list of temp directories', tempDirs],
+    ['list of input ids', inputIds],
+  ];
 }
 
 /** Refuses to resume a job that started with other options, or whose inputs have changed. */
@@ -195,16 +172,18 @@ export async function requireSame(
   { signal }: Pick<ShuffleRequest, 'signal'>,
   noted: JobManifest['inputs'],
   inputs: readonly Input[],
-  pairs: readonly (readonly [what: string, then: unknown, now: unknown])[],
+  [then, now]: readonly [then: Words, now: Words],
 ): Promise<void> {
-  for (const [what, ...values] of pairs) {
-    const [before, after] = values.map((value) => JSON.stringify(value));
-    if (before === after) continue;
+  const requireEqual = (what: string, ...values: readonly unknown[]) => {
+    const [before = 'null', after = 'null'] = values.map((value) => JSON.stringify(value));
+    if (before === after) return;
     throw new UsageError(
       `the unfinished job in ${jobDirectory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
       'ERR_JOB_DIFFERS',
     );
-  }
+  };
+  for (const [i, [what, value]] of then.entries()) requireEqual(what, value, now[i]?.[1]);
+  requireEqual('number of inputs', noted.count, inputs.length);
   const changed = await findInputChange(noted, inputs, signal);
   if (changed === undefined) return;
   const input = inputs[changed.ordinal];

@@ -1,9 +1,10 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Counter, JobControl } from '../job-control.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
 import type { JobStop } from '../passes/threads.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
+import type { KeepSpec, ShuffleSpec } from '../spec.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
 import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './options.js';
 import type { ShuffleRequest } from './request.js';
@@ -128,7 +129,7 @@ export class JobProgress {
 }
 
 interface PhasedJob {
-  readonly request: Parameters<typeof measuresPiles>[0] & Parameters<typeof isEndless>[0];
+  readonly request: Pick<ShuffleRequest, 'spec'>;
   readonly plan: {
     readonly inputBytes: number | undefined;
     readonly memoryNeed: Pick<MemoryNeed, 'recordBytes' | 'meanRecordBytes'>;
@@ -137,31 +138,29 @@ interface PhasedJob {
   readonly earlier: Pick<EarlierAttempt, 'notes'> | undefined;
 }
 
-export function phasesOfShuffle({ request, plan, isCounted, earlier }: PhasedJob): readonly PhaseBytes[] {
+export function phasesOfShuffle({ request: { spec }, plan, isCounted, earlier }: PhasedJob): readonly PhaseBytes[] {
   const { inputBytes, memoryNeed } = plan;
   const { recordBytes, meanRecordBytes } = memoryNeed;
   const onPiles = inputBytes === undefined ? undefined : recordBytes;
-  const headBytes = (request.headCount ?? Number.POSITIVE_INFINITY) * meanRecordBytes;
+  const { keep } = spec;
+  const headBytes = (keep.headCount ?? Number.POSITIVE_INFINITY) * meanRecordBytes;
   const written =
-    onPiles === undefined || isEndless(request) ? undefined : request.repeat ? headBytes : Math.min(onPiles, headBytes);
+    onPiles === undefined || isEndless(keep) ? undefined : keep.repeat ? headBytes : Math.min(onPiles, headBytes);
   return [
     ...(isCounted ? [{ phase: 'count' as const, bytes: inputBytes }] : []),
     { phase: 'scatter', bytes: inputBytes },
-    ...(measuresPiles(request, earlier) ? [{ phase: 'measure' as const, bytes: onPiles }] : []),
+    ...(measuresPiles(spec, earlier) ? [{ phase: 'measure' as const, bytes: onPiles }] : []),
     { phase: 'shuffle', bytes: written },
     { phase: 'commit', bytes: 0 },
   ];
 }
 
 /** Whether a phase of its own finds what stays of equal records. */
-export function measuresPiles(
-  request: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header'>,
-  earlier: Pick<EarlierAttempt, 'notes'> | undefined,
-): boolean {
-  return earlier?.notes.distinct === undefined && isMeasuredBefore(request);
+export function measuresPiles(spec: ShuffleSpec, earlier: Pick<EarlierAttempt, 'notes'> | undefined): boolean {
+  return earlier?.notes.distinct === undefined && isMeasuredBefore(spec);
 }
 
 /** Progress of a job without end tells neither the part that is done nor the time that is left. */
-export function isEndless({ repeat, headCount }: Pick<ShuffleRequest, 'repeat' | 'headCount'>): boolean {
+export function isEndless({ repeat, headCount }: KeepSpec): boolean {
   return repeat && headCount === undefined;
 }

@@ -2,9 +2,7 @@
 import { createHash } from 'node:crypto';
 import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
-import { encodeFieldPath, type NumberField, parseFieldPath } from '../formats/selector.js';
-import type { InputGroup } from '../inputs/weigh-inputs.js';
-import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
+import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import { requireKnownOptions } from '../known-options.js';
 import {
   type Fraction,
@@ -12,31 +10,14 @@ import {
   isNothing,
   MOST_COPIES,
   type ShareGroup,
-  type ShareMix,
   type Weight,
   weightOf,
 } from '../plan/weights.js';
+import type { InputGroup, MixSpec, ShareSpec } from '../spec.js';
+import { requireGlob } from './option-checks.js';
 import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
-interface WeightRule extends InputGroup {
-  readonly weight: Weight;
-}
-
-export interface ShareRequest extends ShareMix {
-  readonly groups: readonly (ShareGroup & InputGroup)[];
-  /** The field whose sum is the unit; undefined if the unit is records or bytes. */
-  readonly field: NumberField | undefined;
-}
-
-export interface MixRequest {
-  /** Empty: each record comes once, or `shares` say how often. */
-  readonly weights: readonly WeightRule[];
-  readonly shares: ShareRequest | undefined;
-  /** The option that the caller gave, in backquotes. */
-  readonly mixOption: '`weights`' | '`mix`';
-  /** All of the mix in words, to compare it when a job is resumed. */
-  readonly mixWords: readonly string[];
-}
+type WeightRule = MixSpec['weights'][number];
 
 const WEIGHT = { glob: true, factor: true } as const;
 const MIX = { groups: true, unit: true, total: true, max_epochs: true } as const;
@@ -46,17 +27,14 @@ const MOST_NAME_CHARACTERS = 200;
 const MOST_UNIT_CHARACTERS = 2000;
 const ONE_EPOCH = 1;
 
-export function completeMix({ weights, mix }: Pick<ShuffleOptions, 'weights' | 'mix'>): MixRequest {
-  if (mix !== undefined) {
-    if (weights !== undefined) throw new UsageError('`weights` and `mix` contradict each other; give one of them');
-    return requestOfMix(mix);
-  }
+export function completeMix({ weights, mix }: Pick<ShuffleOptions, 'weights' | 'mix'>): MixSpec {
+  if (mix !== undefined) return requestOfMix(mix);
   // Callers without types may pass anything.
   if (weights !== undefined && !Array.isArray(weights))
     throw new UsageError('`weights`: expected an array of objects with `glob` and `factor`');
   requireFew('`weights`', weights ?? []);
   const rules = (weights ?? []).map(ruleOf);
-  return { weights: rules, shares: undefined, mixOption: '`weights`', mixWords: rules.map(({ words }) => words) };
+  return { weights: rules, shares: undefined, option: '`weights`', words: rules.map(({ words }) => words) };
 }
 
 function ruleOf(given: InputWeight): WeightRule & { readonly words: string } {
@@ -67,7 +45,7 @@ function ruleOf(given: InputWeight): WeightRule & { readonly words: string } {
   return { name: glob, globs: [glob], weight, words: `${glob}=${String(factor)}` };
 }
 
-function requestOfMix(mix: Mix): MixRequest {
+function requestOfMix(mix: Mix): MixSpec {
   requireKnownOptions('`mix`', mix, MIX);
   const { groups, unit, total, max_epochs: maxEpochs } = mix;
   if (!Array.isArray(groups) || groups.length === 0)
@@ -91,12 +69,12 @@ function requestOfMix(mix: Mix): MixRequest {
     if (extra !== undefined)
       throw new UsageError(`\`mix\`: ${extra[0]} goes with shares, and no group has one; give each group a share`);
     const weights = named.map((group, i) => weightRuleOf(group, groups[i]));
-    return { weights, shares: undefined, mixOption: '`mix`', mixWords: words };
+    return { weights, shares: undefined, option: '`mix`', words: words };
   }
   const ofAll = maxEpochs ?? ONE_EPOCH;
   const shareGroups = named.map((group, i) => shareGroupOf(group, groups[i], ofAll));
   const shares = { ...readUnit(unit), total: readTotal(total), groups: shareGroups };
-  return { weights: [], shares, mixOption: '`mix`', mixWords: words };
+  return { weights: [], shares, option: '`mix`', words: words };
 }
 
 /** A mix may be long: it goes by its digest, which does not depend on the order of fields. */
@@ -155,7 +133,7 @@ function shareGroupOf(
   return { name, globs, share, maxEpochs };
 }
 
-function readUnit(unit: unknown): Pick<ShareRequest, 'unit' | 'field'> {
+function readUnit(unit: unknown): Pick<ShareSpec, 'unit' | 'field'> {
   if (unit === 'records' || unit === 'bytes') return { unit, field: undefined };
   if (typeof unit !== 'string' || !unit.startsWith('.'))
     throw new UsageError('`mix`: expected unit to be records, bytes or a field with a number, such as .n_tokens');
@@ -189,13 +167,6 @@ function readFraction(value: unknown): Fraction | undefined {
 
 function isOver({ numerator, denominator }: Fraction): boolean {
   return numerator > BigInt(MOST_COPIES) * denominator;
-}
-
-/** @param what the message begins with this. */
-export function requireGlob(what: string, glob: unknown): void {
-  const isGlob = typeof glob === 'string' && glob !== '' && glob.length <= MOST_GLOB_CHARACTERS && !glob.includes('\0');
-  if (!isGlob)
-    throw new UsageError(`${what} to be a path or a glob pattern, of 1 to ${MOST_GLOB_CHARACTERS} characters`);
 }
 
 function requireFew(option: string, list: readonly unknown[]): void {

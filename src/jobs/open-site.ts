@@ -58,14 +58,13 @@ export async function startUnresumable(
 
 /** Opens the files of a job that no later call can resume. */
 export function openUnresumable(
-  request: OutputRequest,
-  seed: string,
+  { spec }: OutputRequest,
   site: StartedFiles,
   parts: Pick<JobFilesParts, 'disks' | 'outputGate'>,
   scope: JobScope,
 ): Promise<JobFiles> {
   const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
-  const describe = (removesJobDirectory: boolean) => describeWithoutInputs(request, seed, site, removesJobDirectory);
+  const describe = (removesJobDirectory: boolean) => describeWithoutInputs(spec, site, removesJobDirectory);
   return openFiles({ site, directory: site.start.directory, ...parts, ...neverResumed, describe }, scope);
 }
 

@@ -13,7 +13,6 @@ import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
 import { keyRuleOf } from './unique-records.js';
-import { keySplitValues } from './value-options.js';
 import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle {
@@ -59,6 +58,7 @@ export async function runPass1({
   scope: { releases },
 }: RunningShuffle): Promise<Pass1> {
   const { request, inputIds, plan, control } = prepared;
+  const { spec } = request;
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
 
@@ -70,7 +70,7 @@ export async function runPass1({
   const threads = await startThreads(size, { control, stop }, profile.add, releases);
   const ramPool = await openingPool;
   // Draws are made from piles in memory alone.
-  const layout = { pileCount, stripeCount, ...site.piles, ...(request.repeat && { disks: [] }) };
+  const layout = { pileCount, stripeCount, ...site.piles, ...(spec.keep.repeat && { disks: [] }) };
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
 
   profile.pass1Begins(prepared.reportLog);
@@ -78,14 +78,13 @@ export async function runPass1({
     ...prepared,
     inputs: prepared.inputsToRead,
     slices,
-    keys: request.keys,
-    keyOf: keyRuleOf(request, inputIds),
-    settings: scatterSettings(threads, plan, request, storage, {
+    keys: spec.key.from,
+    keyOf: keyRuleOf(spec, inputIds),
+    settings: scatterSettings(threads, plan, spec, storage, {
       keepsPileSets: outlivesJob(site),
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
-      weighedField: request.shares?.field,
-      splitBy: keySplitValues(request.splitBy, request.seed),
+      weighedField: spec.keep.mix.shares?.field,
     }),
     attempt,
     onWarning: request.onWarning,
@@ -103,6 +102,11 @@ export async function runPass1({
     });
   const { beginnings, recordEnds } = outcome.found;
   beginnings.tell(prepared.inputs, 'output', request.onWarning);
-  const samples = sampleSourceOf(request.framing, { ...request, ...work, recordEnds });
+  const samples = sampleSourceOf(spec.read.framing, {
+    ...work,
+    unique: spec.keep.unique,
+    signal: request.signal,
+    recordEnds,
+  });
   return { ...outcome, seconds, threads, storage, samples };
 }

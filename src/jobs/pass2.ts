@@ -27,12 +27,12 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const { site, prepared, progress, profile, scope, attempt } = job;
   const { request, inputIds, plan } = prepared;
   const { found, storage, samples } = pass1;
-  const { onWarning, unique, framing, isProfiled } = request;
+  const { spec, onWarning, isProfiled } = request;
+  const { unique, repeat, headCount } = spec.keep;
   const rule = {
-    framing,
-    unique,
-    uniqueBy: equalityOf(request, found),
-    tiesByBytes: inputIds !== undefined || unique,
+    framing: spec.read.framing,
+    unique: equalityOf(spec.keep, found),
+    tiesByBytes: inputIds !== undefined || unique !== undefined,
     rescatterTo: site.piles,
     hashesOutput: outlivesJob(site),
     isProfiled,
@@ -43,16 +43,15 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const { threads } = opened;
   const distinct = await measureIfAsked(job, opened.work, threads);
   const work = { ...opened.work, piles: distinct };
-  if (request.repeat) {
+  if (repeat) {
     profile.pass2Begins();
     const draw = () => drawOutput(job, pass1, work, threads);
-    const toWrite =
-      request.headCount && Math.round((request.headCount * distinct.bytes) / Math.max(1, distinct.records));
+    const toWrite = headCount && Math.round((headCount * distinct.bytes) / Math.max(1, distinct.records));
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
   const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
-  const planned = await planOutput(request, foundEnds(request, found), work, threads, keptNotes);
+  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, keptNotes);
   const { piles } = planned.work;
   const deletesStripes = !(outlivesJob(site) && request.keepTemp);
   profile.pass2Begins();
@@ -69,7 +68,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
 async function measureIfAsked(job: RunningShuffle, work: PilesWork, threads: Threads): Promise<ScatteredPiles> {
   const { site, prepared, progress } = job;
   const { request } = prepared;
-  const measure = () => distinctPiles(request, site, work, threads);
-  if (!measuresPiles(request, prepared.earlier)) return measure();
+  const measure = () => distinctPiles(request.spec, site, work, threads);
+  if (!measuresPiles(request.spec, prepared.earlier)) return measure();
   return (await progress.during('measure', work.piles.bytes, measure)).value;
 }

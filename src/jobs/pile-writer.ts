@@ -1,7 +1,7 @@
 /** Writes records from a program straight into the piles of a store, as pass 1 would, without input files. */
 import { Writable } from 'node:stream';
 import { Arena } from '../../workers/arena.js';
-import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
+import { KernelHasher } from '../../workers/kernel/kernel.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { afterFailure, thenAlways } from '../cleanup.js';
@@ -11,7 +11,7 @@ import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { type PileSet, PileSetWriter } from '../pile-sets/pile-set-writer.js';
 import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';

@@ -1,5 +1,5 @@
 /** Plans and checks an append before the store gets its first byte. The last step creates a missing store. */
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import { requireDirectory } from '../inputs/file-choice.js';
@@ -10,32 +10,25 @@ import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
-import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
+import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
+import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
-import { APPEND_OPTIONS } from './option-names.js';
+import { APPEND_OPTIONS } from './option-checks.js';
 import type { AppendOptions } from './options.js';
-import {
-  completeInputs,
-  completeMachine,
-  completeTalk,
-  type InputRequest,
-  type MachineRequest,
-  requireInputIds,
-  requireSeed,
-  type TalkRequest,
-} from './request.js';
+import { completeReading, type ReadingRequest } from './request.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
 
-interface AppendRequest extends InputRequest, MachineRequest, TalkRequest {
+interface AppendRequest extends Omit<ReadingRequest, 'read'> {
+  readonly spec: ShuffleSpec;
   readonly generation: string;
   readonly replace: boolean;
 }
@@ -51,6 +44,18 @@ export interface PreparedAppend extends ReadableInputs {
   readonly control: JobControl;
 }
 
+/** All records go on piles once. */
+const EVERY_RECORD: Omit<ShuffleSpec, 'read' | 'key'> = {
+  keep: {
+    headCount: undefined,
+    repeat: false,
+    unique: undefined,
+    mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
+  },
+  cut: { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined },
+  write: { compression: undefined },
+};
+
 export async function prepareAppend(
   storeDirectory: string,
   options: AppendOptions,
@@ -59,33 +64,35 @@ export async function prepareAppend(
   requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
-  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
-  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
-  requireInputIds(inputIds);
-  requireSeed(seed);
-  const talk = completeTalk(options);
-  const request = { ...completeInputs(options), ...completeMachine(options), ...talk, generation, replace };
-  refuseHeaders(request);
-  const listed = await listInputs(request.inputs, talk.onWarning, { ...request, format: request });
-  requireDirectory(request.fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, request, talk.onWarning);
-  warnOfNamesOfRecords(listed.inputs, request, false, talk.onWarning);
-  warnOfMates(listed.inputs, request, false, talk.onWarning);
+  const { read, ...reading } = completeReading(options);
+  const { fileChoice, signal, onWarning, memoryBytes } = reading;
+  refuseHeaders(read);
+  const listed = await listInputs(reading.inputs, onWarning, { ...read, fileChoice, signal, format: read });
+  requireDirectory(fileChoice, listed.directories);
+  refuseForeignFiles(listed.inputs, read, onWarning);
+  warnOfNamesOfRecords(listed.inputs, read, false, onWarning);
+  warnOfMates(listed.inputs, read, false, onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
   // An append has no headers, so no decoder asks for memory here.
-  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, request, () => '');
-  requireWholeRecords(inputs, request.framing);
+  const { inputs, first: firstHeader } = await readInputHeaders(
+    listed.inputs,
+    { ...read, memoryBytes, signal, onWarning },
+    () => '',
+  );
+  requireWholeRecords(inputs, read.framing);
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();
-  const { recordBytes } = estimateInputs(inputs, request.framing, deriveDrawSeed(draws));
+  const { recordBytes } = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
+  const request = { ...reading, spec, generation, replace };
   const { snapshot, plan: work } = await openOrCreateStore(
     storeDirectory,
     { seed, pileCount: piles },
     { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
       requireIdsFree(store.snapshot, ids, replace);
-      return planStoreWork({ ...request, seed: draws }, inputs, store, tuning);
+      return planStoreWork(request, inputs, store, tuning);
     },
   );
   const { gates, deviceGates, plan, control, storeGate, rotates } = work;
@@ -101,7 +108,7 @@ interface StoreWork extends Pick<PreparedAppend, 'gates' | 'deviceGates' | 'plan
 }
 
 async function planStoreWork(
-  request: AppendRequest & { readonly seed: string },
+  request: AppendRequest,
   inputs: readonly Input[],
   { pileCount, place: directory }: StoreInSight,
   tuning: Tuning,
@@ -118,7 +125,7 @@ async function planStoreWork(
 }
 
 /** A store has no place for a header, which every output of the store would need. */
-function refuseHeaders({ header }: InputRequest): void {
+function refuseHeaders({ header }: ReadSpec): void {
   if (header === undefined) return;
   throw new UsageError(
     'a pile store keeps only records, and these inputs have headers (`header`, or records of npy or webdataset); give inputs without headers, or shuffle them without a store',

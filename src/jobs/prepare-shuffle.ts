@@ -10,15 +10,17 @@ import type { ReadableInputs } from '../inputs/input-part.js';
 import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
+import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
+import { isEndless } from './job-progress.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
@@ -57,16 +59,13 @@ interface ListedPlaces {
 interface PreparingSteps {
   readonly findStart: typeof findStart;
   readonly countInputs: typeof countInputs;
-  /** Whether tasks of several machines do the job. */
-  readonly isInTasks?: boolean;
   /** Whether this is a preview, which leaves streams to the job. */
   readonly leavesStreams?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
 
-const STEPS: PreparingSteps = { findStart, countInputs };
-export const STEPS_OF_TASKS: PreparingSteps = { ...STEPS, isInTasks: true };
+export const STEPS: PreparingSteps = { findStart, countInputs };
 
 export async function prepareShuffle(
   options: ShuffleOptions,
@@ -74,23 +73,24 @@ export async function prepareShuffle(
   { releases, warn }: JobScope,
   steps: PreparingSteps = STEPS,
 ): Promise<PreparedShuffle> {
-  const asked = completeShuffle(options, steps.isInTasks);
-  const { onWarning, signal } = asked;
+  const asked = completeShuffle(options);
+  const { fileChoice, onWarning, signal } = asked;
+  const { read, key, keep, cut } = asked.spec;
   // Files with keys from ordinals must keep their places.
-  const header = asked.keys === 'ordinal' ? undefined : asked.header;
-  const listed = await listInputs(asked.inputs, onWarning, { ...asked, header, format: asked });
-  requireDirectory(asked.fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, asked, onWarning);
-  warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
-  if (asked.keys === 'position') warnOfMates(listed.inputs, asked, true, onWarning);
+  const header = key.from === 'ordinal' ? undefined : read.header;
+  const listed = await listInputs(asked.inputs, onWarning, { ...read, fileChoice, signal, header, format: read });
+  requireDirectory(fileChoice, listed.directories);
+  refuseForeignFiles(listed.inputs, read, onWarning);
+  warnOfNamesOfRecords(listed.inputs, read, true, onWarning);
+  if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
-  const grouped = await groupJob(asked, listed.inputs);
+  const grouped = await groupJob(asked.spec, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
   steps.checkPlaces?.(listed, chosen);
-  if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
+  if (chosen.kind === 'files' && isEndless(keep))
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
   if (chosen.kind === 'stream') {
@@ -125,19 +125,30 @@ export async function prepareShuffle(
     });
   const { inputs, first: firstHeader } = await readInputHeaders(
     listed.inputs,
-    { ...withoutKeyCheck(asked), readsStreams: asked.headCount === 0 && steps.leavesStreams !== true },
+    {
+      ...withoutKeyCheck(asked.spec),
+      memoryBytes: asked.memoryBytes,
+      signal,
+      onWarning,
+      readsStreams: keep.headCount === 0 && steps.leavesStreams !== true,
+    },
     budgetFor,
   );
-  const framing = asked.framing ?? firstHeader?.header.framing;
+  const framing = read.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
-  const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
-  const uniqueBy = asked.uniqueBy && withColumnNumber(asked.uniqueBy, firstHeader);
-  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy, uniqueBy };
-  warnOfEmptyShards(asked, mostRecordsOf(request, inputs, grouped));
+  const spec: ShuffleSpec = {
+    ...asked.spec,
+    read: { ...read, framing },
+    key: manifest?.spec.key ?? key,
+    keep: { ...keep, unique: keep.unique && { by: keep.unique.by && withColumnNumber(keep.unique.by, firstHeader) } },
+    cut: { ...cut, splitBy: cut.splitBy && withColumnNumber(cut.splitBy, firstHeader) },
+  };
+  const request = { ...asked, spec };
+  warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
-  const inputsToRead = asked.headCount === 0 ? [] : inputs;
+  const inputsToRead = keep.headCount === 0 ? [] : inputs;
   const findByShares = async (shared: SharedGroups) => {
     const noted = earlier?.manifest.shareWeights;
     if (noted !== undefined) return weighAsNoted(shared, noted);
@@ -193,7 +204,7 @@ export async function prepareShuffle(
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
 function mostRecordsOf(
-  { headCount, repeat, framing }: ShuffleRequest,
+  { read: { framing }, keep: { headCount, repeat } }: ShuffleSpec,
   inputs: readonly Input[],
   { given, shared }: GroupedJob,
 ): number {
@@ -209,8 +220,8 @@ function mostRecordsOf(
 }
 
 /** Samples may have equal keys if only one of each key stays. The check of keys needs the framing. */
-function withoutKeyCheck<R extends Pick<ShuffleRequest, 'framing' | 'uniqueBy'>>(request: R): R {
-  return request.uniqueBy?.selector.kind === 'key' ? { ...request, framing: undefined } : request;
+function withoutKeyCheck({ read, keep }: ShuffleSpec): ReadSpec {
+  return keep.unique?.by?.selector.kind === 'key' ? { ...read, framing: undefined } : read;
 }
 
 function identitiesOf(inputs: readonly Input[]): FileIdentity[] {

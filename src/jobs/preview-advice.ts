@@ -41,7 +41,8 @@ function onInputs({ prepared, decodedBytes }: AdvisedJob): Advice[] {
   const { workers } = plan.memory;
   if (decodedBytes === undefined || workers < 2) return [];
   if (longestTaskShare(plan.slices, inputsToRead, decodedBytes) * workers < LONG_TASK) return [];
-  const framing = request.framing && framingOf(request.framing);
+  const { framing: ofRecords } = request.spec.read;
+  const framing = ofRecords && framingOf(ofRecords);
   const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
   const [largest] = files.toSorted((a, b) => b.version.byteLength - a.version.byteLength);
   if (largest === undefined || largest.version.byteLength < LEAST_BYTES) return [];
@@ -86,7 +87,7 @@ function onDecoders({ prepared }: AdvisedJob): Advice[] {
     (sum, { codec, version }) => sum + (codec?.name === 'gzip' ? version.byteLength : 0),
     0,
   );
-  if (gzipBytes < LEAST_BYTES || !request.igzip || isProgram(IGZIP)) return [];
+  if (gzipBytes < LEAST_BYTES || !request.spec.read.igzip || isProgram(IGZIP)) return [];
   const text = 'gzip takes most of the time of pass 1: install igzip (isa-l), which decodes it in a third of the time';
   return [{ about: 'decoder', text }];
 }
@@ -96,7 +97,7 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
   const { memoryNeed, memory } = plan;
   if (staysInMemory(memory) || memoryNeed.layout !== undefined || memoryNeed.hasStreams) return [];
   const { totalBytes, availableBytes } = readMemory();
-  if (request.repeat) {
+  if (request.spec.keep.repeat) {
     const budget = leastBudgetWith(memoryNeed, totalBytes / 2, staysInMemory);
     const lack = 'by the samples, the records may not fit in memory twice, and then a job with `repeat` is refused';
     // The plan of a job with `repeat` has half of the memory.

@@ -15,8 +15,7 @@ import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
-import type { Device } from '../machine/devices.js';
+import { type Device, DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
@@ -27,7 +26,7 @@ import { requireRecords } from './draw-output.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
 import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
-import { SHUFFLE_OPTIONS } from './option-names.js';
+import { SHUFFLE_OPTIONS } from './option-checks.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
@@ -66,8 +65,9 @@ async function preview(
   const { request, plan, site, inputs, disks } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const sizes = await expectSizes(prepared, tuning, warn);
-  if (request.repeat && sizes !== undefined)
-    requireRecords(sizes.records.most, request.headCount ?? Number.POSITIVE_INFINITY);
+  const { spec } = request;
+  if (spec.keep.repeat && sizes !== undefined)
+    requireRecords(sizes.records.most, spec.keep.headCount ?? Number.POSITIVE_INFINITY);
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
@@ -101,11 +101,11 @@ async function preview(
     output: {
       kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
       path: path === '-' ? undefined : path,
-      compression: request.compression && nameOfCompression(request.compression),
+      compression: spec.write.compression && nameOfCompression(spec.write.compression),
       records: sizes?.output?.records,
       recordBytes: sizes?.output?.bytes,
       bytes: sizes?.output?.writtenBytes,
-      files: kind === 'stream' ? undefined : expectedFiles(request, sizes?.output),
+      files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
       splits: expectSplits(prepared, sizes?.output),
     },
     openFiles,

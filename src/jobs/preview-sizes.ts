@@ -11,11 +11,11 @@ import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Expected } from '../plan/sampled-records.js';
 import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from '../plan/sampled-records.js';
 import { factorOf, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
+import type { ShardSpec } from '../spec.js';
 import { expectGroups } from './expected-counts.js';
 import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { PreviewedSplit } from './preview-report.js';
-import type { ShuffleRequest } from './request.js';
 import { sampleRecords } from './sample-records.js';
 
 interface JobSizes {
@@ -52,7 +52,9 @@ export async function expectSizes(
   warn: JobScope['warn'],
 ): Promise<JobSizes | undefined> {
   const { request, inputsToRead: inputs, weighing, plan, deviceGates } = prepared;
-  const { framing, seed, signal } = request;
+  const { spec, signal } = request;
+  const { framing } = spec.read;
+  const { seed } = spec.key;
   if (framing === undefined || inputs.some(({ kind }) => kind === 'stream')) return undefined;
   const once: Weighing = {
     weights: inputs.map(() => ONCE),
@@ -138,8 +140,9 @@ function bytesOfSome(records: Expected, all: SizedRecords): Expected {
 
 /** Undefined: records are not drawn, or without end. */
 function drawnRecords({ request }: PreparedShuffle, all: SizedRecords): SizedRecords | undefined {
-  if (!request.repeat || request.headCount === undefined) return undefined;
-  const records = exactly(request.headCount);
+  const { repeat, headCount } = request.spec.keep;
+  if (!repeat || headCount === undefined) return undefined;
+  const records = exactly(headCount);
   const { least, most } = bytesOfSome(records, all);
   const expected = (records.expected * all.bytes.expected) / Math.max(1, all.records.expected);
   return { records, bytes: { least: Math.min(least, expected), expected, most: Math.max(most, expected) } };
@@ -148,7 +151,7 @@ function drawnRecords({ request }: PreparedShuffle, all: SizedRecords): SizedRec
 /** What pile sets take on disks. */
 function temp({ plan, request }: PreparedShuffle, onPiles: SizedRecords, sample: readonly Uint8Array[]): Expected {
   const { memory, memoryNeed } = plan;
-  if (request.repeat || (staysInMemory(memory) && memoryNeed.exact)) return NOTHING;
+  if (request.spec.keep.repeat || (staysInMemory(memory) && memoryNeed.exact)) return NOTHING;
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
   const stored = ({ bytes, records }: SizedRecords) =>
@@ -171,47 +174,46 @@ function outputRecords(
   all: SizedRecords,
   drawn: SizedRecords | undefined,
 ): SizedRecords | undefined {
-  const { headCount, repeat, unique } = request;
+  const { headCount, repeat, unique } = request.spec.keep;
   if (repeat) return drawn;
   const { records, bytes } = all;
   // Nobody knows how many are equal.
-  const kept: SizedRecords = unique
-    ? { records: { ...records, least: Math.min(1, records.least) }, bytes: { ...bytes, least: 0 } }
-    : all;
+  const kept: SizedRecords =
+    unique !== undefined
+      ? { records: { ...records, least: Math.min(1, records.least) }, bytes: { ...bytes, least: 0 } }
+      : all;
   if (headCount === undefined || headCount >= records.most) return kept;
   const some = mapped(kept.records, (value) => Math.min(value, headCount));
   const bytesOf = bytesOfSome(some, all);
-  return { records: some, bytes: unique ? { ...bytesOf, least: 0 } : bytesOf };
+  return { records: some, bytes: unique !== undefined ? { ...bytesOf, least: 0 } : bytesOf };
 }
 
 function writtenBytes(
-  { request, firstHeader }: PreparedShuffle,
+  { request: { spec }, firstHeader }: PreparedShuffle,
   output: SizedRecords,
   sample: readonly Uint8Array[],
 ): Expected {
-  const files = expectedFiles(request, output) ?? 1;
-  const { header: spec } = request;
+  const files = expectedFiles(spec.cut, output) ?? 1;
+  const { header } = spec.read;
+  const { compression } = spec.write;
   const endBytes =
-    spec === undefined || firstHeader === undefined
+    header === undefined || firstHeader === undefined
       ? 0
-      : firstHeader.header.bytes.byteLength + headerRuleOf(spec).trailer.byteLength;
+      : firstHeader.header.bytes.byteLength + headerRuleOf(header).trailer.byteLength;
   const plain = plus(output.bytes, exactly(files * endBytes));
-  if (request.compression === undefined) return plain;
+  if (compression === undefined) return plain;
   // Neighbours in an input are more alike than those in the output.
-  const draw = seedrandom(deriveDrawSeed(request.seed));
+  const draw = seedrandom(deriveDrawSeed(spec.key.seed));
   const shuffled = sample.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
   const ratio = ratioOf(
     shuffled.map(({ bytes }) => bytes),
-    request.compression,
+    compression,
   );
   return times(plain, { least: ratio * (1 - RATIO_ERROR), expected: ratio, most: ratio * (1 + RATIO_ERROR) });
 }
 
 /** Undefined: the number depends on more than is known. */
-export function expectedFiles(
-  { shards, splits }: Pick<ShuffleRequest, 'shards' | 'splits'>,
-  output: SizedRecords | undefined,
-): number | undefined {
+export function expectedFiles({ shards, splits }: ShardSpec, output: SizedRecords | undefined): number | undefined {
   const rules = splits?.map((split) => split.shards) ?? [shards ?? { by: 'count' as const, shardCount: 1 }];
   let files = 0;
   for (const rule of rules) {
@@ -227,13 +229,14 @@ export function expectSplits(
   { request }: PreparedShuffle,
   output: SizedRecords | undefined,
 ): readonly PreviewedSplit[] | undefined {
-  const { splits, splitBy } = request;
+  const { keep, cut } = request.spec;
+  const { splits, splitBy } = cut;
   if (splits === undefined) return undefined;
   if (output === undefined) return splits.map(({ rule }) => ({ name: rule.name }));
   const { records } = output;
   const shareOf = splits.reduce((sum, { rule }) => sum + ('share' in rule ? rule.share : 0), 0);
   const countOf = splits.reduce((sum, { rule }) => sum + ('records' in rule ? rule.records : 0), 0);
-  const isByRank = countOf > 0 || request.headCount !== undefined;
+  const isByRank = countOf > 0 || keep.headCount !== undefined;
   return splits.map(({ rule }) => {
     const { name } = rule;
     if ('records' in rule) return { name, records: exactly(rule.records) };

@@ -1,7 +1,6 @@
 /** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
-import { requireWhole, UsageError } from '../errors.js';
-import type { DecompressProgram } from '../formats/codec-table.js';
+import { UsageError } from '../errors.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import {
   type Compression,
@@ -17,15 +16,16 @@ import type { AskedInput, NamedInput } from '../inputs/expand-names.js';
 import type { FileChoice } from '../inputs/file-choice.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { drawSeed, type KeyRule } from '../keys.js';
-import { requireKnownOptions } from '../known-options.js';
+import { drawSeed } from '../keys.js';
+import { isPath, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { completeMix, type MixRequest, requireGlob } from './mix-options.js';
-import { SHUFFLE_OPTIONS } from './option-names.js';
+import type { OutputSpec, ReadSpec, ShardSpec, ShuffleSpec } from '../spec.js';
+import { refuseContradictions } from './contradictions.js';
+import { completeMix } from './mix-options.js';
+import { SHUFFLE_OPTIONS } from './option-checks.js';
 import type {
-  FileChoiceOptions,
   InputOptions,
   MachineOptions,
   OutputOptions,
@@ -34,8 +34,8 @@ import type {
   TalkOptions,
 } from './options.js';
 import { recordFormatOf } from './record-options.js';
-import { completeShards, type SplitRequest } from './shard-options.js';
-import { completeSplitValues, completeUnique, type UniqueRequest, type UnkeyedSplitValues } from './value-options.js';
+import { completeShards } from './shard-options.js';
+import { completeSplitValues, completeUnique } from './value-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -50,27 +50,19 @@ export interface MachineRequest {
   readonly ioLimits: Readonly<Record<string, number>>;
 }
 
-/** How inputs are read. */
-export interface ReadRule extends RecordFormat {
-  readonly decompressProgram: DecompressProgram;
-  readonly igzip: boolean;
-  readonly maxRecordBytes: number;
-}
-
-export interface InputRequest extends ReadRule {
+export interface InputRequest {
   readonly inputs: readonly AskedInput[];
   readonly fileChoice: FileChoice;
+  readonly read: ReadSpec;
 }
 
+/** Of a job that reads inputs, and shuffles nothing. */
+export interface ReadingRequest extends InputRequest, MachineRequest, TalkRequest {}
+
 export interface OutputRequest {
+  readonly spec: OutputSpec;
   /** Undefined: standard output. */
   readonly output: string | undefined;
-  readonly headCount: number | undefined;
-  /** Undefined: one output. With splits: how each is cut, or the number of all shards together. */
-  readonly shards: ShardRule | undefined;
-  readonly shardPrefix: string;
-  readonly splits: readonly SplitRequest[] | undefined;
-  readonly compression: Compression | undefined;
   readonly force: boolean;
   /** Empty: chosen later, when the place of the output is known. */
   readonly tempDirs: readonly string[];
@@ -78,7 +70,7 @@ export interface OutputRequest {
 }
 
 /** The first parts of the names of shards; none for one output. */
-export function prefixesOf({ shards, shardPrefix, splits }: OutputRequest): readonly string[] {
+export function prefixesOf({ shards, shardPrefix, splits }: ShardSpec): readonly string[] {
   if (splits !== undefined) return splits.map(({ rule }) => rule.name);
   return shards === undefined ? [] : [shardPrefix];
 }
@@ -102,16 +94,11 @@ export const NEVER_RESUMED: ResumeRequest = {
 export interface ShuffleRequest
   extends TalkRequest,
     MachineRequest,
-    InputRequest,
+    Omit<InputRequest, 'read'>,
     OutputRequest,
-    ResumeRequest,
-    MixRequest,
-    UniqueRequest {
+    ResumeRequest {
+  readonly spec: ShuffleSpec;
   readonly inputIds: InputIdRule;
-  readonly keys: KeyRule;
-  readonly seed: string;
-  readonly repeat: boolean;
-  readonly splitBy: UnkeyedSplitValues | undefined;
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
   /** Whether a report needs a sample of the records. */
@@ -120,53 +107,38 @@ export interface ShuffleRequest
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
-/** The kernel addresses 4 GiB, of which half may be pile buffers. */
-const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 /** The page cache for inputs and output needs the other half. */
 const DEFAULT_MEMORY_SHARE = 0.5;
-export const MOST_WORKERS = 1024;
 /** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
 const DEFAULT_TEMP_LEVEL = 1;
 
-/** @param isInTasks whether tasks of several machines do the job: these keep what is done in any case. */
-export function completeShuffle(options: ShuffleOptions, isInTasks = false): ShuffleRequest {
+export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
+  refuseContradictions(options);
   const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
-  requireInputIds(inputIds);
-  // Callers without types may pass anything.
-  if (keys !== 'position' && keys !== 'ordinal')
-    throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
-  if (repeat) requireRepeatable(options, isInTasks);
-  requireSeed(seed);
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind);
-  const inputs = completeInputs(options);
-  const distinct = completeUnique(options, inputs);
-  const splitBy = completeSplitValues(options, inputs, output);
+  const { read, ...inputs } = completeInputs(options);
+  const unique = completeUnique(options, read);
+  const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
-  requireNoCopies({ ...output, ...mix, splitBy });
-  if (keys === 'ordinal' && inputs.skipsBlank === true)
-    throw new UsageError(
-      '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
-    );
-  if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
-    throw new UsageError(
-      `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
-    );
+  const spec: ShuffleSpec = {
+    read,
+    key: { seed: seed ?? drawSeed(), from: keys },
+    keep: { ...output.spec.keep, repeat, unique, mix },
+    cut: { ...output.spec.cut, splitBy },
+    write: output.spec.write,
+  };
+  requireNoCopies(spec);
   return {
     ...inputs,
     ...completeResume(options),
     ...output,
     ...completeMachine(options),
     ...completeTalk(options),
+    spec,
     inputIds,
-    keys,
-    repeat,
-    splitBy,
-    ...mix,
-    ...distinct,
-    seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined || options.report !== undefined,
     isSampled: options.report !== undefined,
@@ -175,36 +147,16 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
 }
 
 /** Copies have keys of their own, so they would come into several splits. */
-function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRequest): void {
+function requireNoCopies({ keep: { mix }, cut: { splits, splitBy } }: ShuffleSpec): void {
+  const { weights, shares } = mix;
   if (splits === undefined || splitBy !== undefined) return;
   const hasCopies =
     weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
     shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
   if (!hasCopies) return;
   throw new UsageError(
-    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
+    `copies that ${mix.option} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
   );
-}
-
-type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitBy' | 'weights' | 'shares' | 'mixOption'>;
-
-function requireRepeatable(
-  { repeat, headCount, splits, shards, resume, jobDir, keepTemp, records }: ShuffleOptions,
-  isInTasks: boolean,
-): void {
-  if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
-  if (!isInTasks && (resume || jobDir !== undefined || keepTemp))
-    throw new UsageError('a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
-  if (splits !== undefined)
-    throw new UsageError('`repeat` does not go with `splits`: copies of one record would be in several of them');
-  if (records?.by === 'webdataset')
-    throw new UsageError('`repeat` does not go with samples of tar files: readers join copies that are neighbours');
-  if (headCount === undefined && records?.by === 'npy')
-    throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
-  if (shards?.by === 'bytes')
-    throw new UsageError(
-      '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
-    );
 }
 
 export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkOptions): TalkRequest {
@@ -213,46 +165,29 @@ export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkO
 
 export function completeMachine(options: MachineOptions & Pick<TalkOptions, 'onWarning'>): MachineRequest {
   const { ioLimits = {}, workers = readCpuCount() } = options;
-  for (const [path, limit] of Object.entries(ioLimits)) requireWhole(`\`ioLimits\` ${path}`, limit, 1, 2 ** 16);
-  return {
-    memoryBytes: chooseMemoryBytes(options),
-    workers: requireWhole('`workers`', workers, 1, MOST_WORKERS),
-    ioLimits,
-  };
+  return { memoryBytes: chooseMemoryBytes(options), workers, ioLimits };
 }
 
-export function completeInputs(options: InputOptions): InputRequest {
-  const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+export function completeReading(options: InputOptions & MachineOptions & TalkOptions): ReadingRequest {
+  return { ...completeInputs(options), ...completeMachine(options), ...completeTalk(options) };
+}
+
+function completeInputs(options: InputOptions): InputRequest {
+  const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+  const { hidden = false, include = [], exclude = [] } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
-  if (decompressProgram !== undefined && decompressProgram !== 'none' && !isProgram(decompressProgram))
-    throw new UsageError(
-      "`decompressProgram`: expected 'none', or an array of a program and its arguments, without NUL",
-    );
-  if (typeof igzip !== 'boolean') throw new UsageError('`igzip`: expected true or false');
-  if (header !== undefined && !isHeader(header))
-    throw new UsageError('`header`: expected an object with one of `lines`, `prefix` and `bytes`');
   const format = recordFormatOf(options);
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
-    fileChoice: completeFileChoice(options),
-    ...format,
-    decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
-    igzip,
-    maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
+    fileChoice: { hidden, include, exclude },
+    read: {
+      ...format,
+      decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
+      igzip,
+      maxRecordBytes,
+    },
   };
-}
-
-function completeFileChoice({ hidden = false, include = [], exclude = [] }: FileChoiceOptions): FileChoice {
-  if (typeof hidden !== 'boolean') throw new UsageError('`hidden`: expected true or false');
-  requireGlobs('`include`', include);
-  requireGlobs('`exclude`', exclude);
-  return { hidden, include, exclude };
-}
-
-function requireGlobs(option: string, globs: readonly string[]): void {
-  if (!Array.isArray(globs)) throw new UsageError(`${option}: expected an array of glob patterns`);
-  for (const glob of globs) requireGlob(`${option}: expected each`, glob);
 }
 
 function requireInput(input: NamedInput): void {
@@ -268,43 +203,21 @@ function requireInput(input: NamedInput): void {
   requireKnownOptions('an object of `inputs`', input, { path: true });
 }
 
-export function requireInputIds(inputIds: unknown): asserts inputIds is InputIdRule {
-  const isRule = Array.isArray(inputIds)
-    ? inputIds.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id))
-    : inputIds === 'ordinal' || inputIds === 'path' || inputIds === 'name';
-  if (!isRule)
-    throw new UsageError("`inputIds`: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
-}
-
-export function requireSeed(seed: unknown): asserts seed is string | undefined {
-  if (seed === undefined) return;
-  if (typeof seed !== 'string') throw new UsageError('`seed`: expected a string');
-  if (!isWellFormed(seed)) throw new UsageError('`seed`: expected well-formed Unicode, without half pairs');
-}
-
 /** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
   options: OutputOptions & Pick<TalkOptions, 'onWarning'>,
   kindOfRecords: RecordKind['by'] | undefined,
 ): OutputRequest {
   const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
-  if (output !== undefined && !isPath(output)) throw new UsageError('`output`: expected a path that is not empty');
-  if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
-    throw new UsageError('`tempDirs`: expected an array of paths');
   const { shards, splits } = completeShards(options);
   if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords);
-  if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
-    throw new UsageError(
-      `\`shardPrefix\` ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
-    );
-  }
   return {
+    spec: {
+      keep: { headCount },
+      cut: { shards, shardPrefix, splits },
+      write: { compression: chooseCompression({ ...options, shards }) },
+    },
     output,
-    headCount: headCount === undefined ? undefined : requireWhole('`headCount`', headCount, 0),
-    shards,
-    shardPrefix,
-    splits,
-    compression: chooseCompression({ ...options, shards }),
     force,
     tempDirs,
     tempZstdLevel: chooseTempLevel(options),
@@ -317,13 +230,9 @@ const COMPRESSION = { codec: true, level: true } as const;
 function completeResume(
   options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
 ): ResumeRequest {
-  const { inputs, output, resume, jobDir, keepTemp } = options;
-  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
-  if (!isFlag(resume)) throw new UsageError('`resume`: expected true or false');
-  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('`jobDir`: expected a path that is not empty');
-  if (!isFlag(keepTemp)) throw new UsageError('`keepTemp`: expected true or false');
-  const mustBeResumable = resume === true || jobDir !== undefined;
-  if ((mustBeResumable || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
+  const { inputs, output, resume = false, jobDir, keepTemp = false } = options;
+  const mustBeResumable = resume || jobDir !== undefined;
+  if ((mustBeResumable || keepTemp) && (output === undefined || output === STANDARD_OUTPUT))
     throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
   const isStandardInput = (input: NamedInput) =>
     typeof input === 'string' ? input === STANDARD_INPUT : 'path' in input && input.path === STANDARD_INPUT;
@@ -331,7 +240,7 @@ function completeResume(
     throw new UsageError(
       'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
     );
-  return { resume: resume ?? false, jobDir, keepTemp: keepTemp ?? false, mustBeResumable };
+  return { resume, jobDir, keepTemp, mustBeResumable };
 }
 
 function chooseCompression(
@@ -373,7 +282,7 @@ function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>)
 function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'memoryBytes' | 'onWarning'>): number {
   const { availableBytes, totalBytes } = readMemory();
   if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
-  if (requireWhole('`memoryBytes`', memoryBytes, 1) <= totalBytes) return memoryBytes;
+  if (memoryBytes <= totalBytes) return memoryBytes;
   const totalMib = Math.floor(totalBytes / 2 ** 20);
   onWarning?.(`\`memoryBytes\` is more than the ${totalMib} MiB of this machine; pileshuf uses ${totalMib} MiB`);
   return totalBytes;
@@ -395,27 +304,4 @@ function askedInput(input: NamedInput, { framing, header }: RecordFormat): Asked
 
 function isTextOrBytes(value: unknown): boolean {
   return typeof value === 'string' || types.isUint8Array(value);
-}
-
-function isPath(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-/** Seeds and ids are hashed as UTF-8, where every unpaired surrogate becomes the same character. */
-function isWellFormed(text: string): boolean {
-  return Buffer.from(text).toString() === text;
-}
-
-function isHeader(header: unknown): boolean {
-  const names = typeof header === 'object' && header !== null ? Object.keys(header) : [];
-  return names.length === 1 && ['lines', 'bytes', 'prefix'].includes(names[0] ?? '');
-}
-
-function isProgram(words: unknown): boolean {
-  return (
-    Array.isArray(words) &&
-    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
-    words[0] !== undefined &&
-    words[0] !== ''
-  );
 }

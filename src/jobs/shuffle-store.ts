@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { NO_ENDS } from '../output/output-layout.js';
 import { requireNotRead } from '../output/output-place.js';
 import { planOutput } from '../passes/between-passes.js';
@@ -39,7 +39,7 @@ import {
   startUnresumable,
   workAt,
 } from './open-site.js';
-import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
+import { SHUFFLE_STORE_OPTIONS } from './option-checks.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
   completeMachine,
@@ -145,7 +145,7 @@ async function prepareStoreShuffle(
     bytes: manifest.commits.reduce((sum, commit) => sum + commit.bytes, 0),
     pileCount: settings.pileCount,
   };
-  const plan = planStoreShuffle(request, stored, disks, request.compression !== undefined, tuning);
+  const plan = planStoreShuffle(request, stored, disks, request.spec.write.compression !== undefined, tuning);
   const control = createControl(plan, gates);
   return { request, snapshot, layout, site, gates, disks, outputGate, plan, control };
 }
@@ -166,9 +166,9 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
 }
 
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
-  const { request, snapshot, site, disks, outputGate, control } = prepared;
+  const { request, site, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  return openUnresumable(request, snapshot.settings.seed, site, { disks, outputGate }, scope);
+  return openUnresumable(request, site, { disks, outputGate }, scope);
 }
 
 async function shuffleAt(
@@ -188,7 +188,7 @@ async function shuffleAt(
   const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: site.piles, isProfiled };
   const toOpen = { piles: all, attempt: randomBytes(4).toString('hex'), onWarning };
   const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
-  const planned = await planOutput(request, NO_ENDS, work, threads, undefined);
+  const planned = await planOutput(request.spec, NO_ENDS, work, threads, undefined);
   const { piles } = planned.work;
   profile.pass2Begins();
   const pass2 = await progress.during('shuffle', piles.bytes, async () => {
@@ -209,7 +209,7 @@ async function shuffleAt(
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     blank: undefined,
-    leftOut: request.headCount === undefined ? undefined : leftOutOf(all, piles),
+    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(all, piles),
     groups: undefined,
     duplicates: undefined,
     inputCount: snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),

@@ -19,14 +19,7 @@ import { refuseForeignFiles } from '../inputs/doubtful-records.js';
 import { noteInputs } from '../inputs/fingerprints.js';
 import { type Input, listInputs } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
-import {
-  byteLengthOf,
-  moveDirectoryIntoPlace,
-  moveIntoPlace,
-  openToOthers,
-  syncParent,
-  syncPath,
-} from '../io/durable.js';
+import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { JobDirectory, type JobFate } from '../job-directory/job-directory.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
@@ -39,7 +32,7 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
 import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../output/output-place.js';
 import { shardNames } from '../output/shard-names.js';
@@ -49,7 +42,7 @@ import { nameSome } from '../quantity.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findOtherNames, type NamedReads } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
-import { describeShards, describeSplits, requireSame } from './job-description.js';
+import { requireSame, withSeedOf, wordsOf } from './job-description.js';
 import { canNeverResume } from './job-files.js';
 import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
 import { shuffleCounted } from './shuffle.js';
@@ -125,7 +118,8 @@ export async function prepareTogether(
     requireReplaceable(place, output, []);
   }
   if (earlier === undefined) requireRoom(asked, inputs, paths.stagingDirectory);
-  const request = earlier === undefined ? asked : { ...asked, common: { ...common, seed: earlier.seed } };
+  const request =
+    earlier === undefined ? asked : { ...asked, common: { ...common, spec: withSeedOf(earlier.spec, common) } };
   const isResumable = earlier !== undefined || common.mustBeResumable || isLarge(inputs);
   return { request, inputs, outputPath, paths, directory, earlier, isResumable };
 }
@@ -140,7 +134,8 @@ async function openFiles({ members, common }: TogetherRequest): Promise<readonly
     // The shuffle of each member warns.
     const warn = () => {};
     const asked = paths.map((path) => ({ path }));
-    const listed = await listInputs(asked, warn, { ...common, format });
+    const { fileChoice, signal, spec } = common;
+    const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format });
     refuseForeignFiles(listed.inputs, format, warn);
     inputs.push(...listed.inputs);
   }
@@ -174,36 +169,26 @@ async function requireSameMembers(
   inputs: readonly Input[],
   { jobDirectory }: JobPaths,
 ): Promise<void> {
-  const now = describeMembers(request);
-  await requireSame(jobDirectory, request.common, manifest.inputs, inputs, [
-    ['seed', manifest.seed, request.common.isSeedDrawn ? manifest.seed : now.seed],
-    ['list of members', manifest.names, now.names],
-    ['kind of records', manifest.framings, now.framings],
-    ['compression', manifest.compressions, now.compressions],
-    ['program to decompress', manifest.decompressProgram, now.decompressProgram],
-    ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
-    ['cut into shards', manifest.shards, now.shards],
-    ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
-    ['number of inputs', manifest.inputs.count, inputs.length],
-  ]);
+  const words = ({ spec, names, framings, compressions }: DescribedMembers) =>
+    [
+      ['list of members', names],
+      ['kind of records', framings],
+      ['compression', compressions],
+      ...wordsOf(spec, true),
+    ] as const;
+  const now = { ...describeMembers(request), spec: withSeedOf(manifest.spec, request.common) };
+  await requireSame(jobDirectory, request.common, manifest.inputs, inputs, [words(manifest), words(now)]);
 }
 
-function describeMembers({
-  members,
-  output,
-  common,
-}: TogetherRequest): Omit<MembersManifest, 'isResumable' | 'inputs'> {
-  const { seed, decompressProgram, headCount, shards, splits } = common;
+type DescribedMembers = Omit<MembersManifest, 'isResumable' | 'inputs'>;
+
+function describeMembers({ members, output, common: { spec } }: TogetherRequest): DescribedMembers {
   return {
-    seed,
+    spec,
     output,
     names: members.map(({ name }) => name),
     framings: members.map(({ format }) => nameOfFormat(format)),
     compressions: members.map(({ compression }) => (compression === undefined ? null : nameOfCompression(compression))),
-    decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
-    headCount,
-    shards: describeShards(shards),
-    splits: describeSplits(splits),
   };
 }
 
@@ -226,7 +211,8 @@ function requireEmpty(output: string, outputPath: string, exists: boolean, resum
 
 /** All members must fit beside each other; the shuffle of each asks only for its own room. */
 function requireRoom({ members, common }: TogetherRequest, inputs: readonly Input[], stagingDirectory: string): void {
-  if (common.headCount !== undefined || common.decompressProgram !== undefined) return;
+  const { keep, read } = common.spec;
+  if (keep.headCount !== undefined || read.decompressProgram !== undefined) return;
   const outputBytes = inputs.reduce((sum, input, i) => {
     const member = members[Math.floor(i / (inputs.length / members.length))];
     // A compressed input hardly ever shrinks when it is decoded.
@@ -278,8 +264,8 @@ export function optionsOfMember(
     force: true,
     resume: undefined,
     tempDirs,
-    seed: request.common.seed,
-    shardPrefix: request.common.splits === undefined ? 'part' : undefined,
+    seed: request.common.spec.key.seed,
+    shardPrefix: request.common.spec.cut.splits === undefined ? 'part' : undefined,
     onProgress: onProgress && ((progress) => onProgress({ ...progress, member: place })),
   };
 }
@@ -374,7 +360,7 @@ class TogetherJob {
   /** Undefined if an earlier attempt had written all of the output: then nobody knows the counts of each file. */
   async #shuffleInto(directory: string, ordinal: number, resume: boolean): Promise<MemberNote | undefined> {
     const { request, isResumable } = this.#job;
-    const { shards } = request.common;
+    const { shards } = request.common.spec.cut;
     const member = request.members[ordinal];
     if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
     const name = join(directory, shards === undefined ? 'out' : 'shards');
@@ -410,7 +396,7 @@ class TogetherJob {
   }
 
   #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
-    const { prefixes, extension } = namingOfMember(member, this.#job.request.common.splits);
+    const { prefixes, extension } = namingOfMember(member, this.#job.request.common.spec.cut.splits);
     const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
     return shardNames({ extension }, groups);
   }
@@ -459,7 +445,7 @@ class TogetherJob {
       await syncPath(gathered);
       this.#rename(gathered);
     }
-    await syncParent(outputPath);
+    await syncPath(dirname(outputPath));
   }
 
   #rename(gathered: string): void {
@@ -491,14 +477,14 @@ class TogetherJob {
     const members = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
       const paths = files.map(({ name }) => join(outputPath, name));
       const name = request.members[member]?.name ?? '';
-      const { shards } = request.common;
+      const { shards } = request.common.spec.cut;
       const reported = reportShards(
         { records: this.#notes[0]?.records ?? 0, splits },
         shards === undefined ? [] : paths,
       );
       return { name, files: paths, bytes, checksum, splits: reported.splits, emptyShards: reported.emptyShards };
     });
-    return { records: this.#notes[0]?.records ?? 0, seed: request.common.seed, members };
+    return { records: this.#notes[0]?.records ?? 0, seed: request.common.spec.key.seed, members };
   }
 }
 

@@ -100,6 +100,7 @@ function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite>
 async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<UntimedReport> {
   const { site, prepared, progress } = job;
   const { request, plan, control } = prepared;
+  const { spec } = request;
   const pass1 = await runPass1(job);
   const { found } = pass1;
   await onCounts(found.counts);
@@ -116,13 +117,14 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts): Promise<Untim
   return {
     records,
     bytes,
-    seed: request.seed,
+    seed: spec.key.seed,
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: prepared.inputs.length,
-    groups: prepared.weighing && found.groups && reportGroups(prepared.weighing, found.groups, request.shares?.unit),
-    blank: request.skipsBlank === true ? found.blank : undefined,
-    ...leftOutBy(request, pass1, distinct, output.written),
+    groups:
+      prepared.weighing && found.groups && reportGroups(prepared.weighing, found.groups, spec.keep.mix.shares?.unit),
+    blank: spec.read.skipsBlank === true ? found.blank : undefined,
+    ...leftOutBy(spec.keep, pass1, distinct, output.written),
     workers: plan.memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),

@@ -14,6 +14,7 @@ import {
   stagingParentOf,
 } from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
+import type { WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
 
@@ -55,9 +56,9 @@ export type JobSite = FilesSite | StreamSite;
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   const { inputs, storeDirectory, mayHaveTempData = true } = places;
   const naming =
-    request.shards === undefined
+    request.spec.cut.shards === undefined
       ? undefined
-      : { prefixes: prefixesOf(request), extension: extensionOf(request, inputs) };
+      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, inputs) };
   const output = resolveOutput(request.output, naming, request.force);
   const site =
     output.kind === 'stream'
@@ -71,7 +72,7 @@ export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   return site;
 }
 
-function extensionOf({ compression }: SiteRequest, inputs: ReadPlaces['inputs']): string {
+function extensionOf({ compression }: WriteSpec, inputs: ReadPlaces['inputs']): string {
   const extension = commonExtension(inputs.map((input) => input.path));
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }

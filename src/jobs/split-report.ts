@@ -12,10 +12,10 @@ import type { OutputRequest, TalkRequest } from './request.js';
 
 /** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
 export function warnOfOtherShards(
-  { splits, output = '', onWarning }: Pick<OutputRequest & TalkRequest, 'splits' | 'output' | 'onWarning'>,
+  { spec, output = '', onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'output' | 'onWarning'>,
   place: FilesPlace,
 ): void {
-  if (splits === undefined || place.kind !== 'shards' || !place.exists) return;
+  if (spec.cut.splits === undefined || place.kind !== 'shards' || !place.exists) return;
   const others = findOtherShards(place);
   const [first] = others;
   if (first === undefined) return;
@@ -24,9 +24,10 @@ export function warnOfOtherShards(
 
 /** Readers may fail at shards without records. @param mostRecords the most that the output may have. */
 export function warnOfEmptyShards(
-  { shards, splits, onWarning }: Pick<OutputRequest & TalkRequest, 'shards' | 'splits' | 'onWarning'>,
+  { spec, onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'onWarning'>,
   mostRecords: number,
 ): void {
+  const { shards, splits } = spec.cut;
   const parts = splits?.map(({ rule, shards: ofSplit }) => ({ rule, shards: ofSplit })) ?? [
     { rule: undefined, shards },
   ];

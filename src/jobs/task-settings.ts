@@ -1,30 +1,25 @@
 /** Builds the settings that all tasks of a pass have in common, from the plan and the request of the job. */
 import type { PileSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
 import type { Release } from '../cleanup.js';
-import { formatOf } from '../formats/record-format.js';
 import { threadsOfPass2 } from '../passes/between-passes.js';
 import type { PilesWork } from '../passes/shuffle-work.js';
 import type { OnProfile } from '../passes/task-pool.js';
 import type { Threads } from '../passes/threads.js';
-import type { ReadRule } from './request.js';
+import type { ShuffleSpec } from '../spec.js';
+import { keySplitValues } from './value-options.js';
 import type { WorkPlan } from './work-plan.js';
 
 export type PileStorage = Required<Pick<PileSettings, 'layout' | 'ramPool' | 'tempZstdLevel'>>;
 
-/** How inputs are read, without the inputs: every thread gets a copy. */
-export function readRuleOf({ decompressProgram, igzip, maxRecordBytes, ...format }: ReadRule): ReadRule {
-  return { ...formatOf(format), decompressProgram, igzip, maxRecordBytes };
-}
-
+/** @param rest what depends on more than the spec. */
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  request: ReadRule & Pick<ScatterSettings, 'unique' | 'uniqueBy'>,
-  { layout, ramPool, tempZstdLevel }: PileStorage,
-  rest: Pick<ScatterSettings, 'keepsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField' | 'splitBy'>,
+  spec: ShuffleSpec,
+  storage: PileStorage,
+  rest: Pick<ScatterSettings, 'keepsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField'>,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
-  const { unique, uniqueBy } = request;
   return {
     jobName,
     control: control.buffer,
@@ -32,12 +27,10 @@ export function scatterSettings(
     readBytes,
     bufferBytes,
     memoryNeed,
-    ...readRuleOf(request),
-    unique,
-    uniqueBy,
-    layout,
-    ramPool,
-    tempZstdLevel,
+    read: spec.read,
+    unique: spec.keep.unique,
+    splitBy: keySplitValues(spec),
+    ...storage,
     ...rest,
   };
 }
@@ -49,7 +42,7 @@ export interface OpenedPiles {
 
 type OrderRule = Pick<
   ShuffleSettings,
-  'framing' | 'tiesByBytes' | 'unique' | 'uniqueBy' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
+  'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
 >;
 
 /**

@@ -8,7 +8,8 @@ import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireKnownOptions } from '../known-options.js';
 import { NAMES_OF_STANDARD_OUTPUT } from '../output/output-place.js';
 import { requireShortNames, type ShardNaming } from '../output/shard-names.js';
-import { SHUFFLE_TOGETHER_OPTIONS } from './option-names.js';
+import type { ShardSpec, ShuffleSpec } from '../spec.js';
+import { SHUFFLE_TOGETHER_OPTIONS } from './option-checks.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
@@ -53,7 +54,8 @@ export function completeTogether(options: ShuffleTogetherOptions): TogetherReque
   const common = completeShuffle({ ...rest, onWarning: undefined, inputs: [] });
   const members = (together[0] ?? []).map((_, member) => memberOf(options, common, member));
   requireDifferentNames(members);
-  if (common.shards !== undefined) requireDifferentShards(members, common.splits);
+  const { shards: cut, splits } = common.spec.cut;
+  if (cut !== undefined) requireDifferentShards(members, splits);
   return { tuples: together, members, output, common };
 }
 
@@ -85,7 +87,7 @@ function memberOf(options: ShuffleTogetherOptions, common: ShuffleRequest, membe
   const paths = options.together.map((tuple) => tuple[member] ?? '');
   const given = basename(paths[0] ?? '');
   const records = recordsOf(withoutCodecSuffix(given), options);
-  const compression = compressionOfMember(given, options, common);
+  const compression = compressionOfMember(given, options, common.spec);
   return { name: nameOf(given, compression), paths, records, format: recordFormatOf(records), compression };
 }
 
@@ -105,7 +107,7 @@ function recordsOf(
 function compressionOfMember(
   given: string,
   { compress }: ShuffleTogetherOptions,
-  { shards, compression }: ShuffleRequest,
+  { cut: { shards }, write: { compression } }: ShuffleSpec,
 ): Compression | undefined {
   if (compress !== undefined || shards !== undefined) return compression;
   const codec = codecOfName(given);
@@ -135,7 +137,7 @@ function requireDifferentNames(members: readonly Member[]): void {
  * How the shards of a member are named: `R1-00007-of-00128.fq`; of splits `train.R1-00007-of-00128.fq`, because loaders
  * of data sets take what stands before the numbers for the name of a split, which may have dots but no hyphens.
  */
-export function namingOfMember({ name, compression }: Member, splits: ShuffleRequest['splits']): ShardNaming {
+export function namingOfMember({ name, compression }: Member, splits: ShardSpec['splits']): ShardNaming {
   const plain = withoutCodecSuffix(name);
   const dot = plain.lastIndexOf('.');
   const stem = dot > 0 ? plain.slice(0, dot) : plain;
@@ -143,7 +145,7 @@ export function namingOfMember({ name, compression }: Member, splits: ShuffleReq
   return { prefixes: splits?.map(({ rule }) => `${rule.name}.${stem}`) ?? [stem], extension };
 }
 
-function requireDifferentShards(members: readonly Member[], splits: ShuffleRequest['splits']): void {
+function requireDifferentShards(members: readonly Member[], splits: ShardSpec['splits']): void {
   const memberOfName = new Map<string, string>();
   for (const member of members) {
     const naming = namingOfMember(member, splits);

@@ -10,37 +10,29 @@ import { takeDistinct } from '../passes/take-distinct.js';
 import { leftOutOf } from '../passes/take-head.js';
 import type { Threads } from '../passes/threads.js';
 import type { TotalsSum } from '../pile-sets/pile-totals.js';
+import type { KeepSpec, ShuffleSpec, UniqueSpec } from '../spec.js';
 import type { OpenSite } from './open-site.js';
 import type { ShuffleReport } from './options.js';
-import type { ShuffleRequest } from './request.js';
 
-/** What tells equal records apart, once pass 1 has read the headers of all inputs; undefined: all bytes do. */
-export function equalityOf(
-  { uniqueBy }: Pick<ShuffleRequest, 'uniqueBy'>,
-  { header }: Pick<FoundInInputs, 'header'>,
-): ShuffleRequest['uniqueBy'] {
-  return uniqueBy && withColumnNumber(uniqueBy, header && { path: 'the inputs', header });
+/** What tells equal records apart, once pass 1 has read the headers of all inputs. */
+export function equalityOf({ unique }: KeepSpec, { header }: Pick<FoundInInputs, 'header'>): UniqueSpec | undefined {
+  return unique && { by: unique.by && withColumnNumber(unique.by, header && { path: 'the inputs', header }) };
 }
 
 /** The generator key of an input: where the order follows from the content of records, the same for all. */
 export function keyRuleOf(
-  { seed, unique }: Pick<ShuffleRequest, 'seed' | 'unique'>,
+  { key: { seed }, keep: { unique } }: ShuffleSpec,
   inputIds: InputIds,
 ): (inputOrdinal: number) => bigint {
-  if (!unique) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
+  if (unique === undefined) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
   const key = deriveContentKey(seed);
   return () => key;
 }
 
 /** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
-export function isMeasuredBefore({
-  unique,
-  headCount,
-  repeat,
-  shards,
-  header,
-}: Pick<ShuffleRequest, 'unique' | 'headCount' | 'repeat' | 'shards' | 'header'>): boolean {
-  return unique && (headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy');
+export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: ShuffleSpec): boolean {
+  const { unique, headCount, repeat } = keep;
+  return unique !== undefined && (headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy');
 }
 
 /**
@@ -48,13 +40,13 @@ export function isMeasuredBefore({
  * the shuffle pass finds these itself: then records lie one after the other in one file or stream.
  */
 export async function distinctPiles(
-  request: ShuffleRequest,
+  spec: ShuffleSpec,
   site: OpenSite,
   work: PilesWork,
   threads: Threads,
 ): Promise<ScatteredPiles> {
-  if (!request.unique) return work.piles;
-  if (!isMeasuredBefore(request)) return { ...work.piles, hasDuplicates: true };
+  if (spec.keep.unique === undefined) return work.piles;
+  if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
   return takeDistinct(work, threads, site.kind === 'files' ? site.keptNotes : undefined);
 }
 
@@ -68,13 +60,13 @@ export function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' |
 
 /** The records of the inputs that the output lacks, and why. */
 export function leftOutBy(
-  { headCount, repeat, unique }: ShuffleRequest,
+  { headCount, repeat, unique }: KeepSpec,
   { piles: all, found }: ScatterOutcome,
   kept: ScatteredPiles,
   written: TotalsSum,
 ): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
   const hasNoHead = headCount === undefined || repeat;
-  if (!unique)
+  if (unique === undefined)
     return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, found.leftOut), duplicates: undefined };
   const distinct = kept.hasDuplicates === true ? written : kept;
   return {

@@ -16,9 +16,8 @@ import {
   type Weight,
   weightsOfShares,
 } from '../plan/weights.js';
-import type { ShareRequest } from './mix-options.js';
+import type { ReadSpec, ShareSpec, ShuffleSpec } from '../spec.js';
 import type { GroupReport } from './options.js';
-import type { ShuffleRequest } from './request.js';
 
 export interface GroupedJob {
   /** Undefined: each record comes once, or `shared` says how often. */
@@ -27,21 +26,22 @@ export interface GroupedJob {
 }
 
 export interface SharedGroups {
-  readonly shares: ShareRequest;
+  readonly shares: ShareSpec;
   readonly grouping: Grouping;
 }
 
 export async function groupJob(
-  { weights, shares, mixOption, framing }: ShuffleRequest,
+  { read: { framing }, keep: { mix } }: ShuffleSpec,
   inputs: readonly Input[],
 ): Promise<GroupedJob> {
+  const { weights, shares, option } = mix;
   if (shares !== undefined) {
-    const grouping = await groupInputs(shares.groups, inputs, mixOption);
+    const grouping = await groupInputs(shares.groups, inputs, option);
     requireCountable(shares, grouping, inputs);
     return { given: undefined, shared: { shares, grouping } };
   }
   if (weights.length === 0) return { given: undefined, shared: undefined };
-  const grouping = await groupInputs(weights, inputs, mixOption);
+  const grouping = await groupInputs(weights, inputs, option);
   const given = weighInputs(
     weights,
     grouping,
@@ -52,7 +52,7 @@ export async function groupJob(
 }
 
 /** All inputs belong to a group, and can be read twice. */
-function requireCountable({ groups }: ShareRequest, { groupOf }: Grouping, inputs: readonly Input[]): void {
+function requireCountable({ groups }: ShareSpec, { groupOf }: Grouping, inputs: readonly Input[]): void {
   for (const [ordinal, { kind, path }] of inputs.entries()) {
     if (groupOf[ordinal] === groups.length)
       throw new UsageError(
@@ -77,7 +77,7 @@ export function weighOnce({ shares, grouping }: SharedGroups): Weighing {
 export function weighByShares(
   shared: SharedGroups,
   counted: readonly CountedGroup[],
-  framing: ShuffleRequest['framing'],
+  framing: ReadSpec['framing'],
 ): Weighing {
   const { shares } = shared;
   const { unit } = shares;
@@ -97,10 +97,8 @@ function wholeFraction(number: number): Fraction {
 export function weighAsNoted(shared: SharedGroups, noted: NonNullable<JobManifest['shareWeights']>): Weighing {
   return weighAs(
     shared,
-    noted.map(({ copies, chance }) => ({ copies, chance: BigInt(`0x${chance}`) })),
-    noted.map(
-      ({ amount }) => amount && { numerator: BigInt(amount.numerator), denominator: BigInt(amount.denominator) },
-    ),
+    noted.map(({ weight }) => weight),
+    noted.map(({ amount }) => amount),
   );
 }
 
@@ -111,15 +109,6 @@ function weighAs(
 ): Weighing {
   const weighing = weighInputs(shares.groups, grouping, weights);
   return { ...weighing, groups: weighing.groups.map((group, i) => ({ ...group, amount: amounts[i] })) };
-}
-
-/** For a later attempt, which need not count again. */
-export function noteShareWeights({ groups }: Weighing): NonNullable<JobManifest['shareWeights']> {
-  return groups.map(({ weight: { copies, chance }, amount }) => ({
-    copies,
-    chance: chance.toString(16).padStart(16, '0'),
-    amount: amount && { numerator: `${amount.numerator}`, denominator: `${amount.denominator}` },
-  }));
 }
 
 /** @param unit of shares: `records`, `bytes` or a field; undefined: weights are given. */

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
-import type { Selector } from '../formats/selector.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { type Estimate, estimateInputs, weighEstimate } from '../inputs/estimate.js';
 import type { Input } from '../inputs/list-inputs.js';
@@ -13,7 +12,7 @@ import type { Weighing } from '../inputs/weigh-inputs.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
@@ -24,7 +23,8 @@ import type { PileDivision } from '../plan/pile-division.js';
 import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { isNothing, ONCE } from '../plan/weights.js';
-import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { ShuffleSpec } from '../spec.js';
+import type { MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
 export interface WorkPlan {
@@ -81,20 +81,13 @@ export const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
  */
 const MOST_PERMITS = 2 ** 16;
 
-interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkRequest, 'signal'> {
-  readonly seed: string;
-}
-
-interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
-  readonly compression: object | undefined;
-  readonly headCount: number | undefined;
-  readonly repeat: boolean;
+interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
+  readonly spec: ShuffleSpec;
   /** Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
-  readonly unique: boolean;
-  readonly splitBy?: { readonly selector: Selector } | undefined;
-  readonly uniqueBy?: { readonly selector: Selector } | undefined;
 }
+
+type ShufflePlanRequest = ScatterRequest & Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'>;
 
 interface JobNature {
   /** Whether its output is on disk. */
@@ -138,14 +131,7 @@ export async function planAppend(
   division: PileDivision,
   tuning: Tuning,
 ): Promise<ScatterPlan> {
-  const work = planWork(
-    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false },
-    inputs,
-    disks,
-    true,
-    division,
-    tuning,
-  );
+  const work = planWork(request, inputs, disks, true, division, tuning);
   return scatterPlan(work, [...(await slicesOf(work, request, inputs))]);
 }
 
@@ -176,12 +162,10 @@ export function planStoreShuffle(
 export function storeShuffleNeeds(
   { memory, memoryNeed }: WorkPlan,
   { totals, records, bytes, longestRecordBytes }: ScatteredPiles,
-  {
-    compression,
-    headCount = records,
-    tempZstdLevel,
-  }: Pick<OutputRequest, 'compression' | 'headCount' | 'tempZstdLevel'>,
+  { spec, tempZstdLevel }: Pick<OutputRequest, 'spec' | 'tempZstdLevel'>,
 ): DiskNeeds {
+  const { compression } = spec.write;
+  const { headCount = records } = spec.keep;
   const outputPart = Math.min(1, headCount / Math.max(1, records));
   const outputBytes = compression === undefined ? bytes * outputPart : 0;
   const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
@@ -240,36 +224,38 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 /** An expression may try for ever on one record: a thread can be ended then, the calling one not even asked to stop. */
-function hasExpression(rule: ShufflePlanRequest['splitBy']): boolean {
+function hasExpression({ cut, keep }: ShuffleSpec): boolean {
+  const rule = cut.splitBy ?? keep.unique?.by;
   return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
 }
 
 function planWork(
-  request: ScatterRequest &
-    Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique' | 'splitBy' | 'uniqueBy'>,
+  request: ScatterRequest,
   allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
   layout: (PileDivision & { readonly sliceBytes?: number }) | undefined,
   tuning: Tuning,
 ): PlannedWork {
+  const { spec } = request;
+  const { read: reading, keep } = spec;
+  const { headCount, repeat, unique } = keep;
   const weights = request.weighing?.weights;
-  const ofInputs = estimateInputs(allInputs, request.framing, deriveDrawSeed(request.seed));
+  const ofInputs = estimateInputs(allInputs, reading.framing, deriveDrawSeed(spec.key.seed));
   const { read, made: estimate } = weighEstimate(ofInputs, weights);
   const inputs = weights === undefined ? allInputs : allInputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const records = estimate.recordBytes / estimate.meanRecordBytes;
-  const drawnBytes = request.repeat ? (request.headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes : 0;
+  const drawnBytes = repeat ? (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes : 0;
   const isSmall =
     inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
-  const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(request.splitBy ?? request.uniqueBy));
-  const framing = request.framing && framingOf(request.framing);
-  const isCompressed = request.compression !== undefined;
-  const { headCount, repeat, unique } = request;
+  const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(spec));
+  const framing = reading.framing && framingOf(reading.framing);
+  const isCompressed = spec.write.compression !== undefined;
   const isKnown = !hasStreams;
   const mayReadAgain = isKnown && !isResumable;
   // Equal records count as one, and nobody knows of them in pass 1.
-  const limitsPass1 = headCount !== undefined && !repeat && !unique;
+  const limitsPass1 = headCount !== undefined && !repeat && unique === undefined;
   const head = limitsPass1 ? planHead({ headCount, records, isKnown, mayReadAgain }) : undefined;
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
   // Records to draw from lie in their order, beside the piles.
@@ -325,7 +311,7 @@ function planWork(
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
       // compressed output, of the first records and of what is kept of equal ones is unknown.
       least: diskNeed(
-        request.decompressProgram === undefined && headCount === undefined && !unique ? leastBytes : 0,
+        reading.decompressProgram === undefined && headCount === undefined && unique === undefined ? leastBytes : 0,
         0,
       ),
       expected: diskNeed(hasStreams ? leastBytes : estimate.recordBytes, compressedBytes),
@@ -390,9 +376,10 @@ function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
 
 async function slicesOf(
   { sliceBytes, decodedBytes }: PlannedWork,
-  { framing, signal, weighing }: ScatterRequest & Pick<ShufflePlanRequest, 'weighing'>,
+  { spec, signal, weighing }: ScatterRequest,
   inputs: readonly Input[],
 ): Promise<Iterable<Slice>> {
+  const { framing } = spec.read;
   const described = await describeForSlices(inputs, decodedBytes, framing && framingOf(framing), sliceBytes, signal);
   const slices = planSlices(described, sliceBytes);
   return weighing === undefined ? slices : withoutUnread(slices, weighing);

@@ -1,7 +1,6 @@
-import { AbortError, counted, UsageError } from '../errors.js';
+import { AbortError, counted, requireWhole, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { readNewestManifest } from '../store/newest-manifest.js';
-import { commitsUntil, pileSetsNamedBy } from '../store/store-manifest.js';
+import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { shareOfRank } from './epoch-order.js';
 import {
@@ -15,13 +14,11 @@ import {
   type OpenStoreOptions,
   readState,
   requireBatchSize,
-  requireEpoch,
   stateOf,
 } from './loader-options.js';
-import { isReadInline, LoaderThreads } from './loader-threads.js';
 import { type PortionBuffers, PortionReader } from './portion-reader.js';
 import { type RecordBatch, RecordCursor, RecordIterator } from './record-cursor.js';
-import { StoreView } from './store-view.js';
+import { isReadInline, LoaderThreads, StoreView } from './store-view.js';
 
 /** How an epoch ends. */
 export interface BatchOptions {
@@ -197,7 +194,13 @@ export class OpenedStore {
 
   /** A loader at the first record of an epoch. Epochs count from 0; epoch 0 is the global shuffle. @throws UsageError */
   epoch(epoch: number, options: LoaderOptions = {}): Loader {
-    return new Loader(this.#view, completeSettings(options), completePrefetch(options), requireEpoch(epoch), 0);
+    return new Loader(
+      this.#view,
+      completeSettings(options),
+      completePrefetch(options),
+      requireWhole('`epoch`', epoch, 0),
+      0,
+    );
   }
 
   /**

@@ -40,7 +40,7 @@ export async function countBeforeRanges(
   isDone: (slice: number) => boolean,
 ): Promise<CountBefore> {
   const { inputs, gates, settings } = work;
-  const framing = settings.framing === undefined ? undefined : framingOf(settings.framing);
+  const framing = settings.read.framing && framingOf(settings.read.framing);
   const byte = framing && byteToCount(framing, work.keys);
   if (framing === undefined || byte === undefined) return () => 0;
   const startsOfInput = startsToCountTo(work, isDone);
@@ -119,7 +119,7 @@ export async function lookBeforeRanges(
 ): Promise<BeforePart> {
   const countBefore = await countBeforeRanges(work, threads, isDone);
   if (work.keys !== 'ordinal') return (part) => ({ count: countBefore(part), records: undefined });
-  const framing = work.settings.framing && framingOf(work.settings.framing);
+  const framing = work.settings.read.framing && framingOf(work.settings.read.framing);
   const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs[inputOrdinal]);
   const derived = (part: SlicePart): number | undefined => {
     // Without a framing there are only streams, and each is one part.

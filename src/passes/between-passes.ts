@@ -7,7 +7,7 @@ import type { Release } from '../cleanup.js';
 import { counted, InputError, StagedOutputError } from '../errors.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
-import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
+import { headerRuleOf } from '../formats/record-format.js';
 import type { JobControl } from '../job-control.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
@@ -16,10 +16,11 @@ import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import { type CutsToFit, cutsAt, fitCuts, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import { joinCuts, type PlannedSplit } from '../plan/splits.js';
+import type { OutputSpec, ReadSpec, ShardSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';
 import { measurePlaces, pileFinder } from './measure-piles.js';
-import type { OutputForm, PilesWork, ScatteredPiles } from './shuffle-work.js';
+import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
 import { takeHead } from './take-head.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
@@ -28,7 +29,7 @@ export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
 export function foundEnds(
-  { header: spec }: { readonly header: HeaderSpec | undefined },
+  { header: spec }: Pick<ReadSpec, 'header'>,
   { header, beginnings: { markOfOutput } }: Pick<FoundInInputs, 'header' | 'beginnings'>,
 ): ShardEnds {
   const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
@@ -50,17 +51,17 @@ export interface OutputPlan<Work extends PilesWork = PilesWork> {
 
 /** @param kept undefined: if the job fails, its output is lost. */
 export async function planOutput<Work extends PilesWork>(
-  form: OutputForm,
+  spec: OutputSpec,
   ends: ShardEnds,
   work: Work,
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<OutputPlan<Work>> {
-  const piles = await takeHead(form, work, threads, kept);
+  const piles = await takeHead(spec, work, threads, kept);
   const inHead = { ...work, piles };
-  const splits = await findSplits(form, inHead, threads, kept);
-  const parts = planParts(form, piles, ends, splits);
-  const { compression } = form;
+  const splits = await findSplits(spec, inHead, threads, kept);
+  const parts = planParts(spec.cut, piles, ends, splits);
+  const { compression } = spec.write;
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   const cut = async () => {
     const cuts = await cutParts(parts, inHead, threads, kept);
@@ -82,7 +83,7 @@ interface PartPlan extends Omit<PlannedSplit, 'cuts'> {
 }
 
 function planParts(
-  { shards, splits }: OutputForm,
+  { shards, splits }: ShardSpec,
   piles: ScatteredPiles,
   ends: ShardEnds,
   found: readonly FoundSplit[] | undefined,

@@ -20,9 +20,9 @@ import {
 } from '../job-directory/pile-set-commits.js';
 import { dataFilePath, type PileSetLayout, roleOf } from '../pile-sets/pile-layout.js';
 import { damagedPileSet, damageOf, isUnreadable } from '../pile-sets/pile-set-file.js';
+import { readPileSetDescription, readPileTotals } from '../pile-sets/pile-set-index.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
-import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { nameSome } from '../quantity.js';
 
 export interface CommittedSlice {

@@ -7,8 +7,9 @@ import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import { type SplitBounds, splitBounds } from '../plan/splits.js';
+import type { OutputSpec } from '../spec.js';
 import { measurePiles, pileFinder } from './measure-piles.js';
-import type { OutputForm, PilesWork } from './shuffle-work.js';
+import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 type SplitsNote = JobNotes['splits'];
@@ -20,7 +21,7 @@ export interface FoundSplit extends TotalsSum {
 }
 
 export async function findSplits(
-  { splits, headCount }: Pick<OutputForm, 'splits' | 'headCount'>,
+  { keep: { headCount }, cut: { splits } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,

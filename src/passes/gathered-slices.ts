@@ -18,7 +18,7 @@ export type FoundInInputs = Pick<
 >;
 
 interface GatherableWork extends ReadableInputs {
-  readonly settings: Pick<ReadSettings, 'header'>;
+  readonly settings: Pick<ReadSettings, 'read'>;
 }
 
 export class GatheredSlices {
@@ -43,7 +43,8 @@ export class GatheredSlices {
 
   constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
     this.#inputs = inputs;
-    this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
+    const { header } = settings.read;
+    this.#headerRule = header && headerRuleOf(header);
     this.#firstHeader = firstHeader;
     if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.beginnings.addUnread();
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');

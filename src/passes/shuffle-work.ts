@@ -3,12 +3,9 @@
  */
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
-import type { Compression } from '../formats/encoder-table.js';
 import type { OutputTarget } from '../output/output-target.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
-import type { ShardRule } from '../plan/shard-cuts.js';
-import type { SplitRule } from '../plan/splits.js';
 import type { SampleSource } from './sample-places.js';
 
 /** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
@@ -36,16 +33,6 @@ export function scatteredPiles(
 
 export function diskBytesOf({ pileSets }: ScatteredPiles): number {
   return pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
-}
-
-/** What a job asks for of its output. */
-export interface OutputForm {
-  /** Undefined: all records. */
-  readonly headCount: number | undefined;
-  /** Undefined: one output. */
-  readonly shards: ShardRule | undefined;
-  readonly splits: readonly { readonly rule: SplitRule; readonly shards: ShardRule }[] | undefined;
-  readonly compression: Compression | undefined;
 }
 
 export interface PilesWork {

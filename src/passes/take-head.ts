@@ -7,9 +7,9 @@ import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
+import type { OutputSpec } from '../spec.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
-import type { OutputForm, PilesWork } from './shuffle-work.js';
-import { type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
+import { type PilesWork, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 type HeadNote = JobNotes['head'];
@@ -21,7 +21,7 @@ interface HeadEnd {
 }
 
 export async function takeHead(
-  { headCount, shards }: Pick<OutputForm, 'headCount' | 'shards'>,
+  { keep: { headCount }, cut: { shards } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,

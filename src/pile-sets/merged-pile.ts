@@ -3,17 +3,15 @@
  * the other gives the stored records of the pile, and records of equal key come in the order of the inputs.
  */
 
-import { thenAlwaysAsync } from '../cleanup.js';
 import { PileshufError, VerificationError } from '../errors.js';
-import { closeFile, type OpenFile, type OwnRole, readAt } from '../io/files.js';
+import { type OpenFile, type OwnRole, readAt, withFileAsync } from '../io/files.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { dataFilePath, diskAt, diskOfPile, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import type { PileEntry } from './pile-set-index.js';
+import { type PileEntry, readPileEntries } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
-import { readPileEntries } from './read-pile-set-index.js';
 import type { Segment, SegmentExpander, SegmentHasher } from './segments.js';
 
 /** One part for each pile set that holds records of the pile. */
@@ -26,13 +24,8 @@ export interface MergedPile {
 }
 
 export function mergePiles(pileSets: readonly StoredPileSet[], first: number, end: number): MergedPile[] {
-  const entriesOfSet = pileSets.map(({ name, index }) => readPileEntries(index, first, end, name));
-  return Array.from({ length: end - first }, (_, i) =>
-    mergeEntries(
-      first + i,
-      pileSets.map((pileSet, k) => ({ name: pileSet.name, entry: entriesOfSet[k]?.[i] })),
-    ),
-  );
+  const sets = pileSets.map(({ name, index }) => ({ name, entries: readPileEntries(index, first, end, name) }));
+  return Array.from({ length: end - first }, (_, i) => mergeEntries(first + i, sets, i));
 }
 
 /** The most segments of merged piles in memory at one time, unless one pile has more: some 5 MB. */
@@ -59,15 +52,17 @@ export function* eachMergedPile(
   }
 }
 
-/** @param entries of the pile, one for each pile set. */
+/** @param sets the pile sets, whose entry `at` is that of the pile. */
 export function mergeEntries(
   pile: number,
-  entries: readonly { name: string; entry: PileEntry | undefined }[],
+  sets: readonly { readonly name: string; readonly entries: readonly PileEntry[] }[],
+  at: number,
 ): MergedPile {
   const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
   let records = 0;
   let storedBytes = 0;
-  for (const { name, entry } of entries) {
+  for (const { name, entries } of sets) {
+    const entry = entries[at];
     if (entry === undefined || entry.segments.length === 0) continue;
     parts.push({ pileSetName: name, segments: entry.segments });
     records += entry.records;
@@ -132,14 +127,11 @@ export class MergedPileReader {
       const role = roleOf(layout);
       const file = openPileSetFile(path, pileSetName, role);
       const dataFile = this.#dataFileStore(file, pileSetName, role, diskAt(layout, disk).gate);
-      await thenAlwaysAsync(
-        async () => {
-          for (const segment of segments) {
-            await this.#readSegment(pile, segment, liesInMemory(segment) ? ram : dataFile, receiver);
-          }
-        },
-        () => closeFile(file),
-      );
+      await withFileAsync(file, async () => {
+        for (const segment of segments) {
+          await this.#readSegment(pile, segment, liesInMemory(segment) ? ram : dataFile, receiver);
+        }
+      });
     }
   }
 

@@ -4,14 +4,13 @@
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
-import { syncDirectory, syncFile } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
-import type { PileSet } from './pile-set-writer.js';
 
 /** Advice to the user, by where the files lie. */
 export const PILE_SET_ADVICE: Record<OwnRole, string> = {
@@ -92,7 +91,7 @@ const FEWEST_SYNCS = 4;
 
 /** Syncs the data files, the indexes (which must be files) and the directories of the data files. */
 export async function syncPileSets(
-  pileSets: readonly Pick<PileSet, 'name' | 'dataFiles'>[],
+  pileSets: readonly { readonly name: string; readonly dataFiles: readonly { stripe: number; disk: number }[] }[],
   layout: PileSetLayout,
   control: JobControl,
 ): Promise<void> {
@@ -102,12 +101,12 @@ export async function syncPileSets(
   );
   const syncDataFile = async ({ path, disk }: { path: string; disk: number }) => {
     const { rotates, gate } = diskAt(layout, disk);
-    if (rotates) await control.duringAsync(gate, () => syncFile(path, role));
-    else await syncFile(path, role);
+    if (rotates) await control.duringAsync(gate, () => syncPath(path, role));
+    else await syncPath(path, role);
   };
   await severalAtOnce(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.disks.length));
-  await severalAtOnce(pileSets, ({ name }) => syncFile(indexFilePath(layout, name), role));
+  await severalAtOnce(pileSets, ({ name }) => syncPath(indexFilePath(layout, name), role));
   for (const disk of new Set(files.map((file) => file.disk))) {
-    await syncDirectory(diskAt(layout, disk).directory, role);
+    await syncPath(diskAt(layout, disk).directory, role);
   }
 }

@@ -2,34 +2,27 @@
  * An index while it is made: a file beside the final one, whose name says which process makes it. So the next process
  * that makes an index in the directory can remove what killed ones left there.
  */
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
-import { keepPermissions, moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
+import { keepPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
-import {
-  type FileOwner,
-  formatOwnerName,
-  holdOn,
-  identifyOwner,
-  letGoOf,
-  removeLeftOver,
-} from '../machine/file-owner.js';
+import { HeldName, removeLeftOver } from '../machine/file-owner.js';
 import { renameObstacles } from '../machine/renames.js';
 import type { WrittenBlocks } from './block-writer.js';
 import {
   BLOCK_ENTRY_BYTES,
   blockEntry,
+  CELL_BYTES,
   encodeHeader,
   encodeStretches,
   type IndexDescription,
   type StretchEntry,
 } from './index-layout.js';
-import { CELL_BYTES } from './member-cells.js';
 
 interface IndexTables {
   /** The stretches have the order of the file. */
@@ -43,27 +36,22 @@ export class IndexAttempt {
   readonly path: string;
   readonly file: OpenFile;
   readonly #target: string;
-  readonly #owner: FileOwner;
+  readonly #held: HeldName;
   #isOpen = true;
 
-  private constructor(target: string, owner: FileOwner) {
-    this.#target = target;
-    this.#owner = owner;
-    // In the directory of the index, so that it can be renamed.
-    this.path = join(dirname(target), formatOwnerName(INDEX_ATTEMPT_KIND, owner));
-    this.file = openStagedOutput(this.path);
-  }
-
   /** Also removes attempts of ended processes from the directory. */
-  static begin(target: string): IndexAttempt {
+  constructor(target: string) {
     requireReplaceable(target);
     removeLeftOver(INDEX_ATTEMPT_KIND, dirname(target), 'output');
-    const owner = identifyOwner();
-    holdOn(owner);
+    this.#target = target;
+    // In the directory of the index, so that it can be renamed.
+    const held = new HeldName(INDEX_ATTEMPT_KIND, dirname(target));
+    this.#held = held;
+    this.path = held.path;
     try {
-      return new IndexAttempt(target, owner);
+      this.file = openStagedOutput(held.path);
     } catch (error) {
-      throw afterFailure(error, () => letGoOf(owner));
+      throw afterFailure(error, () => held.letGo());
     }
   }
 
@@ -113,7 +101,7 @@ export class IndexAttempt {
   async commit(): Promise<void> {
     this.#close();
     moveIntoPlace(this.path, this.#target);
-    await syncParent(this.#target);
+    await syncPath(dirname(this.#target));
   }
 
   /** Removes the attempt; a committed index stays. */
@@ -123,7 +111,7 @@ export class IndexAttempt {
     };
     await thenAlwaysAsync(
       async () => this.#close(),
-      () => thenAlways(remove, () => letGoOf(this.#owner)),
+      () => thenAlways(remove, () => this.#held.letGo()),
     );
   }
 

@@ -8,7 +8,7 @@
  *         32   u64 cells       40  u32 decoded bytes a cell
  *         44   u32 stretches   48  u32 byte length of the description
  *         52   u32 CRC of the stretch table, 56 of the description, 60 of the 60 bytes before
- *         64   cells of a compressed file, 28 bytes each (`member-cells.ts`)
+ *         64   cells of a compressed file, 28 bytes each (see `cellEntry`)
  *              blocks (`record-block.ts`), in any order
  *              block table, 40 bytes each:
  *              u64 position of the block's first record, u64 end of its last one, u64 place of the block in the index,
@@ -22,6 +22,7 @@
  * file. Each record starts where the record before it ends. All numbers are little-endian.
  */
 import { crc32 } from 'node:zlib';
+import type { Member } from '../formats/codec.js';
 import { nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
 import type { Remedy } from '../io/sealed-file.js';
@@ -35,7 +36,7 @@ export const MOST_DESCRIPTION_BYTES = 64 * 1024;
 const CRC_BYTES = 4;
 
 /** The whole numbers of an entry: `{ name: byte length }`, little-endian, without gaps. A checksum may follow them. */
-export class FixedFields<Name extends string> {
+class FixedFields<Name extends string> {
   /** Where the fields end: the bytes before `start` count, too. */
   readonly byteLength: number;
   readonly sealedBytes: number;
@@ -81,9 +82,9 @@ export class FixedFields<Name extends string> {
   }
 }
 
-export type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
+type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
 
-const header = new FixedFields(
+export const indexHeader = new FixedFields(
   {
     recordCount: 8,
     blockCount: 8,
@@ -97,20 +98,15 @@ const header = new FixedFields(
   },
   MAGIC.byteLength,
 );
-export const HEADER_BYTES = header.sealedBytes;
-export type IndexHeader = ValuesOf<typeof header>;
+export const HEADER_BYTES = indexHeader.sealedBytes;
+export type IndexHeader = ValuesOf<typeof indexHeader>;
 
 export function encodeHeader(values: IndexHeader): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(bytes);
-  header.write(bytes, 0, values);
-  header.seal(bytes, 0, 0);
+  indexHeader.write(bytes, 0, values);
+  indexHeader.seal(bytes, 0, 0);
   return bytes;
-}
-
-/** Undefined when its checksum is wrong. */
-export function decodeHeader(bytes: Buffer): IndexHeader | undefined {
-  return header.readSealed(bytes, 0);
 }
 
 /** `start` and `end` are decoded positions in the file, `place` is the block's position in the index. */
@@ -161,4 +157,94 @@ export type IndexDescription = ValueOf<typeof indexDescription>;
 export function indexRemedy(file: string): Remedy {
   const again = `make it again with \`pileshuf index ${file}\``;
   return { ifDamaged: again, ifOtherVersion: again, otherVersionCode: 'ERR_INDEX_VERSION' };
+}
+
+/**
+ * Where decoding must begin to reach a decoded position of a compressed file. Consecutive members are grouped into
+ * *spans* of at least one cell, and a span is decoded as a whole. Decoded bytes are divided into cells of 32 KiB. For
+ * each cell the index has the last span that begins before the end of the cell, so one of two adjacent entries has the
+ * span of any position.
+ *
+ *     cells      |      0      |      1      |      2      |      3      |
+ *     spans      |A                   |B                      |C         |
+ *     entries           A             B             B             C
+ *
+ *     entry      u64 decoded start, u64 stored start, u32 decoded bytes, u32 stored bytes of the span,
+ *                u32 CRC of the 24 bytes before, seeded with the cell's number
+ */
+export const cellEntry = new FixedFields({ decodedStart: 8, storedStart: 8, decodedBytes: 4, storedBytes: 4 });
+
+export const CELL_ENTRY_BYTES = cellEntry.sealedBytes;
+export const CELL_BYTES = 32 * 1024;
+/** The most that a reader decodes and holds at one time for one record. */
+export const MOST_SPAN_BYTES = 64 * 2 ** 20;
+
+/** Consecutive whole members of a compressed file. */
+export type Span = ValuesOf<typeof cellEntry>;
+
+export class SpanBuilder {
+  readonly #take: (span: Span) => void;
+  readonly #cellBytes: number;
+  #decodedStart = 0;
+  #storedStart = 0;
+
+  /** @param cellBytes the least that a span holds, the last one excepted. */
+  constructor(take: (span: Span) => void, cellBytes = CELL_BYTES) {
+    this.#take = take;
+    this.#cellBytes = cellBytes;
+  }
+
+  add({ storedStart, decodedStart }: Pick<Member, 'storedStart' | 'decodedStart'>): void {
+    if (decodedStart - this.#decodedStart < this.#cellBytes) return;
+    this.end(storedStart, decodedStart);
+    this.#decodedStart = decodedStart;
+    this.#storedStart = storedStart;
+  }
+
+  /** Call it with the end of the file. */
+  end(storedEnd: number, decodedEnd: number): void {
+    const decodedBytes = decodedEnd - this.#decodedStart;
+    if (decodedBytes === 0) return;
+    const span = { decodedStart: this.#decodedStart, storedStart: this.#storedStart };
+    this.#take({ ...span, decodedBytes, storedBytes: storedEnd - this.#storedStart });
+  }
+}
+
+/** Encodes the entries of all cells from the spans, which come in their order. */
+export class CellEncoder {
+  readonly #cellBytes: number;
+  #cellCount = 0;
+  #last: Span | undefined;
+
+  constructor(cellBytes = CELL_BYTES) {
+    this.#cellBytes = cellBytes;
+  }
+
+  get cellCount(): number {
+    return this.#cellCount;
+  }
+
+  /** Returns the entries of the cells that end before this span begins. */
+  add(span: Span): Buffer {
+    const entries = this.#entriesUpTo(Math.floor(span.decodedStart / this.#cellBytes));
+    this.#last = span;
+    return entries;
+  }
+
+  end(): Buffer {
+    const { decodedStart, decodedBytes } = this.#last ?? { decodedStart: 0, decodedBytes: 0 };
+    return this.#entriesUpTo(Math.ceil((decodedStart + decodedBytes) / this.#cellBytes));
+  }
+
+  #entriesUpTo(endCell: number): Buffer {
+    const span = this.#last;
+    if (span === undefined || endCell <= this.#cellCount) return Buffer.alloc(0);
+    const bytes = Buffer.alloc((endCell - this.#cellCount) * CELL_ENTRY_BYTES);
+    for (let at = 0; at < bytes.byteLength; at += CELL_ENTRY_BYTES) {
+      cellEntry.write(bytes, at, span);
+      cellEntry.seal(bytes, at, this.#cellCount);
+      this.#cellCount += 1;
+    }
+    return bytes;
+  }
 }

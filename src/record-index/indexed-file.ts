@@ -18,10 +18,8 @@ import {
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import type { FileMark, IndexDescription } from './index-layout.js';
-import type { Span } from './member-cells.js';
-import { OpenIndex } from './open-index.js';
-import { RecentlyUsed } from './recently-used.js';
+import type { FileMark, IndexDescription, Span } from './index-layout.js';
+import { OpenIndex, RecentlyUsed } from './open-index.js';
 
 export interface IndexedFileOptions {
   /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */

@@ -2,7 +2,6 @@
  * A record index that is open for reading. It verifies the checksum of everything it reads. Opening reads the small
  * tables; blocks are read when they are needed.
  */
-
 import { crc32 } from 'node:zlib';
 import { UsageError, type VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
@@ -14,21 +13,22 @@ import {
   BLOCK_RECORDS,
   type BlockEntry,
   blockEntry,
-  decodeHeader,
+  CELL_ENTRY_BYTES,
+  cellEntry,
   decodeStretches,
   HEADER_BYTES,
   type IndexDescription,
   type IndexHeader,
   indexDescription,
+  indexHeader,
   indexRemedy,
   MAGIC,
   MOST_DESCRIPTION_BYTES,
   MOST_STRETCHES,
+  type Span,
   type StretchEntry,
   stretchEntry,
 } from './index-layout.js';
-import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
-import { RecentlyUsed } from './recently-used.js';
 import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 
 /** A block usually takes 5 KB. */
@@ -103,7 +103,7 @@ export class OpenIndex {
     const bytes = this.#read(HEADER_BYTES + first * CELL_ENTRY_BYTES, (cell - first + 1) * CELL_ENTRY_BYTES);
     for (let number = cell; number >= first; number--) {
       const at = (number - first) * CELL_ENTRY_BYTES;
-      const span = decodeCell(bytes.subarray(at, at + CELL_ENTRY_BYTES), number);
+      const span = cellEntry.readSealed(bytes.subarray(at, at + CELL_ENTRY_BYTES), number);
       if (span === undefined) throw this.#damaged(`the checksum of its cell ${number} is wrong`);
       if (span.decodedStart > position) continue;
       if (position < span.decodedStart + span.decodedBytes) return span;
@@ -166,7 +166,7 @@ export class OpenIndex {
         'ERR_INDEX_VERSION',
       );
     }
-    const header = decodeHeader(bytes);
+    const header = indexHeader.readSealed(bytes, 0);
     if (header === undefined) throw this.#damaged('the checksum of its header is wrong');
     return header;
   }
@@ -191,5 +191,45 @@ export class OpenIndex {
 
   #damaged(problem: string): VerificationError {
     return damagedFile(this.#file.path, problem, this.#remedy);
+  }
+}
+
+/** Keeps the values that were used last, up to a total number of bytes. */
+export class RecentlyUsed<Key, Value> {
+  readonly #mostBytes: number;
+  readonly #byteLengthOf: (value: Value) => number;
+  /** In the order of their last use. */
+  readonly #kept = new Map<Key, Value>();
+  #keptBytes = 0;
+
+  constructor(mostBytes: number, byteLengthOf: (value: Value) => number) {
+    this.#mostBytes = mostBytes;
+    this.#byteLengthOf = byteLengthOf;
+  }
+
+  get(key: Key): Value | undefined {
+    const value = this.#kept.get(key);
+    if (value === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, value);
+    return value;
+  }
+
+  /** Drops the values that were not used for the longest time. A value that is too large by itself is not kept. */
+  keep(key: Key, value: Value): void {
+    this.#drop(key);
+    this.#kept.set(key, value);
+    this.#keptBytes += this.#byteLengthOf(value);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#keptBytes <= this.#mostBytes) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: Key): void {
+    const value = this.#kept.get(key);
+    if (value === undefined) return;
+    this.#kept.delete(key);
+    this.#keptBytes -= this.#byteLengthOf(value);
   }
 }

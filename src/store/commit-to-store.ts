@@ -4,16 +4,15 @@
  * the place of whole former commits.
  */
 import { SystemError, UsageError } from '../errors.js';
-import { syncDirectory } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { statPath } from '../io/paths.js';
 import { type JobControl, UNGATED } from '../job-control.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generations.js';
-import { readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
-import { pileSetsNamedBy, type StoreCommit, type StoreManifest } from './store-manifest.js';
+import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
@@ -50,7 +49,7 @@ export async function commitToStore(
   // Here the message can say why files are gone; a sync would only say that they are missing.
   requireThere(commit, readNewestManifest(snapshot.directory), layout);
   await syncPileSets(pileSets, layout, control);
-  await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
+  await syncPath(pileSetDirectoryOf(snapshot.directory), 'store');
   control.throwIfAborted();
   return commitManifest(snapshot, (state) => {
     // An earlier call that failed may have committed this; the commit must not replace itself.

@@ -6,21 +6,10 @@ import { join } from 'node:path';
 import { afterFailure, thenAlways } from '../cleanup.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
-import {
-  type FileOwner,
-  formatOwnerName,
-  holdOn,
-  identifyOwner,
-  judgeNames,
-  judgeOwnerAmongHosts,
-  letGoOf,
-  type OwnedName,
-  type OwnerState,
-} from '../machine/file-owner.js';
+import { HeldName, judgeNames, judgeOwnerAmongHosts, type OwnedName, type OwnerState } from '../machine/file-owner.js';
 import { hearSignalsAt } from '../pause.js';
-import { findNewestManifest, readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
-import { pileSetsNamedBy } from './store-manifest.js';
+import { findNewestManifest, pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
 const KIND = 'writing';
@@ -38,40 +27,33 @@ export function findMarks(fileNames: readonly string[]): OwnedName[] {
 }
 
 export class StoreAttempt {
+  /** 16 hex digits, at the end of the names of all its pile sets: `set-000012-NAME`. */
+  readonly name: string;
   readonly #storeDirectory: string;
-  readonly #owner: FileOwner;
+  readonly #mark: HeldName;
 
-  private constructor(storeDirectory: string, owner: FileOwner) {
+  private constructor(storeDirectory: string) {
     this.#storeDirectory = storeDirectory;
-    this.#owner = owner;
+    this.#mark = new HeldName(KIND, pileSetDirectoryOf(storeDirectory));
+    this.name = this.#mark.token;
   }
 
   static begin({ directory }: StoreSnapshot): StoreAttempt {
-    const attempt = new StoreAttempt(directory, identifyOwner());
-    holdOn(attempt.#owner);
+    const attempt = new StoreAttempt(directory);
     try {
-      closeFile(createOwnFile(attempt.#markPath, 'store'));
+      closeFile(createOwnFile(attempt.#mark.path, 'store'));
     } catch (error) {
       // The file may exist nevertheless.
-      const takeBack = () => removeFile(attempt.#markPath, 'store');
-      throw afterFailure(error, () => thenAlways(takeBack, () => letGoOf(attempt.#owner)));
+      const takeBack = () => removeFile(attempt.#mark.path, 'store');
+      throw afterFailure(error, () => thenAlways(takeBack, () => attempt.#mark.letGo()));
     }
     return attempt;
   }
 
-  /** 16 hex digits, at the end of the names of all its pile sets: `set-000012-NAME`. */
-  get name(): string {
-    return this.#owner.token;
-  }
-
-  get #markPath(): string {
-    return join(pileSetDirectoryOf(this.#storeDirectory), formatOwnerName(KIND, this.#owner));
-  }
-
   /** Ends an attempt whose pile sets are part of the store, or gone. */
   end(): void {
-    letGoOf(this.#owner);
-    removeFile(this.#markPath, 'store');
+    this.#mark.letGo();
+    removeFile(this.#mark.path, 'store');
   }
 
   /**
@@ -86,9 +68,9 @@ export class StoreAttempt {
         const file = pileSetOfFile(name);
         if (file?.attempt === this.name && !kept.has(file.pileSet)) removeFile(join(directory, name), 'store');
       }
-      removeFile(this.#markPath, 'store');
+      removeFile(this.#mark.path, 'store');
     };
-    thenAlways(removeAll, () => letGoOf(this.#owner));
+    thenAlways(removeAll, () => this.#mark.letGo());
   }
 }
 

@@ -8,12 +8,26 @@
  * then (commit-manifest.ts).
  */
 import { join } from 'node:path';
+import { ifPossible } from '../cleanup.js';
+import { SystemError, VerificationError } from '../errors.js';
+import { ensureSharedDirectory } from '../io/directories.js';
+import { ensureFile, syncPath } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { listNames } from '../io/paths.js';
+import { listNames, nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
+import { blockFor } from '../pause.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
-import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';
+import {
+  manifestDirectoryOf,
+  manifestPath,
+  nameOfManifest,
+  numberOfManifest,
+  reachedDirectoryOf,
+  STORE_REMEDY,
+  storeError,
+} from './store-files.js';
 
 const pileSetName: Shape<string> = (value, place) => {
   const name = text(value, place);
@@ -62,7 +76,7 @@ export function commitsUntil({ commits }: StoreManifest, number: number): StoreC
   return commits.filter(({ since }) => since <= number);
 }
 
-const format = new SealedFormat({
+export const manifestFormat = new SealedFormat({
   kind: 'store-manifest',
   version: 1,
   mostBytes: 2 ** 30,
@@ -76,13 +90,9 @@ export function longestRecordBytesOf(commits: readonly StoreCommit[]): number {
   return commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
 }
 
-export function encodeManifest(manifest: StoreManifest): Uint8Array {
-  return format.seal(manifest);
-}
-
 export function readStoreManifest(storeDirectory: string, number: number): StoreManifest | undefined {
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
-  const manifest = format.read(path);
+  const path = manifestPath(storeDirectory, number);
+  const manifest = manifestFormat.read(path);
   if (manifest === undefined) return undefined;
   if (manifest.number !== number) {
     throw damagedFile(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
@@ -113,4 +123,83 @@ function pileSetsOfCommits(commits: readonly StoreCommit[]): ReadonlySet<string>
 /** The pile sets of a state, and those of former states whose files may still exist. */
 export function pileSetsNamedBy({ commits, removed }: StoreManifest): ReadonlySet<string> {
   return new Set([...pileSetsOfCommits(commits), ...removed.flatMap(({ pileSets }) => pileSets)]);
+}
+
+/**
+ * Notes durably that the store has reached this state, whose manifest is durable: by an empty file with its number. A
+ * manifest can get lost, for example in a copy that was cut off. Without the note, the newest manifest that is left would
+ * pass for the present state, and its number plus one would be used a second time.
+ */
+export async function noteReachedState(storeDirectory: string, number: number): Promise<void> {
+  const directory = reachedDirectoryOf(storeDirectory);
+  if (!nameExists(directory, 'store')) {
+    ensureSharedDirectory(directory, 'store');
+    await syncPath(storeDirectory, 'store');
+  }
+  const before = listReached(directory);
+  if (before.every((other) => other < number)) ensureFile(join(directory, nameOfManifest(number)), 'store');
+  await syncPath(directory, 'store');
+  // Only the highest number counts; the next change of the store tries again.
+  for (const other of before)
+    if (other < number) ifPossible(() => removeFile(join(directory, nameOfManifest(other)), 'store'));
+}
+
+function listReached(directory: string): number[] {
+  if (!nameExists(directory, 'store')) return [];
+  return listNames(directory, 'store').flatMap((name) => numberOfManifest(name) ?? []);
+}
+
+/** A listing may be older than the files: on a network file system, or when manifests come and go meanwhile. */
+const MOST_LISTINGS = 8;
+const PAUSE_MILLISECONDS = 10;
+
+/** The present state is the newest manifest, unless a newer one is lost. */
+interface NewestManifest {
+  readonly manifest: StoreManifest;
+  /** The number of a later state, whose manifest is lost; undefined: the manifest is the present state. */
+  readonly lostState: number | undefined;
+}
+
+export function findNewestManifest(storeDirectory: string): NewestManifest {
+  // First: a manifest is there before its number is noted here.
+  const reached = Math.max(0, ...listReached(reachedDirectoryOf(storeDirectory)));
+  for (let listing = 1; ; listing++) {
+    const listed = listManifests(storeDirectory).at(-1);
+    if (listed === undefined) {
+      throw storeError(`${storeDirectory} is no pile store: it has no manifest; restore it from a copy`);
+    }
+    const isLast = listing === MOST_LISTINGS;
+    const number = isLast ? listed : Math.max(listed, reached);
+    const manifest = readStoreManifest(storeDirectory, number);
+    if (manifest !== undefined) return { manifest, lostState: number < reached ? reached : undefined };
+    // If it was deleted, there is a newer one.
+    if (isLast) throw vanished(storeDirectory, number);
+    blockFor(PAUSE_MILLISECONDS);
+  }
+}
+
+/** Refuses a store whose present state is lost. */
+export function readNewestManifest(storeDirectory: string): StoreManifest {
+  return requirePresent(findNewestManifest(storeDirectory), storeDirectory);
+}
+
+/** @param what is known of the lost state, for the message. */
+export function requirePresent(
+  { manifest, lostState }: NewestManifest,
+  storeDirectory: string,
+  what = '',
+): StoreManifest {
+  if (lostState === undefined) return manifest;
+  const path = manifestPath(storeDirectory, lostState);
+  throw new VerificationError(
+    `the pile store ${storeDirectory} was at state ${lostState}, but ${path} is gone and the newest manifest is that of state ${manifest.number}${what}; restore the manifest from a copy, or give \`giveUpLost\` to \`collectStore\` to continue from state ${manifest.number}`,
+  );
+}
+
+function vanished(storeDirectory: string, number: number): SystemError {
+  const path = manifestPath(storeDirectory, number);
+  return new SystemError(
+    'ERR_IO',
+    `${path} is listed and cannot be found, ${MOST_LISTINGS} times in a row; check the file system, then try again`,
+  );
 }

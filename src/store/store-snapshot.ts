@@ -7,9 +7,14 @@ import { realPathOf, statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
 import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
-import { readStoreManifest, type StoreManifest } from './store-manifest.js';
+import {
+  findNewestManifest,
+  readNewestManifest,
+  readStoreManifest,
+  requirePresent,
+  type StoreManifest,
+} from './store-manifest.js';
 
 export interface StoreSnapshot {
   /** Absolute, without symbolic links. */

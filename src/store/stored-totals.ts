@@ -8,8 +8,8 @@ import { UNGATED } from '../job-control.js';
 import { hearSignals } from '../pause.js';
 import { dataFilePath, indexFilePath } from '../pile-sets/pile-layout.js';
 import { damagedPileSet } from '../pile-sets/pile-set-file.js';
+import { readPileSetDescription, readPileTotals } from '../pile-sets/pile-set-index.js';
 import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
-import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import type { StoreCommit } from './store-manifest.js';
 import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
 

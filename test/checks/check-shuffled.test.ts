@@ -86,7 +86,7 @@ describe('the order of a file', () => {
         ],
         ['paragraphs', { records: { by: 'paragraphs' } }, (order) => order.map((i) => `${i}\ntext\n\n`).join('')],
       ],
-      3,
+      4,
     ),
   )('may be of %s', async (_, options, fileOf) => {
     const numbers = Array.from({ length: 1000 }, (__, i) => i);

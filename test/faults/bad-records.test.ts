@@ -3,26 +3,22 @@
  * ends soon, with an error or with the right bytes.
  */
 
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/index.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
-import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { atScale, sampled } from '../fixtures/scale.js';
-import { stopWithFinishedRanges } from './stopped-job.js';
-import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { jobDirectoryOf, useStoppedJob } from './stopped-job.js';
 import { COMPRESSED_SHARDS, FEW_LINES, FILE, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
 
 const SOON_MILLISECONDS = 20_000;
 const RUNS = atScale(1, 30);
 
-const jobs = useTinyJobs();
-const fileCalls = useFileCalls();
-
-const VERSION_OF_KIND = { cuts: 1, distinct: 2, ranges: 4, job: 6 } as const;
+const RECORD = 'done-000001';
+const VERSION_OF_KIND = { cuts: 1, distinct: 2, ranges: 4, job: 7 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
 const FITTED_SHARDS: TinyJobKind = {
@@ -35,24 +31,13 @@ const FITTED_SHARDS: TinyJobKind = {
 };
 
 describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) => {
-  let job: TinyJob;
-  let expected: Content;
-  let record: string;
-  let stopped: string;
-  beforeEach(async () => {
-    job = jobs.of(kind);
-    await job.expectedContent();
-    expected = job.decodedContent();
-    record = await stopWithFinishedRanges(job, fileCalls);
-    stopped = `${job.root}-stopped`;
-    rmSync(stopped, { recursive: true, force: true });
-    cpSync(job.root, stopped, { recursive: true });
-  });
+  const stopped = useStoppedJob(kind);
+  const run = () => stopped().job.run();
+  const pathOf = (name: string) => join(jobDirectoryOf(stopped().job), name);
 
   /** Seals `value` in place of what a file of the stopped job holds. */
   function reseal(path: string, sealedKind: SealedKind, value: object): void {
-    rmSync(job.root, { recursive: true });
-    cpSync(stopped, job.root, { recursive: true });
+    stopped().restore();
     writeFileSync(path, seal(sealedKind, VERSION_OF_KIND[sealedKind], value));
   }
 
@@ -64,17 +49,17 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
     ['piles behind all numbers', { first: 2 ** 53 - 2, end: 2 ** 53 - 1 }],
     ['piles from their end to their beginning', { first: 3, end: 1 }],
   ])('refuses ranges of %s', async (_, range) => {
-    reseal(record, 'ranges', { ranges: [{ ...range, regions: [] }] });
-    await expect(job.run()).rejects.toMatchObject({
+    reseal(pathOf(RECORD), 'ranges', { ranges: [{ ...range, regions: [] }] });
+    await expect(run()).rejects.toMatchObject({
       code: 'ERR_VERIFICATION',
       message: expect.stringMatching(/done-000001 is damaged: expected a range of the 4 piles, got /),
     });
   });
 
   it('refuses ranges whose byte counts differ from their piles', async () => {
-    const { ranges } = sealedValue(record, 'ranges');
-    reseal(record, 'ranges', { ranges: [{ ...ranges[0], regions: [] }] });
-    await expect(job.run()).rejects.toMatchObject({
+    const { ranges } = sealedValue(pathOf(RECORD), 'ranges');
+    reseal(pathOf(RECORD), 'ranges', { ranges: [{ ...ranges[0], regions: [] }] });
+    await expect(run()).rejects.toMatchObject({
       code: 'ERR_VERIFICATION',
       message: expect.stringMatching(
         /^verification failed: the records of the unfinished job put 0 bytes of piles \d to \d in .*, expected \d+ bytes in order/,
@@ -84,7 +69,7 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
   });
 
   const RECORDS: readonly (readonly [string, SealedKind])[] = [
-    ['done-000001', 'ranges'],
+    [RECORD, 'ranges'],
     ['manifest', 'job'],
   ];
   const NOTES: readonly (readonly [string, SealedKind])[] = [
@@ -95,7 +80,7 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
   it.each([...RECORDS, ...NOTES])(
     'ends soon and right, or with an error, when its %s is another',
     async (name, sealedKind) => {
-      const path = join(record, '..', name);
+      const path = pathOf(name);
       const good = sealedValue(path, sealedKind);
       await fc.assert(
         fc.asyncProperty(mutationOf(good), async (mutated) => {
@@ -108,11 +93,11 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
   );
 
   describe.runIf(kind.unique)('with a note of what stays', () => {
-    const note = () => join(record, '..', 'distinct');
+    const note = () => pathOf('distinct');
 
     it('goes on with it when piles may be gone', async () => {
-      expect((await job.run()).duplicates?.records).toBeGreaterThan(0);
-      expect(job.decodedContent()).toEqual(expected);
+      expect((await run()).duplicates?.records).toBeGreaterThan(0);
+      expect(stopped().job.decodedContent()).toEqual(stopped().decoded);
     });
 
     it.each([
@@ -132,12 +117,12 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
             .slice(0, pileCount)
             .map((pile: object, i: number) => (i === 3 ? { ...pile, records: 900 } : pile)),
         });
-      const left = job.leftovers();
-      await expect(job.run()).rejects.toMatchObject({
+      const left = stopped().job.leftovers();
+      await expect(run()).rejects.toMatchObject({
         code: 'ERR_VERIFICATION',
         message: expect.stringMatching(message),
       });
-      expect(job.leftovers()).toEqual(left);
+      expect(stopped().job.leftovers()).toEqual(left);
     });
 
     it('keeps all when the output so far has other records than it tells', async () => {
@@ -145,22 +130,22 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
       reseal(note(), 'distinct', {
         piles: piles.map((pile: object) => ({ ...pile, checksum: '0123456789abcdef' })),
       });
-      const left = job.leftovers();
-      await expect(job.run()).rejects.toMatchObject({
+      const left = stopped().job.leftovers();
+      await expect(run()).rejects.toMatchObject({
         code: 'ERR_VERIFICATION',
         message: expect.stringMatching(/the unfinished job noted two different totals of pile \d; give `force` /),
       });
-      expect(job.leftovers()).toEqual(left);
+      expect(stopped().job.leftovers()).toEqual(left);
     });
   });
 
   describe.runIf(kind === FITTED_SHARDS)('with cuts that are noted', () => {
-    const note = () => join(record, '..', 'cuts');
+    const note = () => pathOf('cuts');
 
     it('goes on with them when the piles at the cuts may be gone', async () => {
       expect(sealedValue(note(), 'cuts')).toEqual({ starts: [0, 395, 2396] });
-      expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(0);
-      expect(job.decodedContent()).toEqual(expected);
+      expect((await run()).resumed?.outputBytes).toBeGreaterThan(0);
+      expect(stopped().job.decodedContent()).toEqual(stopped().decoded);
     });
 
     it.each([
@@ -174,40 +159,40 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
     ])('keeps all when the note says that shards begin at %j', async (starts, message) => {
       if (starts === undefined) rmSync(note());
       else reseal(note(), 'cuts', { starts });
-      const left = job.leftovers();
-      await expect(job.run()).rejects.toMatchObject({
+      const left = stopped().job.leftovers();
+      await expect(run()).rejects.toMatchObject({
         code: 'ERR_VERIFICATION',
         message: expect.stringMatching(message),
       });
-      expect(job.leftovers()).toEqual(left);
+      expect(stopped().job.leftovers()).toEqual(left);
     });
 
     it('ends with an error when the note has a cut inside a record', async () => {
       reseal(note(), 'cuts', { starts: [0, 396, 2396] });
-      await expect(job.run()).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
-      expect(job.content()).toEqual({});
+      await expect(run()).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
+      expect(stopped().job.content()).toEqual({});
     });
   });
 
   // Members of compressed shards end where ranges of piles do, and these depend on the stripes.
   it('ends right when its manifest has other stripes', async () => {
-    const path = join(record, '..', 'manifest');
+    const path = pathOf('manifest');
     const good = sealedValue(path, 'job');
     expect(good.layout.stripeCount).toBe(2);
     reseal(path, 'job', { ...good, layout: { ...good.layout, stripeCount: 3 } });
-    await job.run();
-    expect(job.decodedContent()).toEqual(expected);
+    await run();
+    expect(stopped().job.decodedContent()).toEqual(stopped().decoded);
   });
 
   async function expectItEndsRightOrWithAnError(): Promise<void> {
     const began = performance.now();
-    const failure = await job.run().then(
+    const failure = await run().then(
       () => undefined,
       (error: unknown) => error,
     );
     expect(performance.now() - began).toBeLessThan(SOON_MILLISECONDS);
     if (failure !== undefined) expect(failure).toBeInstanceOf(PileshufError);
     expect(failure).not.toMatchObject({ code: 'ERR_WORKER' });
-    expect(job.decodedContent()).toEqual(failure === undefined ? expected : {});
+    expect(stopped().job.decodedContent()).toEqual(failure === undefined ? stopped().decoded : {});
   }
 });

@@ -189,10 +189,10 @@ describe('an unfinished job', () => {
 
   it('is not resumed when another version started it', async () => {
     const manifest = join(job.job, 'manifest');
-    const value = unseal(readFileSync(manifest), 'job', 6, manifest);
-    writeFileSync(manifest, seal('job', 7, Object(value)));
+    const value = unseal(readFileSync(manifest), 'job', 7, manifest);
+    writeFileSync(manifest, seal('job', 8, Object(value)));
     const message =
-      /manifest was written by another version of pileshuf \(format 7, expected 6\); finish the job with that version or give `force` to discard it$/;
+      /manifest was written by another version of pileshuf \(format 8, expected 7\); finish the job with that version or give `force` to discard it$/;
     await expectRefused(() => resume(), 2, 'ERR_JOB_VERSION', message);
     await expectRefused(() => run(), 2, 'ERR_JOB_VERSION', message);
     await expectDiscarded();

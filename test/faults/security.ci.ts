@@ -242,14 +242,14 @@ describe('a name that leads out of the directory', () => {
 
   it('is refused in a manifest', async () => {
     const path = join(paths.job, 'manifest');
-    const manifest = Object(unseal(readFileSync(path), 'job', 6, path));
+    const manifest = Object(unseal(readFileSync(path), 'job', 7, path));
     for (const differs of [
       { output: join(victim, 'precious') },
       { output: '../victim/precious' },
       { tempDirs: [victim] },
-      { shardPrefix: '../victim/' },
+      { spec: { ...manifest.spec, cut: { ...manifest.spec.cut, shardPrefix: '../victim/' } } },
     ]) {
-      writeFileSync(path, seal('job', 6, { ...manifest, ...differs }));
+      writeFileSync(path, seal('job', 7, { ...manifest, ...differs }));
       const code = expect.stringMatching(/^ERR_JOB_(DIFFERS|UNFINISHED)$/);
       expect(await run(['--resume'])).toMatchObject({ exitCode: 2, failure: { code } });
       expectVictimUntouched();

@@ -5,49 +5,38 @@
 
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import type { PileshufError } from '#src/index.js';
 import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { recordBytesOf } from '#src/output/output-target.js';
-import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { sampled } from '../fixtures/scale.js';
-import { jobDirectoryOf, stopWithFinishedRanges } from './stopped-job.js';
-import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { jobDirectoryOf, useStoppedJob } from './stopped-job.js';
 import { COMPRESSED_SHARDS, FILE } from './tiny-job-kinds.js';
 
-const jobs = useTinyJobs();
-const fileCalls = useFileCalls();
-
 describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('$name', (kind) => {
-  let job: TinyJob;
-  let expected: Content;
-  beforeEach(async () => {
-    job = jobs.of(kind);
-    expected = await job.expectedContent();
-    await stopWithFinishedRanges(job, fileCalls);
-  });
+  const stopped = useStoppedJob(kind);
 
   /** As they lie in the files: they are counted from the end of the header. */
   const finishedRegions = () =>
-    readFinishedRanges(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 })
+    readFinishedRanges(jobDirectoryOf(stopped().job), { pileCount: 4, mostShards: 3 })
       .ranges.flatMap((range) => range.regions)
       .map((region) => ({
         ...region,
-        start: job.storedHeaderBytes + region.start,
-        end: job.storedHeaderBytes + region.end,
+        start: stopped().job.storedHeaderBytes + region.start,
+        end: stopped().job.storedHeaderBytes + region.end,
       }));
 
   function staged(shard: number): string {
-    const name = readdirSync(job.outputDirectory).find((entry) => entry.endsWith('.out')) ?? '';
-    return join(job.outputDirectory, name, `${shard}.part`);
+    const name = readdirSync(stopped().job.outputDirectory).find((entry) => entry.endsWith('.out')) ?? '';
+    return join(stopped().job.outputDirectory, name, `${shard}.part`);
   }
 
   it('resumes where nothing changed', async () => {
     const bytes = recordBytesOf(finishedRegions());
-    expect((await job.run()).resumed?.outputBytes).toBe(bytes);
-    expect(job.content()).toEqual(expected);
-    expect(job.leftovers()).toEqual([]);
+    expect((await stopped().job.run()).resumed?.outputBytes).toBe(bytes);
+    expect(stopped().job.content()).toEqual(stopped().expected);
+    expect(stopped().job.leftovers()).toEqual([]);
   });
 
   it('is refused for the first and the last byte of each region, until --force', async () => {
@@ -66,8 +55,8 @@ describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('$name', (kind) => {
         }
       }
     }
-    expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(0);
-    expect(job.content()).toEqual(expected);
+    expect((await stopped().job.run()).resumed?.outputBytes).toBeGreaterThan(0);
+    expect(stopped().job.content()).toEqual(stopped().expected);
   });
 
   it('starts anew with --force', async () => {
@@ -77,9 +66,9 @@ describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('$name', (kind) => {
     bytes[start] = (bytes[start] ?? 0) ^ 1;
     writeFileSync(path, bytes);
     await expectRefused(path);
-    await job.run({ resume: false, force: true });
-    expect(job.content()).toEqual(expected);
-    expect(job.leftovers()).toEqual([]);
+    await stopped().job.run({ resume: false, force: true });
+    expect(stopped().job.content()).toEqual(stopped().expected);
+    expect(stopped().job.leftovers()).toEqual([]);
   });
 
   it('is refused when an output is shorter or gone', async () => {
@@ -88,7 +77,7 @@ describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('$name', (kind) => {
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, end - 1));
     await expectRefused(path);
-    writeFileSync(path, bytes.subarray(0, end - 1 - job.storedHeaderBytes));
+    writeFileSync(path, bytes.subarray(0, end - 1 - stopped().job.storedHeaderBytes));
     await expectRefused(`the staged output ${path} has ${statSync(path).size} bytes, expected at least the `);
     rmSync(path);
     await expectRefused(`the staged output ${path} has 0 bytes, expected at least the `);
@@ -96,13 +85,15 @@ describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('$name', (kind) => {
 
   /** All files stay, and the error does not advise to resume. */
   async function expectRefused(message: string) {
-    const before = job.leftovers();
-    const failure = (await job.run().catch((error: unknown) => error)) as PileshufError;
+    const before = stopped().job.leftovers();
+    const failure = (await stopped()
+      .job.run()
+      .catch((error: unknown) => error)) as PileshufError;
     expect(failure).toMatchObject({ code: 'ERR_VERIFICATION', unfinishedJob: undefined });
     expect(failure.message).toContain(message);
     expect(failure.message).toMatch(/; give `force` without `resume` to start anew$/);
     expect(exitCodeOf(failure, undefined)).toBe(4);
-    expect(job.leftovers()).toEqual(before);
-    expect(job.content()).toEqual({});
+    expect(stopped().job.leftovers()).toEqual(before);
+    expect(stopped().job.content()).toEqual({});
   }
 });

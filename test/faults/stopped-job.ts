@@ -1,10 +1,50 @@
 /** A tiny job that stops in pass 2 and keeps its work. */
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { beforeAll, beforeEach, expect } from 'vitest';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { failWith, type ReplacedFileCalls } from '../fixtures/replaced-file-calls.js';
-import type { TinyJob } from './tiny-job.js';
+import { failWith, type ReplacedFileCalls, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import type { TinyJobKind } from './tiny-job-kinds.js';
+
+/** What is stopped once, and lies there as it was left when a test begins. */
+export interface StoppedJob {
+  readonly job: TinyJob;
+  /** What it makes when nothing is wrong, and the same decoded. */
+  readonly expected: Content;
+  readonly decoded: Content;
+  readonly fileCalls: ReplacedFileCalls;
+  /** Makes all files as they were when the job had stopped. */
+  restore(): void;
+}
+
+/**
+ * Registers with the surrounding `describe`.
+ * @param stop leaves the job stopped; default: so late that it has a record of finished ranges.
+ */
+export function useStoppedJob(kind: TinyJobKind, stop = stopWithFinishedRanges): () => StoppedJob {
+  const jobs = useTinyJobs();
+  const fileCalls = useFileCalls();
+  let stopped: StoppedJob | undefined;
+  beforeAll(async () => {
+    const job = jobs.of(kind);
+    const expected = await job.expectedContent();
+    const decoded = job.decodedContent();
+    await stop(job, fileCalls);
+    const copy = `${job.root}-stopped`;
+    cpSync(job.root, copy, { recursive: true });
+    const restore = () => {
+      rmSync(job.root, { recursive: true });
+      cpSync(copy, job.root, { recursive: true });
+    };
+    stopped = { job, expected, decoded, fileCalls, restore };
+  });
+  beforeEach(() => {
+    stopped?.restore();
+    stopped?.job.warnings.splice(0);
+  });
+  return () => stopped ?? expect.fail('no job was stopped');
+}
 
 /** Starts the job anew; from its N-th write or sync of an output on, the disk is full. */
 export async function stopAtOutput(job: TinyJob, fileCalls: ReplacedFileCalls, nth: number): Promise<void> {
@@ -37,11 +77,10 @@ export function jobDirectoryOf(job: TinyJob): string {
 }
 
 /** Stops the job so late that it has a record of finished ranges. */
-export async function stopWithFinishedRanges(job: TinyJob, fileCalls: ReplacedFileCalls): Promise<string> {
+async function stopWithFinishedRanges(job: TinyJob, fileCalls: ReplacedFileCalls): Promise<void> {
   for (let nth = 2; nth < 40; nth++) {
     await stopAtOutput(job, fileCalls, nth);
-    const record = join(jobDirectoryOf(job), 'done-000001');
-    if (existsSync(record)) return record;
+    if (existsSync(join(jobDirectoryOf(job), 'done-000001'))) return;
   }
-  return expect.fail('no range was finished');
+  expect.fail('no range was finished');
 }

@@ -4,29 +4,18 @@
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
-import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
-import { stopAtOutput } from './stopped-job.js';
-import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { stopAtOutput, useStoppedJob } from './stopped-job.js';
 import { FILE } from './tiny-job-kinds.js';
 
-const jobs = useTinyJobs();
-const fileCalls = useFileCalls();
-let job: TinyJob;
-let expected: Content;
-
-beforeEach(async () => {
-  job = jobs.of(FILE);
-  expected = await job.expectedContent();
-  await stopAtOutput(job, fileCalls, 1);
-});
+const stopped = useStoppedJob(FILE, (job, fileCalls) => stopAtOutput(job, fileCalls, 1));
 
 /** Paths of the files whose names end so, of all temp directories. */
 function tempFiles(ending: string): string[] {
-  return readdirSync(job.root, { recursive: true })
-    .map((name) => join(job.root, String(name)))
+  return readdirSync(stopped().job.root, { recursive: true })
+    .map((name) => join(stopped().job.root, String(name)))
     .filter((path) => /temp-\d\//.test(path) && path.endsWith(ending))
     .sort();
 }
@@ -37,8 +26,10 @@ describe('a data file that cannot be read', () => {
   it('costs its pile set and no other', async () => {
     const [bad = expect.fail('there is one')] = tempFiles('.pile').filter((path) => statSync(path).size > 0);
     const before = indexCount();
-    fileCalls.replace(unreadable((path) => path === bad));
-    const failure = await job.run().catch((error: unknown) => error);
+    stopped().fileCalls.replace(unreadable((path) => path === bad));
+    const failure = await stopped()
+      .job.run()
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 'ERR_IO',
       message: expect.stringMatching(/^cannot read at byte \d+ of temp file .*\.pile: the device reports .*`resume`$/),
@@ -46,10 +37,10 @@ describe('a data file that cannot be read', () => {
     });
     expect(exitCodeOf(failure, undefined)).toBe(1);
     expect(indexCount()).toBe(before - 1);
-    const report = await job.run();
+    const report = await stopped().job.run();
     expect(report.resumed?.pileSets).toBe(before - 1);
-    expect(job.content()).toEqual(expected);
-    expect(job.leftovers()).toEqual([]);
+    expect(stopped().job.content()).toEqual(stopped().expected);
+    expect(stopped().job.leftovers()).toEqual([]);
   });
 });
 
@@ -58,21 +49,21 @@ describe('an index that cannot be read', () => {
     const before = indexCount();
     const [bad] = tempFiles('.index');
     const { ino } = statSync(bad ?? '');
-    fileCalls.replace(unreadable((path) => existsSync(path) && statSync(path).ino === ino));
-    const report = await job.run();
+    stopped().fileCalls.replace(unreadable((path) => existsSync(path) && statSync(path).ino === ino));
+    const report = await stopped().job.run();
     expect(report.resumed?.pileSets).toBe(before - 1);
-    const lines = job.warnings.filter((line) => !line.includes(' in memory (tmpfs)'));
+    const lines = stopped().job.warnings.filter((line) => !line.includes(' in memory (tmpfs)'));
     expect(lines).toEqual([expect.stringMatching(/^cannot read at byte 0 of .*; this part is made again$/)]);
-    expect(job.content()).toEqual(expected);
+    expect(stopped().job.content()).toEqual(stopped().expected);
   });
 
   it('costs nothing when the disk fails', async () => {
     const before = tempFiles('.index').map((path) => readFileSync(path, 'latin1'));
-    fileCalls.replace(unreadable((path) => path.endsWith('.index')));
-    await expect(job.run()).rejects.toMatchObject({ code: 'ERR_IO', unfinishedJob: {} });
+    stopped().fileCalls.replace(unreadable((path) => path.endsWith('.index')));
+    await expect(stopped().job.run()).rejects.toMatchObject({ code: 'ERR_IO', unfinishedJob: {} });
     expect(tempFiles('.index').map((path) => readFileSync(path, 'latin1'))).toEqual(before);
-    fileCalls.replace({});
-    expect((await job.run()).resumed?.pileSets).toBe(before.length);
-    expect(job.content()).toEqual(expected);
+    stopped().fileCalls.replace({});
+    expect((await stopped().job.run()).resumed?.pileSets).toBe(before.length);
+    expect(stopped().job.content()).toEqual(stopped().expected);
   });
 });

@@ -31,6 +31,7 @@ describe('seal', () => {
           );
         },
       ),
+      { numRuns: atScale(20, 100) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSyn
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, VerificationError } from '#src/errors.js';
+import { jsonOf, parseJson } from '#src/io/plain-data.js';
 import { seal } from '#src/io/sealed-file.js';
 import {
   type JobManifest,
@@ -17,6 +18,8 @@ import {
   type StagingOwner,
   writeJobManifest,
 } from '#src/job-directory/job-manifest.js';
+import { completeShuffle } from '#src/jobs/request.js';
+import type { ShuffleSpec } from '#src/spec.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { atScale } from '../fixtures/scale.js';
@@ -26,23 +29,31 @@ const directory = useTestDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);
 const read = () => readJobManifest(path());
 
+const given = completeShuffle({
+  inputs: [],
+  output: 'out',
+  seed: 'Ł\u0000 1',
+  records: { by: 'csv' },
+  header: { lines: 1 },
+  decompressProgram: ['xz', '-dc'],
+  splits: [
+    { name: 'train', share: 0.5 },
+    { name: 'test', rest: true },
+  ],
+  splitBy: 'csv:site',
+  missing: 'ß',
+  mix: { groups: [{ name: 'a', inputs: 'a*', share: 0.1 }], unit: '.n', max_epochs: 2.5 },
+  shards: { by: 'bytes', maxShardBytes: 2 ** 40 },
+  compress: { codec: 'zstd' },
+}).spec;
+/** Without the fields that are undefined. */
+const spec = parseJson(jsonOf(given)) as ShuffleSpec;
+
 const manifest: JobManifest = {
   isResumable: true,
-  seed: 'Ł\u0000 1',
+  spec,
   inputIds: 'ef',
-  keys: 'ordinal',
-  framing: 'delimited 0a',
-  unique: true,
-  uniqueBy: undefined,
-  headCount: 7,
-  weights: ['wiki*=2.5', 'b=0'],
-  shareWeights: [{ copies: 2, chance: '8000000000000000', amount: { numerator: '21', denominator: '2' } }],
-  decompressProgram: ['xz', '-dc'],
-  shards: { by: 'bytes', amount: 2 ** 40 },
-  shardPrefix: 'shard',
-  splits: [{ name: 'train', amount: '0.5', shards: 'null' }],
-  splitBy: { field: '.site', missing: undefined },
-  compression: 'zstd 3',
+  shareWeights: [{ weight: { copies: 2, chance: 2n ** 63n }, amount: { numerator: 21n, denominator: 2n } }],
   removesJobDirectory: true,
   output: '/data/out',
   tempDirs: ['/a', '/b c'],
@@ -58,7 +69,7 @@ beforeEach(() => mkdirSync(path()));
 describe('a manifest', () => {
   it.each([true, false])('comes back as it was written, closed to others: resumable %s', async (isResumable) => {
     expect(read()).toBeUndefined();
-    for (const [name, changed] of Object.entries({ shards: {}, file: { shards: null, layout: null } })) {
+    for (const [name, changed] of Object.entries({ layout: {}, memory: { layout: null } })) {
       const written = isResumable ? { ...manifest, ...changed } : { ...unsafe, ...changed };
       mkdirSync(path(name));
       await writeJobManifest(path(name), written);
@@ -70,8 +81,8 @@ describe('a manifest', () => {
 
   it.each([true, false])('is written once, and not through a link: resumable %s', async (isResumable) => {
     await writeJobManifest(path(), isResumable ? manifest : unsafe);
-    await expect(writeJobManifest(path(), { ...manifest, isResumable, seed: 'other' })).rejects.toThrow(SystemError);
-    expect(read()?.seed).toBe(manifest.seed);
+    await expect(writeJobManifest(path(), { ...manifest, isResumable, output: 'other' })).rejects.toThrow(SystemError);
+    expect(read()?.output).toBe(manifest.output);
     mkdirSync(path('other'));
     symlinkSync(directory.path('planted'), path('other', 'manifest'));
     await expect(writeJobManifest(path('other'), { ...manifest, isResumable })).rejects.toThrow(SystemError);
@@ -119,22 +130,22 @@ describe('a manifest', () => {
       [{ inputs: { ...manifest.inputs, count: 3 } }, /: expected 96 bytes of fingerprints for its 3 inputs, got 64;/],
       [{ inputs: { ...manifest.inputs, fingerprints: '' } }, /: expected 64 bytes of fingerprints .*, got 0;/],
       [{ isResumable: false }, /: expected 0 bytes of fingerprints for its 2 inputs, got 64;/],
-      [{ shards: { by: 'count', amount: 0 } }, /: shards\.amount: /],
-      [{ shards: { by: 'pile', amount: 1 } }, /: shards\.by: expected one of count, records, bytes, got "pile"/],
-      [{ framing: 1 }, /: framing: expected a text, got 1/],
-      [{ seed: 1 }, /: seed: expected a text, got 1/],
+      [{ spec: 1 }, /: spec: expected an object, got 1/],
+      [{ output: 1 }, /: output: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 6, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 7, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
   });
 
+  const { spec: _, ...withoutSpec } = manifest;
+
   it('that differs in one place is within its bounds, or told to be damaged', () => {
     fc.assert(
-      fc.property(mutationOf(manifest), (mutated) => {
-        writeFileSync(path('manifest'), seal('job', 6, mutated));
+      fc.property(mutationOf(withoutSpec), (mutated) => {
+        writeFileSync(path('manifest'), seal('job', 7, { ...mutated, spec }));
         const found = readOrDamaged(read);
         if (found === undefined) return;
         const { layout, inputs } = found;

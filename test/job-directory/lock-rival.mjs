@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import seedrandom from 'seedrandom';
 import { PileshufError } from '#src/errors.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
-import { isRunning } from '#src/machine/process-identity.js';
+import { isRunning } from '#src/machine/file-owner.js';
 
 const [directory = '', witness = '', times = '', killedOnceOf = '', seed = ''] = process.argv.slice(2);
 const draw = seedrandom(seed);

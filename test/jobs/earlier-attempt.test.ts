@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
+import { jsonOf, parseJson } from '#src/io/plain-data.js';
 import { seal } from '#src/io/sealed-file.js';
 import { type FinishedRange, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { JobDirectory } from '#src/job-directory/job-directory.js';
@@ -44,23 +45,14 @@ async function start(options: Partial<ShuffleOptions> = {}): Promise<JobStart> {
   return found;
 }
 
+/** Without the fields that are undefined. */
+const asRead = <T extends object>(value: T) => parseJson(jsonOf(value)) as T;
+
 const manifest: JobManifest = {
   isResumable: true,
-  seed: 'seed',
+  spec: asRead(completeShuffle({ inputs: [], output: 'x', seed: 'seed' }).spec),
   inputIds: null,
-  keys: undefined,
-  framing: 'delimited 0a',
-  decompressProgram: null,
-  headCount: undefined,
-  weights: undefined,
   shareWeights: undefined,
-  unique: undefined,
-  uniqueBy: undefined,
-  shards: null,
-  shardPrefix: 'shard',
-  splits: undefined,
-  splitBy: undefined,
-  compression: null,
   output: '',
   removesJobDirectory: true,
   tempDirs: ['/t'],

@@ -7,8 +7,7 @@ import { threadId } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { indexFile, openIndexed, PileshufError } from '#src/index.js';
-import { type FileOwner, formatOwnerName, holdOn, letGoOf } from '#src/machine/file-owner.js';
-import { identifyThisProcess } from '#src/machine/process-identity.js';
+import { type FileOwner, formatOwnerName, HeldName, identifyThisProcess } from '#src/machine/file-owner.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
@@ -163,11 +162,10 @@ describe('indexFile, after killed attempts', () => {
 
   it('leaves an attempt that this thread is making', async () => {
     write('a\n');
-    const held = { ...identifyThisProcess(), threadId, token };
-    const name = plant({});
-    holdOn(held);
-    await indexFile(file(), {}, { inline: true }).finally(() => letGoOf(held));
-    expect(attempts()).toEqual([name]);
+    const held = new HeldName('pileshuf-index', directory.path('data'));
+    writeFileSync(held.path, '');
+    await indexFile(file(), {}, { inline: true }).finally(() => held.letGo());
+    expect(attempts()).toEqual([held.name]);
   });
 
   it('leaves files and directories that only have a similar name', async () => {

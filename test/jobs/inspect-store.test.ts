@@ -12,9 +12,8 @@ import {
   type ShuffleProgress,
   shuffleStore,
 } from '#src/index.js';
-import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
+import { encodePileSetIndex, readPileEntries, readPileSetDescription } from '#src/pile-sets/pile-set-index.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
-import { readPileEntries, readPileSetDescription } from '#src/pile-sets/read-pile-set-index.js';
 import { SegmentLog } from '#src/pile-sets/segments.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';

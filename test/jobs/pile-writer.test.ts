@@ -61,13 +61,13 @@ describe('a PileWriter', () => {
         weight: 1,
         arbitrary: fc.record({
           letter: fc.constantFrom('x', 'ß'),
-          count: fc.integer({ min: 1, max: atScale(60_000, 600_000) }),
+          count: fc.integer({ min: 1, max: atScale(6000, 600_000) }),
         }),
       },
     );
     const anyWriting = fc.record({
       records: fc.array(anyRecord, { maxLength: 20 }),
-      copies: fc.integer({ min: 1, max: 80 }),
+      copies: fc.integer({ min: 1, max: atScale(8, 80) }),
       piles: fc.integer({ min: 1, max: 40 }),
       memoryBytes: fc.constantFrom(undefined, 8_000_000, 30_000_000),
     });

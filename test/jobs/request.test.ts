@@ -189,7 +189,8 @@ describe('a caller without types', () => {
 describe('the compression of an output', () => {
   const chosen = (options: Partial<ShuffleOptions>) => {
     const warnings: string[] = [];
-    const { compression } = completeShuffle({ inputs: [], onWarning: (line) => warnings.push(line), ...options });
+    const { spec } = completeShuffle({ inputs: [], onWarning: (line) => warnings.push(line), ...options });
+    const { compression } = spec.write;
     return { compression, warnings };
   };
   const shards = { by: 'count', shardCount: 2 } as const;

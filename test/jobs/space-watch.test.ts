@@ -5,7 +5,7 @@ import { SystemError } from '#src/errors.js';
 import { shuffle } from '#src/index.js';
 import { JobControl } from '#src/job-control.js';
 import { findShortages, SpaceWatch, type WatchedJob } from '#src/jobs/disk-space.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { fromCi } from '../fixtures/scale.js';

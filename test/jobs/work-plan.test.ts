@@ -15,7 +15,7 @@ import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
 import { groupJob } from '#src/jobs/weigh-job.js';
 import { isLarge, planShuffle, type ShufflePlan } from '#src/jobs/work-plan.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -49,7 +49,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const places = chooseSite(request, jobInputs);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const nature = { hasFiles: places.kind === 'files', manifest: before };
-  const { given: weighing } = await groupJob(request, jobInputs.inputs);
+  const { given: weighing } = await groupJob(request.spec, jobInputs.inputs);
   const planned = await planShuffle({ ...request, weighing }, jobInputs.inputs, disks, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return {

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detectCodec } from '#src/formats/codec-table.js';
-import { loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';
+import { loadZstdAddon } from '#src/formats/codecs/zstd-decoders.js';
 import { shuffle } from '#src/index.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';

@@ -1,7 +1,7 @@
 /** Without the optional package zstd-napi, pileshuf still reads zstd, and writes it or refuses to. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { findZstdInNode } from '#src/formats/codecs/zstd-libraries.js';
+import { findZstdInNode } from '#src/formats/codecs/zstd-decoders.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { newerNodes } from '../fixtures/newer-nodes.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { identifyThisProcess, isRunning, type ProcessProbe } from '#src/machine/process-identity.js';
+import { identifyThisProcess, isRunning, type ProcessProbe } from '#src/machine/file-owner.js';
 import { failWith } from '../fixtures/replaced-file-calls.js';
 
 const hasProc = process.platform === 'linux';

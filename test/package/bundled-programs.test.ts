@@ -77,7 +77,7 @@ describe.each(['esm', 'cjs'] as const)('a program that esbuild put into one file
       [
         ['threads', 'task-thread.cjs'],
         ['inline', 'task-thread.cjs'],
-        ['read', 'kernel.wasm'],
+        ['read', 'assembly.wasm'],
       ],
       3,
     )) {

@@ -35,7 +35,7 @@ describe('the package', () => {
         'docs/STORES.md',
         'README.md',
         'LICENSE',
-        'dist/bundle/kernel.wasm',
+        'dist/bundle/assembly.wasm',
         'dist/bundle/pileshuf.1',
       ]),
     );

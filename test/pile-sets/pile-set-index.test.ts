@@ -16,9 +16,11 @@ import {
   MOST_COMPRESSED_BYTES,
   type PileEntry,
   type PileSetDescription,
+  readPileEntries,
+  readPileSetDescription,
+  readPileTotals,
 } from '#src/pile-sets/pile-set-index.js';
 import { type PileTally, totalsOf } from '#src/pile-sets/pile-totals.js';
-import { readPileEntries, readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { type Segment, SegmentLog } from '#src/pile-sets/segments.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -38,7 +38,7 @@ describe('an index of many blocks', () => {
   it('has the places of all records, even if tasks wrote it in turns', async () => {
     const path = directory.path('in');
     writeFileSync(path, '');
-    const attempt = IndexAttempt.begin(`${path}.pileshuf-index`);
+    const attempt = new IndexAttempt(`${path}.pileshuf-index`);
     const places = SharedPlaces.from(HEADER_BYTES);
     const draw = drawsFor('records');
     const starts: [number[], number[]] = [[], []];

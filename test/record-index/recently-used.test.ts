@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentlyUsed } from '#src/record-index/recently-used.js';
+import { RecentlyUsed } from '#src/record-index/open-index.js';
 
 const keeperOf = (mostBytes: number) => new RecentlyUsed<string, string>(mostBytes, (text) => text.length);
 

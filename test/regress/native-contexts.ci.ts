@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';
+import { loadZstdAddon } from '#src/formats/codecs/zstd-decoders.js';
 import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -11,10 +11,10 @@ import { watchFileCalls } from '../faults/watched-file-calls.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { inputsOf, linesOf, SEED, writeInput, writeInputs } from '../fixtures/written-store.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const files = () => readdirSync(directory.path('store', 'pile-sets')).sort();

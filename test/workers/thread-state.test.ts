@@ -13,11 +13,15 @@ const control = JobControl.create([], 0).buffer;
 const shareOf = (jobName: string): TaskSettings => ({ jobName, control, arenaBytes: 2 ** 20 });
 const readSettingsOf = (jobName: string): ReadSettings => ({
   ...shareOf(jobName),
-  framing: undefined,
-  header: undefined,
-  linesAssumed: false,
+  read: {
+    framing: undefined,
+    header: undefined,
+    linesAssumed: false,
+    decompressProgram: undefined,
+    igzip: false,
+    maxRecordBytes: 4096,
+  },
   readBytes: 4096,
-  maxRecordBytes: 4096,
   memoryNeed: usualNeed,
 });
 const scatterSettingsOf = (jobName: string): ScatterSettings => ({

@@ -5,10 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
-import type { FramingFunctions } from '../../src/formats/framing.js';
+import type { KernelFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
+import { inPhase } from '../../src/phase-clock.js';
 import type { PileTally } from '../../src/pile-sets/pile-totals.js';
+import type { SegmentHasher } from '../../src/pile-sets/segments.js';
 
 const PAGE_BYTES = 65536;
 
@@ -24,158 +26,10 @@ export interface ValueFinder {
   compare(a: number, endA: number, b: number, endB: number): number;
 }
 
-/** What calls find besides what they return, in global variables of 32 and of 64 bits. */
-type Found32 =
-  | 'blankBytes'
-  | 'endOfKept'
-  | 'endOfOtherValue'
-  | 'gatheredByteLength'
-  | 'hasField'
-  | 'keptRecords'
-  | 'longestDrawn'
-  | 'longestLeftOut'
-  | 'longestRecord'
-  | 'longestTallied'
-  | 'recordWithoutNumber'
-  | 'recordsBefore'
-  | 'recordsSeen'
-  | 'undrawnRecords'
-  | 'valueWithoutNumber'
-  | 'walkedCount'
-  | 'walkedEnd';
-type Found64 =
-  | 'droppedBytes'
-  | 'droppedChecksum'
-  | 'droppedRecords'
-  | 'leftOutBytes'
-  | 'leftOutRecords'
-  | 'measuredByteLength'
-  | 'numbersChecksum'
-  | 'numbersSum'
-  | 'orderChecksum'
-  | 'partsOfSum'
-  | 'talliedBytes'
-  | 'talliedChecksum'
-  | 'undrawnBytes'
-  | 'undrawnParts';
-
-/** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
-export interface KernelFunctions
-  extends FramingFunctions,
-    Readonly<Record<Found32, WebAssembly.Global<number>>>,
-    Readonly<Record<Found64, WebAssembly.Global<bigint>>> {
-  philoxBlock(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number, out: number): void;
-  philoxKeys4(
-    basePosition: bigint,
-    offset0: number,
-    offset1: number,
-    offset2: number,
-    offset3: number,
-    copy: number,
-    purpose: number,
-    inputKey: bigint,
-    out: number,
-  ): void;
-  findPosition(inputKey: bigint, key: bigint, first: bigint, step: number, count: number): bigint;
-  prepareNumbers(lowest: bigint, lastOffset: bigint, rangeKey: bigint, ending: number): void;
-  sortOffsets(sorted: number, keys: number, counts: number, bits: number): void;
-  permuteOffsets(rows: bigint, columns: bigint, tables: number): void;
-  drawOffsets(): void;
-  writeNumbers(first: bigint, count: number, out: number): number;
-  recordHash(start: number, byteLength: number): bigint;
-  beginHash(lane: number): void;
-  addToHash(lane: number, from: number, to: number): void;
-  hashOfPieces(lane: number): bigint;
-  countByte(from: number, to: number, byte: number): bigint;
-  prepareScatter(
-    pileCount: number,
-    tallies: number,
-    buffers: number,
-    bufferBytes: number,
-    strideBytes: number,
-    keyScale: bigint,
-  ): void;
-  scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
-  weigh(copies: number, chanceOfOneMore: bigint): void;
-  fieldPlace(): number;
-  undrawnField(
-    delimiterBytes: number,
-    table: number,
-    count: number,
-    base: number,
-    basePosition: bigint,
-    inputKey: bigint,
-  ): bigint;
-  dropRecent(table: number): void;
-  keyByContent(isOn: boolean): void;
-  equalByBytes(): void;
-  equalByValue(): void;
-  recordWithoutValue(): number;
-  dropBlank(table: number, count: number, delimiterBytes: number): number;
-  isBlank(start: number, end: number, delimiterBytes: number): number;
-  keepAll(): void;
-  keepUpTo(most: bigint, histogram: number): void;
-  keyByPlace(bytesBefore: number): void;
-  keyByOrdinal(first: bigint): void;
-  keyOfRecord(mark: number, position: bigint, inputKey: bigint): bigint;
-  takeKeptCount(): number;
-  sumOfField(table: number, count: number): bigint;
-  seekField(path: number, delimiterBytes: number): void;
-  isBroken(start: number, end: number): number;
-  fieldHash(start: number, end: number): bigint;
-  splitByNone(): void;
-  splitsPlace(): number;
-  splitByValue(boundCount: number, key: bigint): void;
-  splitSelector(): number;
-  chooseColumn(selector: number, index: number): void;
-  seekValues(selector: number): void;
-  valueHash(selector: number, start: number, end: number): bigint;
-  compareValues(selector: number, a: number, endA: number, b: number, endB: number): number;
-  missingRecordOf(selector: number): number;
-  missingRecord(): number;
-  rescatterStored(from: number, to: number): number;
-  prepareOrder(
-    counts: number,
-    bits: number,
-    arrived: number,
-    sorted: number,
-    capacity: number,
-    pile: number,
-    pileCount: number,
-    parentScale: bigint,
-    tiesByBytes: boolean,
-  ): void;
-  walkStored(from: number, to: number): number;
-  orderWalked(): void;
-  orderDistinct(): number;
-  compactStored(from: number, to: number): number;
-  gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
-  gatherEvery(
-    index: number,
-    step: number,
-    count: number,
-    out: number,
-    capacity: number,
-    ends: number,
-    base: number,
-  ): number;
-  recordAddress(index: number): number;
-  recordByteLength(index: number): number;
-  hashInPlace(index: number, endIndex: number): void;
-  drawRanks(drawKey: bigint, firstPlace: bigint, count: number, records: bigint, out: number): void;
-  measureUpTo(index: number, endIndex: number, startLimit: bigint): number;
-  mixKeys(from: number, to: number, pile: number, pileCount: number, epochKey: bigint): number;
-  beginKeeping(target: number): void;
-  keepRange(from: number, to: number, keyScale: bigint, range: number, rangeCount: number): number;
-  keyTally(key0: bigint, key1: bigint, step0: bigint, step1: bigint): void;
-  tallyRecords(table: number, count: number, slots: number): void;
-  selectRecords(table: number, count: number, wanted: number, out: number): number;
-}
-
 let compiled: WebAssembly.Module | undefined;
 
 function compileOnce(): WebAssembly.Module {
-  compiled ??= new WebAssembly.Module(readProgram(shippedFile('kernel.wasm', import.meta.url)));
+  compiled ??= new WebAssembly.Module(readProgram(shippedFile('assembly.wasm', import.meta.url)));
   return compiled;
 }
 
@@ -260,5 +114,44 @@ export class Kernel {
     givenMemory(() => this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES)));
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
+  }
+}
+
+/** Checksums in pieces that may be under way at the same time need lanes of their own. */
+const LANES = { segments: 0, output: 1 } as const;
+
+export class KernelHasher implements SegmentHasher {
+  readonly #of: { readonly kernel: Kernel };
+  readonly #lane: number;
+
+  constructor(of: { readonly kernel: Kernel }, bytesOf: keyof typeof LANES) {
+    this.#of = of;
+    this.#lane = LANES[bytesOf];
+  }
+
+  hash(bytes: Uint8Array, offset: number, byteLength: number): bigint {
+    const address = this.#addressOf(bytes, offset);
+    return BigInt.asUintN(
+      64,
+      inPhase('hash', () => this.#of.kernel.wasm.recordHash(address, byteLength)),
+    );
+  }
+
+  begin(): void {
+    this.#of.kernel.wasm.beginHash(this.#lane);
+  }
+
+  add(bytes: Uint8Array, offset: number, byteLength: number): void {
+    const address = this.#addressOf(bytes, offset);
+    inPhase('hash', () => this.#of.kernel.wasm.addToHash(this.#lane, address, address + byteLength));
+  }
+
+  checksum(): bigint {
+    return BigInt.asUintN(64, this.#of.kernel.wasm.hashOfPieces(this.#lane));
+  }
+
+  #addressOf(bytes: Uint8Array, offset: number): number {
+    if (bytes.buffer !== this.#of.kernel.bytes.buffer) throw new RangeError('bytes to hash lie outside of the kernel');
+    return bytes.byteOffset + offset;
   }
 }

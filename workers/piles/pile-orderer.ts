@@ -10,6 +10,7 @@
  */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError, VerificationError } from '../../src/errors.js';
+import type { KernelFunctions } from '../../src/formats/framing.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { SinkBuffer } from '../../src/output/output-target.js';
@@ -29,7 +30,7 @@ import {
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import { ARENA_START, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
+import { ARENA_START, type Kernel } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecord, orderTables } from './order-tables.js';
@@ -71,15 +72,7 @@ interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    | 'layout'
-    | 'keyScale'
-    | 'bufferBytes'
-    | 'readBytes'
-    | 'outputBytes'
-    | 'tiesByBytes'
-    | 'rescatterTo'
-    | 'unique'
-    | 'uniqueBy'
+    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -110,7 +103,7 @@ export class PileOrderer {
     const layout = new ArenaLayout();
     this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
-    prepareEquality(this.kernel, parts.job.uniqueBy);
+    prepareEquality(this.kernel, parts.job.unique);
   }
 
   get #wasm(): KernelFunctions {
@@ -131,9 +124,9 @@ export class PileOrderer {
     }
   }
 
-  /** As the kernel's `gather`: returns the index where it stopped. */
+  /** Copies records as the kernel's `gather` does. Returns the index where it stopped. */
   gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {
-    return this.#wasm.gather(index, endIndex, address, capacityBytes, startLimit) >>> 0;
+    return index + (this.#wasm.gather(index, 1, endIndex - index, address, capacityBytes, startLimit, 0, 0) >>> 0);
   }
 
   get gatheredBytes(): number {
@@ -191,7 +184,7 @@ export class PileOrderer {
     control.throwIfAborted();
     const { records } = pile.merged;
     if (records === 0) return NOTHING;
-    if (job.unique === true) return this.#orderDistinct(pile, emit);
+    if (job.unique !== undefined) return this.#orderDistinct(pile, emit);
     if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
     inPhase('sort', () => this.#wasm.orderWalked());
     await emit(records, NOTHING);
@@ -254,7 +247,7 @@ export class PileOrderer {
     // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
     // As many piles as keys: all different records of this one have the same key.
-    if (job.unique === true && keyScale >= 2n ** 64n) throw inseparable(merged);
+    if (job.unique !== undefined && keyScale >= 2n ** 64n) throw inseparable(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
@@ -274,8 +267,8 @@ export class PileOrderer {
         windowBytes,
         maxRecordBytes: windowBytes,
         keyScale,
-        unique: job.unique === true && !subPiles.isTight,
-        uniqueBy: job.uniqueBy,
+        unique: job.unique,
+        dropsEqual: job.unique !== undefined && !subPiles.isTight,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {

@@ -1,18 +1,20 @@
 import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
+import type { UniqueSpec } from '../../src/spec.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { ScatterSettings, SplitValues, ValueRule } from '../settings.js';
+import type { ScatterSettings, SplitValues } from '../settings.js';
 import { placeSelector, selectorByteLength } from './record-values.js';
 
 /** Tells a kernel before a task where keys come from. `RecordReader` tells it weights and ordinals. */
 export function prepareKeys(
   kernel: Kernel,
-  { splitBy, unique = false, uniqueBy }: Pick<ScatterSettings, 'splitBy' | 'unique' | 'uniqueBy'>,
+  { splitBy, unique }: Pick<ScatterSettings, 'splitBy' | 'unique'>,
+  byContent: boolean,
 ): void {
   const { wasm } = kernel;
   wasm.keepAll();
   wasm.weigh(1, 0n);
-  wasm.keyByContent(unique);
-  prepareEquality(kernel, uniqueBy);
+  wasm.keyByContent(byContent);
+  prepareEquality(kernel, unique);
   if (splitBy === undefined) wasm.splitByNone();
   else splitByValue(kernel, splitBy);
 }
@@ -28,15 +30,14 @@ function splitByValue(kernel: Kernel, rule: SplitValues): void {
   placeSelector(kernel, wasm.splitSelector() >>> 0, rule);
 }
 
-/** @param uniqueBy undefined: records with the same bytes are equal. */
-export function prepareEquality(kernel: Kernel, uniqueBy: ValueRule | undefined): void {
+/** @param unique without a value: records with the same bytes are equal. */
+export function prepareEquality(kernel: Kernel, unique: UniqueSpec | undefined): void {
   const { wasm } = kernel;
-  if (uniqueBy === undefined) {
-    wasm.equalByBytes();
-    return;
+  const rule = unique?.by;
+  if (rule !== undefined) {
+    const byteLength = selectorByteLength(rule);
+    if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of equal records has ${byteLength} bytes`);
+    placeSelector(kernel, wasm.splitsPlace() >>> 0, rule);
   }
-  const byteLength = selectorByteLength(uniqueBy);
-  if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of equal records has ${byteLength} bytes`);
-  placeSelector(kernel, wasm.splitsPlace() >>> 0, uniqueBy);
-  wasm.equalByValue();
+  wasm.equalBy(rule !== undefined);
 }

@@ -10,9 +10,8 @@ import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
 import { BadRecord } from '../../src/formats/framing.js';
 import { delimiterOf, type FramingSpec, framingOf, isOfLines } from '../../src/formats/framing-table.js';
-import { type Expression, encodeFieldPath, type Selector } from '../../src/formats/selector.js';
+import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
-import type { ValueRule } from '../settings.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;

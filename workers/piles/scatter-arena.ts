@@ -13,11 +13,12 @@ import {
   type PileTotals,
 } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import type { UniqueSpec } from '../../src/spec.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { SplitValues, ValueRule } from '../settings.js';
+import type { SplitValues } from '../settings.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
@@ -32,9 +33,9 @@ interface ScatterSizes {
   readonly keyScale: bigint;
   readonly headLimit?: HeadLimit | undefined;
   readonly splitBy?: SplitValues | undefined;
-  /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
-  readonly unique?: boolean | undefined;
-  readonly uniqueBy?: ValueRule | undefined;
+  readonly unique?: UniqueSpec | undefined;
+  /** Whether keys follow the content of records, and some of those that are equal to others are dropped. Absent: if `unique` is given. */
+  readonly dropsEqual?: boolean;
 }
 
 type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
@@ -53,7 +54,7 @@ export class ScatterArena implements RecordTaker {
   readonly #droppedBefore: PileTally | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
-    const { pileCount, bufferBytes } = sizes;
+    const { pileCount, bufferBytes, dropsEqual = sizes.unique !== undefined } = sizes;
     const layout = new ArenaLayout(sizes.startAddress);
     this.#arena = arena;
     this.#writer = writer;
@@ -63,16 +64,15 @@ export class ScatterArena implements RecordTaker {
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
-    const drops = sizes.unique === true;
-    const recent = drops ? layout.take(RECENT_TABLE_BYTES) : 0;
+    const recent = dropsEqual ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
     this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
 
     const { kernel } = arena;
-    prepareKeys(kernel, sizes);
+    prepareKeys(kernel, sizes, dropsEqual);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
-    if (drops) {
+    if (dropsEqual) {
       this.#droppedBefore = kernel.dropped;
       kernel.wasm.dropRecent(recent);
     }

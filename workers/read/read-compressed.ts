@@ -44,7 +44,7 @@ export async function readCompressed(
   { control, decoderMemory }: ReadState,
   job: ReadSettings,
 ): Promise<Omit<PartReport, 'header'>> {
-  const codec = codecNamed(part.codec, job.decompressProgram);
+  const codec = codecNamed(part.codec, job.read.decompressProgram);
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   let decoder: string | undefined;
   const onDecoder = (name: string) => {
@@ -61,8 +61,8 @@ export async function readCompressed(
     const source = { ...open(start, end), onDecoder };
     const byteLength = Math.min(end, part.version.byteLength) - start;
     const again = { byteLength, open: () => ({ ...open(start, end, () => {}), onDecoder }) };
-    const pieces = decode(job.igzip === true ? { ...source, again } : source);
-    return isHeldToText(job) && start === 0 ? lookedAt(pieces, part.path, job, onDoubt) : pieces;
+    const pieces = decode(job.read.igzip ? { ...source, again } : source);
+    return isHeldToText(job.read) && start === 0 ? lookedAt(pieces, part.path, job.read, onDoubt) : pieces;
   };
   const taking = (take: (piece: Uint8Array) => void) => (piece: Uint8Array) => {
     control.count('decodedBytes', piece.byteLength);

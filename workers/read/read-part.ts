@@ -43,7 +43,7 @@ export async function readPart(
   job: ReadSettings,
 ): Promise<PartReport> {
   // Only the header of a stream may declare the framing.
-  const framing = job.framing && framingOf(job.framing);
+  const framing = job.read.framing && framingOf(job.read.framing);
   const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
   if (part.kind === 'list') return readList(part, framing, openReader, thread);
@@ -67,7 +67,7 @@ export async function readPart(
       // What is wrong here may follow from a mistake before.
       const control = new UncountedControl(job.control);
       const whole = { ...range, start: range.headerBytes, countBefore: 0 };
-      const settings = { ...job, splitBy: undefined, uniqueBy: undefined, isSampled: false };
+      const settings = { ...job, splitBy: undefined, unique: undefined, isSampled: false };
       const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings);
       readRange(whole, input, framing, dropping, control);
       throw error;
@@ -76,7 +76,10 @@ export async function readPart(
   /** A damaged file gives the error that it gives without igzip. */
   const readAgain = async (error: unknown) => {
     if (!(error instanceof UnconfirmedRefusal) || part.kind === 'range') throw error;
-    await readCompressed(part, input, framing, openReader(framing), thread, { ...job, igzip: false });
+    await readCompressed(part, input, framing, openReader(framing), thread, {
+      ...job,
+      read: { ...job.read, igzip: false },
+    });
     throw error.refusal;
   };
   return thenAlwaysAsync(read, () => input.close());
@@ -126,11 +129,11 @@ function endsEarly(input: RegularInput, position: number, end: number): InputErr
 const WINDOW_BYTES = 2 ** 20;
 
 class RecordDropper extends ReadArena {
-  constructor(control: JobControl, { maxRecordBytes }: ReadSettings) {
+  constructor(control: JobControl, { read }: ReadSettings) {
     const arena = new Arena(control);
     // The job has failed: this is beyond its budget.
     arena.allow(4 * WINDOW_BYTES);
-    super(arena, { readBytes: WINDOW_BYTES, maxRecordBytes });
+    super(arena, { readBytes: WINDOW_BYTES, read });
   }
 
   take(): number {

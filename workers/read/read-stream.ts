@@ -40,7 +40,7 @@ export async function readStream(
         control.throwIfAborted();
       }
     };
-    const { codec, next: nextOfAll } = await detectCodecOfStream(next, job.decompressProgram);
+    const { codec, next: nextOfAll } = await detectCodecOfStream(next, job.read.decompressProgram);
     let decoder: string | undefined;
     const source: CompressedSource = {
       path: stream.path,
@@ -59,7 +59,7 @@ export async function readStream(
     const onDoubt = (found: Doubt) => {
       doubt = found;
     };
-    const pieces = isHeldToText(job) ? lookedAt(decoded, part.path, job, onDoubt) : decoded;
+    const pieces = isHeldToText(job.read) ? lookedAt(decoded, part.path, job.read, onDoubt) : decoded;
     const readPieces = async (): Promise<PartReport> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
@@ -95,8 +95,8 @@ async function takeHeader(
   { firstHeader }: InputPart & { kind: 'stream' },
   job: ReadSettings,
 ): Promise<{ header: Header | undefined; rest: Uint8Array }> {
-  if (job.header === undefined) return { header: undefined, rest: NOTHING };
-  const rule = headerRuleOf(job.header);
+  if (job.read.header === undefined) return { header: undefined, rest: NOTHING };
+  const rule = headerRuleOf(job.read.header);
   const { header, rest } = await readHeader(pieces, rule, path);
   if (firstHeader !== undefined) requireSameHeader(rule, firstHeader, { path, header });
   return { header, rest };

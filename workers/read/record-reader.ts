@@ -7,12 +7,12 @@ import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
-  type FramingFunctions,
   type FramingKernel,
+  type KernelFunctions,
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
-import { lackOf, type Selector, withColumnNumber } from '../../src/formats/selector.js';
+import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -96,7 +96,7 @@ export class RecordReader implements FramingKernel {
     this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
     this.#taker = taker;
-    this.#scanner = framing.openScanner(this, job, 'beginning');
+    this.#scanner = framing.openScanner(this, job.read, 'beginning');
   }
 
   get window(): RecordWindow {
@@ -105,7 +105,7 @@ export class RecordReader implements FramingKernel {
 
   /** The header of a stream may name the column of the selector. */
   knowHeader(header: FoundHeader): void {
-    const rule = this.#job.splitBy ?? this.#job.uniqueBy;
+    const rule = this.#job.splitBy ?? this.#job.unique?.by;
     const selector = rule && withColumnNumber(rule, header).selector;
     if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
@@ -120,7 +120,7 @@ export class RecordReader implements FramingKernel {
     return this.#taker.kernel.view;
   }
 
-  get wasm(): FramingFunctions {
+  get wasm(): KernelFunctions {
     return this.#taker.kernel.wasm;
   }
 
@@ -137,9 +137,9 @@ export class RecordReader implements FramingKernel {
     this.window.clear();
     this.#contextBytes = contextBytes;
     const at = skipping ? countBefore : 'beginning';
-    this.#scanner = this.#framing.openScanner(this, this.#job, at);
+    this.#scanner = this.#framing.openScanner(this, this.#job.read, at);
     this.#filledPosition = position - contextBytes;
-    this.#mayBeMarked = this.#job.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
+    this.#mayBeMarked = this.#job.read.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
     this.#skipping = skipping;
     this.#firstStart = undefined;
     this.#finished = false;
@@ -168,7 +168,7 @@ export class RecordReader implements FramingKernel {
       position: this.#dropped?.position ?? position,
       byteLength: (this.#dropped?.byteLength ?? 0) + room.byteLength,
     };
-    if (this.#dropped.byteLength >= this.#job.maxRecordBytes) throw this.#overLimit(this.#dropped.position);
+    if (this.#dropped.byteLength >= this.#job.read.maxRecordBytes) throw this.#overLimit(this.#dropped.position);
     this.window.clear();
     return this.window.capacityBytes;
   }
@@ -278,7 +278,7 @@ export class RecordReader implements FramingKernel {
   /** Usually nothing: where inputs are many and small, each property counts. */
   get #leftOut(): Pick<Coverage, 'markBytes' | 'blank'> | undefined {
     const markBytes = this.#markBytes > 0 ? { markBytes: this.#markBytes } : undefined;
-    return this.#job.skipsBlank === true ? { ...markBytes, blank: this.#blank } : markBytes;
+    return this.#job.read.skipsBlank === true ? { ...markBytes, blank: this.#blank } : markBytes;
   }
 
   get #nextPosition(): number {
@@ -330,7 +330,7 @@ export class RecordReader implements FramingKernel {
 
   #refuseDropped({ position, byteLength }: DroppedRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
-    if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
+    if (recordBytes > this.#job.read.maxRecordBytes) throw this.#overLimit(position);
     throw overMemory(this.#place(position), this.#job, String(recordBytes), recordBytes);
   }
 
@@ -374,10 +374,10 @@ export class RecordReader implements FramingKernel {
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
     const end = this.#tableEnd(count - 1);
-    const kept = this.#job.skipsBlank === true ? this.#leaveBlankOut(count) : count;
+    const kept = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
     if (kept > 0) {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
-      if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(kept));
+      if (longest > this.#job.read.maxRecordBytes) throw this.#overLimit(this.#longestPosition(kept));
       this.#requireValues(base, basePosition);
     }
     this.#firstStart ??= basePosition;
@@ -397,17 +397,12 @@ export class RecordReader implements FramingKernel {
 
   /** Refuses the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
-    const { splitBy, uniqueBy } = this.#job;
-    const { wasm } = this.#taker.kernel;
-    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), splitBy.selector, base, basePosition);
-    if (uniqueBy !== undefined) this.#requireNone(wasm.recordWithoutValue(), uniqueBy.selector, base, basePosition);
-  }
-
-  /** @param address of a record without the value; 0: there is none. */
-  #requireNone(address: number, selector: Selector, base: number, basePosition: number): void {
-    const missing = address >>> 0;
-    if (missing === 0) return;
+    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    if (rule === undefined) return;
+    const { selector } = rule;
     const { kernel } = this.#taker;
+    const missing = kernel.wasm.missingRecordOf(this.#selectorAt) >>> 0;
+    if (missing === 0) return;
     const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
@@ -455,7 +450,7 @@ export class RecordReader implements FramingKernel {
   /** The position of the first record over the limit. */
   #longestPosition(count: number): number {
     let i = 0;
-    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.maxRecordBytes) i += 1;
+    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.read.maxRecordBytes) i += 1;
     return this.#position(this.#tableStart(i));
   }
 

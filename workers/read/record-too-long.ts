@@ -9,10 +9,10 @@ export interface PlaceOfLongRecord {
   readonly position: number;
 }
 
-export function overLimit({ path, position }: PlaceOfLongRecord, { maxRecordBytes }: ReadSettings): InputError {
+export function overLimit({ path, position }: PlaceOfLongRecord, { read }: ReadSettings): InputError {
   return new InputError(
     'ERR_RECORD_TOO_LONG',
-    `${inputName(path)}: the record at byte ${position} is longer than the ${counted(maxRecordBytes, 'byte')} that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
+    `${inputName(path)}: the record at byte ${position} is longer than the ${counted(read.maxRecordBytes, 'byte')} that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
   );
 }
 

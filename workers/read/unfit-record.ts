@@ -17,8 +17,8 @@ export function whyUnfit(
   let mark = table;
   while (view.getUint32(mark, true) !== address) mark += 8;
   const end = view.getUint32(mark + 4, true);
-  if (wasm.isBlank(address, end, delimiterBytes) !== 0) return 'is blank; give `skipBlank` to leave such records out';
-  if (isOfJson && wasm.isBroken(address, end) !== 0)
+  if (wasm.isBlank(address, end, delimiterBytes)) return 'is blank; give `skipBlank` to leave such records out';
+  if (isOfJson && wasm.isBroken(address, end))
     return 'begins as a JSON object and does not end as one; mend it, or leave it out';
   return undefined;
 }

@@ -41,11 +41,10 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     pileCount: layout.pileCount,
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
-    maxRecordBytes: job.maxRecordBytes,
+    maxRecordBytes: job.read.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
     splitBy: job.splitBy,
     unique: job.unique,
-    uniqueBy: job.uniqueBy,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {

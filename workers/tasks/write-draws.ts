@@ -4,7 +4,7 @@ import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { ArenaLayout } from '../arena.js';
-import type { KernelHasher } from '../kernel/kernel-hasher.js';
+import type { KernelHasher } from '../kernel/kernel.js';
 import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';
 import { outputBuffers } from '../piles/pile-orderer.js';
 import type { TaskSettings } from '../settings.js';

@@ -9,7 +9,6 @@ import { UsageError } from '../../errors.js';
 import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
 import type { SegmentCompressor, SegmentExpander } from '../../pile-sets/segments.js';
 import type { MemberEncoder } from '../codec.js';
-import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
 import {
   type AddonCompressor,
   type AddonDecompressor,
@@ -20,7 +19,8 @@ import {
   ZSTD_C_WINDOW_LOG,
   type ZstdAddon,
   type ZstdInNode,
-} from './zstd-libraries.js';
+} from './zstd-decoders.js';
+import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
 
 export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
 

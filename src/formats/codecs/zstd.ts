@@ -16,6 +16,8 @@ import { freeBytes } from '../../machine/free-bytes.js';
 import type { Codec, CompressedSource, DecodedHead, DecoderMemory, Member, StoredBytes } from '../codec.js';
 import {
   addonDecoder,
+  findZstdInNode,
+  loadZstdAddon,
   nodeDecoder,
   type SynchronousZstdDecoder,
   wasmDecoder,
@@ -33,7 +35,6 @@ import {
   type ZstdFrameHeader,
   zstdClaimedBytes,
 } from './zstd-frames.js';
-import { findZstdInNode, loadZstdAddon } from './zstd-libraries.js';
 
 /** A head that decodes to more than text would is not worth its time. */
 const MOST_HEAD_BYTES = 16 * 1024 * 1024;

@@ -1,3 +1,4 @@
+/** Framings whose records end in a delimiter: in one of any bytes, or in newlines. */
 import { counted } from '../../errors.js';
 import { BadRecord, type Framing, type FramingKernel, NOTHING } from '../framing.js';
 
@@ -49,11 +50,53 @@ function endOf(lines: Uint8Array): Uint8Array {
   return lines.at(-2) === 0x0d ? CRLF : NEWLINE;
 }
 
+/** @param delimiter 1 to 1024 bytes, which belong to the record that they end. */
+export function delimited(delimiter: Uint8Array): Framing {
+  const { byteLength } = delimiter;
+  const [byte = 0] = delimiter;
+  return {
+    cut: hasBorder(delimiter) ? { kind: 'never' } : { kind: 'anywhere', lookBehindBytes: byteLength },
+    delimiterBytes: byteLength,
+    recordEnd: byteLength === 1 ? { byte, every: 1 } : undefined,
+    countSample: (sample) => countOf(sample, delimiter),
+    openScanner: (kernel) => ({
+      needsWholeRecords: false,
+      scan: (from, to, recordStart, table, maxCount) => {
+        const { wasm } = kernel;
+        if (byteLength === 1) return wasm.scanDelimiter(from, to, recordStart, byte, table, maxCount);
+        // The delimiter may have begun in the bytes before.
+        const begin = Math.max(recordStart, from - byteLength + 1);
+        kernel.bytes.set(delimiter, wasm.sequenceAddress());
+        return wasm.scanSequence(begin, to, recordStart, byteLength, byteLength, table, maxCount);
+      },
+      complete: () => delimiter,
+    }),
+  };
+}
+
+/**
+ * Whether the delimiter ends as it begins, so that one can overlap another: which ones count then depends on where a
+ * reader begins to look.
+ */
+function hasBorder(delimiter: Uint8Array): boolean {
+  const bytes = Buffer.from(delimiter);
+  for (let length = 1; length < bytes.byteLength; length++) {
+    if (bytes.subarray(0, length).equals(bytes.subarray(-length))) return true;
+  }
+  return false;
+}
+
+/** How often the bytes occur in a sample, without overlap. */
+export function countOf(sample: Uint8Array, bytes: Uint8Array): number {
+  const within = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength);
+  let count = 0;
+  for (let at = within.indexOf(bytes); at >= 0; at = within.indexOf(bytes, at + bytes.byteLength)) count += 1;
+  return count;
+}
+
 export const lines: Framing = {
+  ...delimited(NEWLINE),
   cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
-  recordEnd: { byte: 0x0a, every: 1 },
-  delimiterBytes: 1,
-  countSample: countNewlines,
   openScanner: (kernel) => {
     const lineEnds = new LineEnds(kernel);
     return {
@@ -65,15 +108,11 @@ export const lines: Framing = {
   },
 };
 
-function countNewlines(sample: Uint8Array): number {
-  return sample.reduce((count, byte) => count + (byte === 0x0a ? 1 : 0), 0);
-}
-
 export function lineGroups(linesPerRecord: number): Framing {
   return {
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
-    countSample: (sample) => countNewlines(sample) / linesPerRecord,
+    countSample: (sample) => countOf(sample, NEWLINE) / linesPerRecord,
     openScanner: (kernel, _limits, at) => {
       let linesBefore = typeof at === 'number' ? at % linesPerRecord : 0;
       const lineEnds = new LineEnds(kernel);
@@ -149,7 +188,7 @@ export function beginsWith(text: Uint8Array): Framing {
   const shown = JSON.stringify(Buffer.from(text).toString());
   return {
     cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
-    countSample: (sample) => Buffer.from(sample).toString('latin1').split(sequence.toString('latin1')).length - 1,
+    countSample: (sample) => countOf(sample, sequence),
     openScanner: (kernel, _limits, at) => {
       const lineEnds = new LineEnds(kernel);
       let isChecked = at !== 'beginning';

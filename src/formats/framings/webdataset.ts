@@ -24,8 +24,9 @@ import {
   storedDataBytes,
   type TarHeader,
 } from '../tar-header.js';
+import { countOf } from './lines.js';
 
-const MAGIC = 'ustar';
+const MAGIC = Buffer.from('ustar');
 /** Room for directories and headers about a member, between a sample of the longest length and the next header. */
 const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
@@ -33,7 +34,7 @@ export const webdataset: Framing = {
   cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.
-  countSample: (sample) => Buffer.from(sample).toString('latin1').split(MAGIC).length - 1,
+  countSample: (sample) => countOf(sample, MAGIC),
   openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
 };
 

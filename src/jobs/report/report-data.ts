@@ -4,6 +4,7 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { numberOf } from '../../plan/weights.js';
 import { formatPlural } from '../../quantity.js';
+import type { KeepSpec, ShuffleSpec } from '../../spec.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
@@ -22,8 +23,9 @@ export function reportData(
   log: ReportLog | undefined,
 ): JobReport {
   const { outcome, job } = log ?? {};
-  const piles = outcome && pileSizes(outcome, request);
-  const sampleMissing = whyNoSample(result, request, log);
+  const { keep, cut } = request.spec;
+  const piles = outcome && pileSizes(outcome, request.spec);
+  const sampleMissing = whyNoSample(result, keep, log);
   const sample = sampleMissing === undefined && log !== undefined ? sampleOf(log, result) : [];
   const counts = { ordered: result.records + (result.leftOut?.records ?? 0), written: result.records };
   return {
@@ -37,9 +39,9 @@ export function reportData(
       tempDirs: job?.tempDirs ?? request.tempDirs,
       memoryBytes: request.memoryBytes,
       isSeedDrawn: request.isSeedDrawn,
-      headCount: request.headCount,
-      unique: request.unique,
-      repeat: request.repeat,
+      headCount: keep.headCount,
+      unique: keep.unique !== undefined,
+      repeat: keep.repeat,
     },
     environment: environment(),
     result,
@@ -48,11 +50,11 @@ export function reportData(
     watch: log && watchOf(log),
     piles,
     shards: outcome && shardSizes(outcome.cuts, result),
-    askedSplits: askedSplits(request, result),
-    askedShares: askedShares(request),
+    askedSplits: askedSplits(request.spec, result),
+    askedShares: askedShares(keep),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, counts, piles, request.splitBy !== undefined),
+    checks: selfChecks(sample, counts, piles, cut.splitBy !== undefined),
   };
 }
 
@@ -75,17 +77,17 @@ function watchOf({ moments, job }: ReportLog): ReportFacts['watch'] {
   return { devices: job.inline ? [] : watched, moments };
 }
 
-function pileSizes({ piles: { totals } }: PassOutcome, request: ShuffleRequest): PileSizes {
+function pileSizes({ piles: { totals } }: PassOutcome, spec: ShuffleSpec): PileSizes {
   const records = [...totals.records];
-  const notExpected = whyNotUniform(request);
+  const notExpected = whyNotUniform(spec);
   const expected = notExpected === undefined ? binomial(sum(records), 1 / Math.max(1, records.length)) : undefined;
   return { records, bytes: [...totals.recordBytes], expected, notExpected };
 }
 
-function whyNotUniform({ unique, splitBy, headCount }: ShuffleRequest): string | undefined {
-  if (unique) return 'with unique records, equal records have equal keys';
-  if (splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
-  if (headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
+function whyNotUniform({ keep, cut }: ShuffleSpec): string | undefined {
+  if (keep.unique !== undefined) return 'with unique records, equal records have equal keys';
+  if (cut.splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
+  if (keep.headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
   return undefined;
 }
 
@@ -99,7 +101,7 @@ function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportF
 
 function whyNoSample(
   { records, resumed }: ShuffleReport,
-  { repeat }: ShuffleRequest,
+  { repeat }: KeepSpec,
   log: ReportLog | undefined,
 ): string | undefined {
   if (log?.outcome === undefined || resumed !== undefined) return 'an earlier attempt had done a part of the work';
@@ -138,7 +140,7 @@ function startsOf(sizes: Iterable<number>): number[] {
   return starts;
 }
 
-function askedShares({ shares }: ShuffleRequest): ReportFacts['askedShares'] {
+function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] {
   if (shares === undefined) return undefined;
   const { unit, groups } = shares;
   const parts = groups.map(({ share }) => numberOf(share));
@@ -146,8 +148,11 @@ function askedShares({ shares }: ShuffleRequest): ReportFacts['askedShares'] {
   return { unit, groups: groups.map(({ name }, i) => ({ name, part: (parts[i] ?? 0) / all })) };
 }
 
-function askedSplits(request: ShuffleRequest, { records }: ShuffleReport): ReportFacts['askedSplits'] {
-  const { splits, splitBy, headCount } = request;
+function askedSplits(
+  { keep: { headCount }, cut }: ShuffleSpec,
+  { records }: ShuffleReport,
+): ReportFacts['askedSplits'] {
+  const { splits, splitBy } = cut;
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
   const shares = sum(rules.map((rule) => ('share' in rule ? rule.share : 0)));

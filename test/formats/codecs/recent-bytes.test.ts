@@ -1,7 +1,7 @@
 /** The last bytes of an input, compared with all of its bytes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecentBytes } from '#src/formats/codecs/gzip-check.js';
+import { RecentBytes } from '#src/formats/codecs/igzip.js';
 
 const KEPT = 50;
 const MOST_PIECE = 8;

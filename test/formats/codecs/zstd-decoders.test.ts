@@ -8,8 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
-import { addonDecoder, nodeDecoder, wasmDecoder, type ZstdDecoder } from '#src/formats/codecs/zstd-decoders.js';
-import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';
+import {
+  addonDecoder,
+  findZstdInNode,
+  loadZstdAddon,
+  nodeDecoder,
+  wasmDecoder,
+  type ZstdDecoder,
+} from '#src/formats/codecs/zstd-decoders.js';
 import { caseSeed } from '../../fixtures/draws.js';
 import { newerNodes } from '../../fixtures/newer-nodes.js';
 import { fromCi } from '../../fixtures/scale.js';

@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check';
 import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
-import { nodeDecoder } from '#src/formats/codecs/zstd-decoders.js';
-import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';
+import { findZstdInNode, loadZstdAddon, nodeDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { writersHere } from '#src/formats/codecs/zstd-writer.js';
 import { decoderCases } from './zstd-decoder-cases.mjs';
 import { encoderCases, packerCases } from './zstd-writer-cases.mjs';

@@ -1,7 +1,6 @@
 /** Checksums of segments by the kernel: the record hash of their bytes, in one piece or several. */
 import { describe, expect, it } from 'vitest';
-import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
-import { KernelHasher } from '#workers/kernel/kernel-hasher.js';
+import { ARENA_START, Kernel, KernelHasher } from '#workers/kernel/kernel.js';
 import { recordHash } from './kernel-twin.js';
 
 const kernel = new Kernel();

@@ -1,7 +1,7 @@
 // Finds the value of a column in a row of separated values, 16 bytes at a time. As in the framing of CSV, quotes enclose a
 // byte if an odd number of them stands before it; a separator that they do not enclose ends a value.
 
-import { addToHash, beginHash, hashBehindQuote, hashOfPieces, recordHash } from './record-hash';
+import { addToHash, beginHash, hashBehindQuote, hashOfPieces } from './record-hash';
 
 const QUOTE: u32 = 0x22;
 const NEWLINE: u32 = 0x0a;
@@ -28,13 +28,10 @@ export function seekColumn(columnIndex: u32, separatorByte: u8, quotes: bool): v
 
 /** The hash of the value as a string. Reads up to 15 bytes past the end. */
 export function columnHash(start: usize, end: usize): u64 {
-  hasColumn = findColumn(start, end);
+  const cell = findCell(start, end);
+  hasColumn = cell != 0;
   if (!hasColumn) return 0;
-  const isQuoted = takesQuotes && valueStart < valueEnd && load<u8>(valueStart) == QUOTE;
-  if (!isQuoted) return hashBehindQuote(valueStart, (valueEnd - valueStart) as u32);
-  // Most often the next quote is the last byte.
-  const closing = quoteAt(valueStart + 1, valueEnd);
-  return closing + 1 == valueEnd ? recordHash(valueStart, (closing - valueStart) as u32) : hashOfQuoted(closing);
+  return isCellQuoted ? hashOfQuoted(closingQuote) : hashBehindQuote(cell, (endOfCell - cell) as u32);
 }
 
 /** Sets `valueStart` and `valueEnd`, if there is such a column. */
@@ -124,6 +121,8 @@ function hashOfQuoted(quote: usize): u64 {
 
 export let endOfCell: usize = 0;
 export let isCellQuoted: bool = false;
+/** The quote after the one at the beginning of the cell. */
+let closingQuote: usize = 0;
 
 /**
  * The address of the characters that `columnHash` hashes, before quotes among them are undone; 0: there is no such column.
@@ -135,10 +134,11 @@ export function findCell(start: usize, end: usize): usize {
   if (!findColumn(start, end)) return 0;
   endOfCell = valueEnd;
   if (!takesQuotes || valueStart == valueEnd || load<u8>(valueStart) != QUOTE) return valueStart;
-  const closing = quoteAt(valueStart + 1, valueEnd);
-  isCellQuoted = closing + 1 != valueEnd;
+  // Most often the next quote is the last byte.
+  closingQuote = quoteAt(valueStart + 1, valueEnd);
+  isCellQuoted = closingQuote + 1 != valueEnd;
   if (isCellQuoted) return valueStart;
-  endOfCell = closing;
+  endOfCell = closingQuote;
   return valueStart + 1;
 }
 

@@ -6,8 +6,7 @@
 // It replaces the stored key in memory, so that sorting by key gives the order of the epoch. These keys spread over the
 // whole key space, whatever the pile.
 
-import { scaled } from './fractions';
-import { philoxLanes } from './philox';
+import { philoxLanes, scaled } from './philox';
 import { ADDRESSES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
 

@@ -10,8 +10,7 @@
 // Each round of the network adds a function of one half to the other half. Where many places are asked for and a half has
 // at most 2^16 values, the functions are looked up in tables: this takes a sixth of the time.
 
-import { highProduct, scaled } from './fractions';
-import { philoxBlock, philoxLanes, philoxVectors } from './philox';
+import { highProduct, philoxBlock, philoxLanes, philoxVectors, scaled } from './philox';
 import { hashInCache, hashOfBlock } from './record-hash';
 import { COLUMNS_PLACE, KEYS_PLACE, OFFSETS_PLACE, ROWS_PLACE, scratchAt } from './scratch';
 

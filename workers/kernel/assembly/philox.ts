@@ -1,9 +1,9 @@
 // Philox4x32-10: the counter-based generator that gives every record its key.
 // Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the
 // constants and known-answer vectors are those of Random123.
-// A key is the first two of the four output words, word 0 in the low half.
+// A key is the first two of the four output words, word 0 in the low half. A key as a fraction of 2^64, times a count,
+// tells which of so many equal parts it lies in.
 
-import { highProduct } from './fractions';
 import { KEYS_PLACE, scratchAt } from './scratch';
 
 const MULTIPLIER_0: u64 = 0xd2511f53;
@@ -137,4 +137,23 @@ export function philoxVectors(low: v128, high: v128, copy: u32, purpose: u32, ke
   // key = word 0 in the low half, word 1 in the high half
   v128.store(out, v128.shuffle<u32>(c0, c1, 0, 4, 1, 5), 0);
   v128.store(out, v128.shuffle<u32>(c0, c1, 2, 6, 3, 7), 16);
+}
+
+/** floor(fraction * count / 2^64), exact for count <= 2^32. */
+// @ts-ignore: decorator
+@inline
+export function scaled(fraction: u64, count: u64): u64 {
+  return ((fraction >> 32) * count + (((fraction & 0xffffffff) * count) >> 32)) >> 32;
+}
+
+/** floor(a * b / 2^64). */
+// @ts-ignore: decorator
+@inline
+export function highProduct(a: u64, b: u64): u64 {
+  const a0 = a & 0xffffffff;
+  const a1 = a >> 32;
+  const b0 = b & 0xffffffff;
+  const b1 = b >> 32;
+  const middle = a1 * b0 + ((a0 * b0) >> 32);
+  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffff)) >> 32);
 }

@@ -18,7 +18,7 @@
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
 import { countDropped } from './duplicates';
 import { areEqual } from './equal-records';
-import { scaled } from './fractions';
+import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
 import { ENTRY_BYTES, HEADER_BYTES } from './stored-record';
