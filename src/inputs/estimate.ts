@@ -91,7 +91,7 @@ function readSample(input: FileInput | undefined, place: number): Uint8Array {
 }
 
 /** `read`: what is read of weighed inputs. `made`: what their records take with all copies. */
-interface WeighedEstimate {
+export interface WeighedEstimate {
   readonly read: Estimate;
   readonly made: Estimate;
 }

@@ -1,18 +1,19 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
+import { keyRuleOf } from '../inputs/ids.js';
 import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatter-pass.js';
 import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { isTooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { watchSpace } from './disk-space.js';
 import type { JobScope } from './job.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
-import { keyRuleOf } from './unique-records.js';
 import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle {
@@ -94,7 +95,8 @@ export async function runPass1({
     if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
     return scatterInputs(work, threads, kept);
   };
-  const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
+  // Nobody knows how much an earlier attempt has written.
+  const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, stop) : scatter());
   const { value: outcome, seconds } = await progress
     .during('scatter', plan.inputBytes, watched)
     .catch((error: unknown) => {
