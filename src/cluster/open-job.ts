@@ -12,7 +12,7 @@ import type { JobScope } from '../jobs/job.js';
 import type { PileStorage } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { createControl } from '../jobs/work-plan.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import type { AttemptLog } from './attempt-log.js';

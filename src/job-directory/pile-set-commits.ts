@@ -4,7 +4,7 @@
  * index names are leftovers.
  */
 import { join } from 'node:path';
-import { linkToNewName, syncDirectory } from '../io/durable.js';
+import { linkToNewName, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
@@ -63,7 +63,7 @@ export async function commitPileSets<Done extends PileSetOfSlice>(
     control,
   );
   for (const done of pileSets) await giveName(done);
-  await syncDirectory(layout.indexDirectory, 'temp');
+  await syncPath(layout.indexDirectory, 'temp');
 }
 
 /** @throws NameTakenError if the slice is committed. */
@@ -74,5 +74,5 @@ export function nameIndex(layout: PileSetLayout, { slice, pileSet }: PileSetOfSl
 /** Takes back the commit of a damaged pile set: the next attempt makes it again. */
 export async function revokePileSet(jobDirectory: string, slice: number): Promise<void> {
   removeFile(committedIndexPath(jobDirectory, slice), 'temp');
-  await syncDirectory(jobDirectory, 'temp');
+  await syncPath(jobDirectory, 'temp');
 }

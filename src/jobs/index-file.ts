@@ -23,7 +23,7 @@ import { INDEX_SUFFIX } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { countBeforeRanges } from '../passes/before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -39,10 +39,10 @@ import { markOf } from '../record-index/indexed-file.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
-import { INDEX_OPTIONS } from './option-names.js';
+import { INDEX_OPTIONS } from './option-checks.js';
 import type { IndexOptions, IndexReport } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
-import { memoryNeedOfReading } from './work-plan.js';
+import { memoryNeedOf } from './work-plan.js';
 
 /**
  * Makes the record index of a file, with which `openIndexed` reads the records in any order. A complete new index
@@ -147,7 +147,10 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   refuseForeignFiles(inputs, read, onWarning);
   warnOfNamesOfRecords(inputs, read, true, onWarning);
   const [listed] = inputs;
-  const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
+  const memoryNeed: MemoryNeed = {
+    ...memoryNeedOf(request, listed?.kind === 'file' ? listed.version.byteLength : 1),
+    reads: 'only',
+  };
   const headers = await readInputHeaders(inputs, { ...read, memoryBytes, signal, onWarning }, (decoderBytes) =>
     memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
   );

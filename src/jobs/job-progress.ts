@@ -1,6 +1,6 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Counter, JobControl } from '../job-control.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
 import { isMeasuredBefore } from '../passes/take-distinct.js';
 import type { JobStop } from '../passes/threads.js';

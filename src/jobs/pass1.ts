@@ -7,6 +7,7 @@ import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatt
 import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { isTooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { watchSpace } from './disk-space.js';
 import type { JobScope } from './job.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress } from './job-progress.js';
@@ -88,7 +89,8 @@ export async function runPass1({
     if (plan.head !== undefined) return scatterHead(work, plan.head, threads, site.kept);
     return scatterInputs(work, threads, site.kept);
   };
-  const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
+  // Nobody knows how much an earlier attempt has written.
+  const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, stop) : scatter());
   const { value: outcome, seconds } = await progress
     .during('scatter', plan.inputBytes, watched)
     .catch((error: unknown) => {

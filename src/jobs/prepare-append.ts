@@ -1,7 +1,7 @@
 /** Plans and checks an append before the store gets its first byte. The last step creates a missing store. */
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
-import { estimateInputs } from '../inputs/estimate.js';
+import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
@@ -10,9 +10,9 @@ import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
-import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
+import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
@@ -20,12 +20,12 @@ import { requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
-import { requireSpace } from './disk-space.js';
-import { APPEND_OPTIONS } from './option-names.js';
+import { type DiskNeed, requireSpace } from './disk-space.js';
+import { APPEND_OPTIONS } from './option-checks.js';
 import type { AppendOptions } from './options.js';
-import { completeReading, type ReadingRequest, requireInputIds, requireSeed } from './request.js';
+import { completeReading, type ReadingRequest } from './request.js';
 import { TempDisks } from './temp-disks.js';
-import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
+import { createControl, planAppend, type ScatterPlan } from './work-plan.js';
 
 interface AppendRequest extends Omit<ReadingRequest, 'read'> {
   readonly spec: ShuffleSpec;
@@ -64,10 +64,6 @@ export async function prepareAppend(
   requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
-  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
-  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
-  requireInputIds(inputIds);
-  requireSeed(seed);
   const { read, ...reading } = completeReading(options);
   const { fileChoice, signal, onWarning, memoryBytes } = reading;
   refuseHeaders(read);
@@ -87,7 +83,8 @@ export async function prepareAppend(
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();
-  const { recordBytes } = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const estimate = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const { recordBytes } = estimate;
   const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
   const request = { ...reading, spec, generation, replace };
   const { snapshot, plan: work } = await openOrCreateStore(
@@ -96,7 +93,7 @@ export async function prepareAppend(
     { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
       requireIdsFree(store.snapshot, ids, replace);
-      return planStoreWork(request, inputs, store, tuning);
+      return planStoreWork(request, inputs, estimate, store, tuning);
     },
   );
   const { gates, deviceGates, plan, control, storeGate, rotates } = work;
@@ -114,6 +111,7 @@ interface StoreWork extends Pick<PreparedAppend, 'gates' | 'deviceGates' | 'plan
 async function planStoreWork(
   request: AppendRequest,
   inputs: readonly Input[],
+  estimate: Estimate,
   { pileCount, place: directory }: StoreInSight,
   tuning: Tuning,
 ): Promise<StoreWork> {
@@ -122,7 +120,8 @@ async function planStoreWork(
   const disk = new TempDisks([directory], deviceGates);
   const storeGate = deviceGates.gateOf(directory, 'store');
   const gates = await gatesOf(inputs, deviceGates, signal);
-  const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
+  const work = { request, inputs, estimate, disks: disk, tuning };
+  const plan = await planAppend(work, { pileCount, stripeCount: 1 });
   const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
   requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
   return { gates, deviceGates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };

@@ -9,7 +9,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { NAMES_OF_STANDARD_OUTPUT } from '../output/output-place.js';
 import { requireShortNames, type ShardNaming } from '../output/shard-names.js';
 import type { ShardSpec, ShuffleSpec } from '../spec.js';
-import { SHUFFLE_TOGETHER_OPTIONS } from './option-names.js';
+import { SHUFFLE_TOGETHER_OPTIONS } from './option-checks.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
@@ -24,8 +24,7 @@ export interface Member {
   readonly compression: Compression | undefined;
 }
 
-export interface TogetherRequest {
-  readonly tuples: readonly (readonly string[])[];
+interface TogetherRequest {
   readonly members: readonly Member[];
   readonly output: string;
   readonly common: ShuffleRequest;
@@ -56,7 +55,7 @@ export function completeTogether(options: ShuffleTogetherOptions): TogetherReque
   requireDifferentNames(members);
   const { shards: cut, splits } = common.spec.cut;
   if (cut !== undefined) requireDifferentShards(members, splits);
-  return { tuples: together, members, output, common };
+  return { members, output, common };
 }
 
 function requireTuples(together: ShuffleTogetherOptions['together']): void {
