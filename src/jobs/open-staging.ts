@@ -84,7 +84,7 @@ export function shuffleTo(
     const inTurns = kept === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
     const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
     const target = await staging.begin(layout, threads.control);
-    const { regions, totals } = await shufflePiles({ ...work, ...rest, target }, threads, kept?.ranges);
+    const { regions, totals } = await shufflePiles({ ...work, ...rest, target }, threads, kept);
     const written = sumTotals(totals);
     return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
   });

@@ -44,7 +44,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const toOpen = { piles: pass1.piles, attempt, onWarning };
   const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, releases);
   const { threads } = opened;
-  const measure = () => takeDistinct(spec, opened.work, threads, kept?.notes);
+  const measure = () => takeDistinct(spec, opened.work, threads, kept);
   const measured = measuresPiles(spec, prepared.earlier)
     ? await progress.during('measure', pass1.piles.bytes, measure)
     : { value: await measure() };
@@ -57,7 +57,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
-  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, kept?.notes);
+  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, kept);
   const deletesStripes = kept === undefined || !request.keepTemp;
   const { value: output, seconds } = await shuffleTo(job, planned, { deletesStripes, samples }, threads);
   return { output, seconds, piles: planned.work.piles, distinct, splits: planned.splits };

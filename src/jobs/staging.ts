@@ -56,11 +56,8 @@ export interface WrittenOutput {
   readonly regions: readonly WrittenRegion[];
 }
 
-/** What outlives a job that fails. */
-export interface KeptWork extends KeptPileSets {
-  readonly ranges: KeptRanges;
-  readonly notes: KeptNotes;
-}
+/** What of an earlier attempt is there for this one, and of this one for a later attempt. */
+type KeptWork = KeptPileSets & KeptRanges & KeptNotes;
 
 /** Its temp data lies in private directories. Nothing is left of it, and what was written cannot be taken back. */
 export class StreamStaging implements Staging {
@@ -138,13 +135,12 @@ export class FilesStaging implements Staging {
     const { earlier } = this.#job;
     const finished = earlier?.finished ?? { ranges: [], recordCount: 0 };
     return {
+      jobDirectory: this.#directory.paths.jobDirectory,
       isStripeDone: stripesOf(finished.ranges, layout),
-      ranges: { output: this.#output, finished },
-      notes: {
-        jobDirectory: this.#directory.paths.jobDirectory,
-        hasFinishedRanges: finished.recordCount > 0,
-        found: (name) => earlier?.notes[name],
-      },
+      finished,
+      output: this.#output,
+      hasFinishedRanges: finished.recordCount > 0,
+      found: (name) => earlier?.notes[name],
     };
   }
 
@@ -154,13 +150,13 @@ export class FilesStaging implements Staging {
     try {
       await this.#resume(earlier);
     } catch (error) {
-      this.#keep(error);
+      this.#keepAndTell(error);
       throw error;
     }
   }
 
   async begin(layout: OutputLayout): Promise<OutputTarget> {
-    const finished = this.kept?.ranges.finished.ranges ?? [];
+    const finished = this.kept?.finished.ranges ?? [];
     return this.#output.begin(
       layout,
       finished.flatMap((range) => range.regions),
@@ -202,7 +198,7 @@ export class FilesStaging implements Staging {
     const outlivesJob = this.kept !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
     if (!mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob))) this.#fate = 'discarded';
-    else if (this.#job.request.mayResume) this.#keep(error);
+    else if (this.#job.request.mayResume) this.#keepAndTell(error);
     else {
       this.#fate = 'kept';
       warn(
@@ -252,7 +248,7 @@ export class FilesStaging implements Staging {
     this.#output.requireStaged(ranges.flatMap((range) => range.regions));
   }
 
-  #keep(error: unknown): void {
+  #keepAndTell(error: unknown): void {
     this.#fate = 'kept';
     const { jobDirectory } = this.#directory.paths;
     if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });

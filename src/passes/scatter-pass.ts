@@ -214,10 +214,10 @@ async function takeOver(
   const names = new Set<string>();
   const size = { sliceCount: slices.length, inputCount: inputs.length };
   for await (const { slice, result } of readCommittedSlices({
-    isStripeDone,
-    onDamage: onWarning,
     layout,
     size,
+    isStripeDone,
+    onDamage: onWarning,
     control,
   })) {
     gathered.add(slice, result);
