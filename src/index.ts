@@ -20,6 +20,7 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
+export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/attempt-log.js';
 export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
 export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
@@ -51,7 +52,6 @@ export {
 } from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
-export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -138,8 +138,7 @@ export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
-export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
-export type { Tuning } from './plan/memory-plan.js';
+export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js';
 export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';

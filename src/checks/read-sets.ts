@@ -15,7 +15,7 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
 import type { ReadingRequest } from '../jobs/request.js';
-import { createReadControl, memoryNeedOfReading } from '../jobs/work-plan.js';
+import { createReadControl, memoryNeedOf } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
@@ -76,7 +76,7 @@ export async function openSets(
   warnOfNamesOfRecords(all, read, true, onWarning);
   const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
   const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
-  const memoryNeed = memoryNeedOfReading(request, knownBytes);
+  const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;

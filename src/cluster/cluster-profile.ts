@@ -2,22 +2,14 @@
 
 import { resolve, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import type { Input } from '../inputs/list-inputs.js';
 import { reasonOf } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import type { PassSeconds } from '../jobs/options.js';
-import {
-  refusalOf,
-  requireBesideOutput,
-  requireDirectory,
-  requireReplaceable,
-  writeWhole,
-} from '../jobs/report/report-file.js';
-import { type FilesPlace, requireOutside } from '../output/output-place.js';
+import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../jobs/report/report-file.js';
 import { PHASES } from '../phase-clock.js';
+import { type ClusterTaskProfile, readProfiles, type TaskSteps } from './attempt-log.js';
 import { ARRAY_KINDS, type ProfilePlace, type TaskKind, taskCountOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
-import { type ClusterTaskProfile, readProfile, type TaskSteps } from './task-times.js';
 
 /** The tasks of one kind; sums leave out those that are missing. */
 export interface ClusterPassProfile {
@@ -48,17 +40,17 @@ export interface ClusterProfile {
 
 /** The output is complete by then, so a failure is a warning. */
 export function writeClusterProfile(
-  { directory, plan, times, scope }: ClusterJob,
+  { directory, plan, log, scope }: ClusterJob,
   { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,
 ): void {
   if (plan.profile === undefined) return;
   const { path, mayReplace } = plan.profile;
+  const told = readProfiles(directory);
   const arrays = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => {
-    const found = Array.from({ length: taskCountOf(plan, kind) }, (_, task) => readProfile(directory, kind, task));
+    const found = Array.from({ length: taskCountOf(plan, kind) }, (_, task) => told.get(`${kind} ${task}`));
     return { kind, found };
   });
-  const commit: ClusterTaskProfile = { kind: 'commit', index: 0, ...times.timed(bytes) };
-  const all = [...arrays, { kind: 'commit' as const, found: [commit] }];
+  const all = [...arrays, { kind: 'commit' as const, found: [log.profile(bytes)] }];
   const tasks = all.flatMap(({ found }) => found.flatMap((task) => task ?? []));
   const profile: ClusterProfile = {
     jobDir: directory,
@@ -105,30 +97,15 @@ function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
   return tasks.length === 0 ? 0 : (most - least) / 1000;
 }
 
-/** What the file must keep away from. */
-interface OtherPlaces {
-  readonly inputs: readonly Input[];
-  readonly directories: readonly string[];
-  readonly output: FilesPlace;
-  /** The job directory; it need not exist. */
-  readonly jobDir: string;
-}
-
-export function placeOfProfile(
-  file: string,
-  mayReplace: boolean,
-  { inputs, directories, output, jobDir }: OtherPlaces,
-): ProfilePlace {
+/** @param jobDir the job directory; it need not exist. */
+export function placeOfProfile(file: string, mayReplace: boolean, others: OtherPlaces, jobDir: string): ProfilePlace {
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
   const refuse = refusalOf('profile', file);
-  requireDirectory(file, refuse);
   if (file === '-') refuse('expected the name of a file: tasks cannot share standard output');
-  requireOutside(file, 'the profile', directories);
-  const path = requireBesideOutput(file, refuse, output);
   if (resolve(file) === resolve(jobDir)) refuse('it is the job directory; name a file elsewhere');
+  const path = requirePlace('profile', file, mayReplace, others);
   if (statPath(jobDir, 'output') !== undefined && path.startsWith(realPathOf(jobDir, 'output') + sep))
     refuse('it lies in the job directory; name a file elsewhere');
-  requireReplaceable(file, refuse, { force: mayReplace, inputs });
   return { path, mayReplace };
 }

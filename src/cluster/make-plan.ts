@@ -3,7 +3,7 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    with `unique` alone: an array that finds what stays of each pile        measure-part.ts
+ *     measure    with `unique` alone: an array that finds what stays of each pile        job-piles.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
@@ -167,10 +167,10 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
       if (file === undefined || kind === 'stream') return;
-      profile = placeOfProfile(file, options.force ?? false, { ...listed, output, jobDir: options.jobDir });
+      profile = placeOfProfile(file, options.force ?? false, { ...listed, output }, options.jobDir);
     },
   });
-  const { site, inputsToRead, weighing, inputs } = prepared;
+  const { site, inputsToRead, estimate, weighing, inputs } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
 
@@ -179,8 +179,8 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const allKeys = { ...spec, keep: { ...spec.keep, headCount: undefined } };
   const request = { ...prepared.request, spec: allKeys, memoryBytes, workers: cpusPerTask, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
-  const planWith = (more: Tuning) =>
-    planShuffle(request, inputsToRead, disks, { hasFiles: true, manifest: undefined }, more);
+  const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
+  const planWith = (more: Tuning) => planShuffle({ ...work, tuning: more });
   const whole = await planWith(onlySizes);
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
   const outputBytes = (spec.keep.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;

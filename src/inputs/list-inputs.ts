@@ -325,3 +325,11 @@ export async function gatesOf(
   }
   return gates;
 }
+
+/** Of streams, nothing is stored. */
+export function storedBytesOf(inputs: readonly Input[]): number {
+  return inputs.reduce((sum, input) => {
+    if (input.kind === 'list') return sum + input.list.bytes.byteLength;
+    return sum + (input.kind === 'file' ? input.version.byteLength : 0);
+  }, 0);
+}

@@ -11,7 +11,6 @@ import { syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { putBack, readEndedNote, removeEndedNote, writeEndedNote } from './ended-note.js';
-import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
 import {
@@ -30,6 +29,7 @@ import {
   type JobPaths,
   requireNothingForeign,
 } from './job-paths.js';
+import { finishedRangeNames } from './notes.js';
 
 /**
  * What becomes of the directories of a job when it ends:

@@ -47,21 +47,28 @@ export interface PileSetOfSlice {
   readonly pileSet: PileSet;
 }
 
-/** The index of each pile set must be a file. */
-export async function commitPileSets(
-  pileSets: readonly PileSetOfSlice[],
+/**
+ * The index of each pile set must be a file.
+ * @param giveName called for each when all are durable. Default: `nameIndex`, for a job that meets no other attempt.
+ */
+export async function commitPileSets<Done extends PileSetOfSlice>(
+  pileSets: readonly Done[],
   layout: PileSetLayout,
   control: JobControl,
+  giveName: (done: Done) => void | Promise<void> = (done) => nameIndex(layout, done),
 ): Promise<void> {
   await syncPileSets(
     pileSets.map(({ pileSet }) => pileSet),
     layout,
     control,
   );
-  for (const { slice, pileSet } of pileSets) {
-    linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, slice));
-  }
+  for (const done of pileSets) await giveName(done);
   await syncPath(layout.indexDirectory, 'temp');
+}
+
+/** @throws NameTakenError if the slice is committed. */
+export function nameIndex(layout: PileSetLayout, { slice, pileSet }: PileSetOfSlice): void {
+  linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, slice));
 }
 
 /** Takes back the commit of a damaged pile set: the next attempt makes it again. */

@@ -10,7 +10,20 @@ import { formatBytes, formatExactBytes, nameSome } from '../quantity.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';
-import type { DiskNeed, DiskNeeds } from './work-plan.js';
+
+export interface DiskNeed {
+  readonly tempBytes: number;
+  readonly outputBytes: number;
+}
+
+export interface DiskNeeds {
+  /** The job writes at least this much. */
+  readonly least: DiskNeed;
+  /** The expected amount, from samples; 0 if too little is known. */
+  readonly expected: DiskNeed;
+  /** The limits within which the samples place it; undefined where it is known. */
+  readonly range?: readonly [DiskNeed, DiskNeed] | undefined;
+}
 
 export interface SpaceNeed {
   readonly directory: string;
@@ -154,72 +167,56 @@ const LOOK_MILLISECONDS = 1000;
 /** Less than this part of the inputs says too little about the rest. */
 const LEAST_PART = 0.05;
 
-export interface WatchedJob {
+interface WatchedJob {
   readonly control: JobControl;
-  /** Stored bytes of all inputs; undefined: one of them is a stream. */
-  readonly inputBytes: number | undefined;
-  /** What the job needs for so many bytes of records. */
-  needOf(recordBytes: number): DiskNeed;
-  /** The devices with too little space for what is not written yet. */
-  shortagesOf(need: DiskNeed): readonly Shortage[];
-  onWarning(line: string): void;
+  readonly plan: {
+    /** Stored bytes of all inputs; undefined: one of them is a stream. */
+    readonly inputBytes: number | undefined;
+    readonly memory: { readonly stripeCount: number };
+    needOf(recordBytes: number): DiskNeed;
+  };
+  readonly site: Pick<JobSite, 'tempDirs' | 'outputDirectory'>;
+  readonly deviceGates: DeviceGates;
+  readonly request: Pick<TalkRequest, 'onWarning'>;
 }
 
-export class SpaceWatch {
-  readonly #job: WatchedJob;
-  #hasWarned = false;
-
-  constructor(job: WatchedJob) {
-    this.#job = job;
-  }
-
-  /** Looks every second while pass 1 runs. What `onWarning` throws ends the job. */
-  async during<T>(pass1: () => Promise<T>, stop: Pick<JobStop, 'fail'>): Promise<T> {
-    const look = () => {
-      try {
-        this.look();
-      } catch (thrown) {
-        clearInterval(timer);
-        stop.fail(thrown);
-      }
-    };
-    const timer = setInterval(look, LOOK_MILLISECONDS);
+/** Looks every second while pass 1 runs, and warns once. What `onWarning` throws ends the job. */
+export async function watchSpace<T>(job: WatchedJob, pass1: () => Promise<T>, stop: Pick<JobStop, 'fail'>): Promise<T> {
+  const look = () => {
     try {
-      return await pass1();
-    } finally {
+      const warning = lookAtSpace(job);
+      if (warning === undefined) return;
       clearInterval(timer);
+      job.request.onWarning(warning);
+    } catch (thrown) {
+      stop.fail(thrown);
     }
+  };
+  const timer = setInterval(look, LOOK_MILLISECONDS);
+  try {
+    return await pass1();
+  } finally {
+    clearInterval(timer);
   }
+}
 
-  /** Warns once. */
-  look(): void {
-    const { control, needOf, shortagesOf, onWarning } = this.#job;
-    const seen = this.#hasWarned ? undefined : this.#seen();
-    if (seen === undefined) return;
-    const { recordBytes, what } = seen;
-    const need = needOf(recordBytes);
-    const tempBytes = Math.max(0, need.tempBytes - needOf(control.counted('decodedBytes')).tempBytes);
-    // A directory may be gone: who writes there says so.
-    const [shortage] = ifPossible(() => shortagesOf({ ...need, tempBytes })) ?? [];
-    if (shortage === undefined) return;
-    this.#hasWarned = true;
-    onWarning(
-      `${what} ${formatBytes(recordBytes)}, and there will not be enough space ${shortage.description}; ${shortage.advice}`,
-    );
-  }
-
-  /** What the inputs hold as far as is known; undefined: too little was read. */
-  #seen(): { readonly recordBytes: number; readonly what: string } | undefined {
-    const { control, inputBytes } = this.#job;
-    const decodedBytes = control.counted('decodedBytes');
-    // A stream may end at once: it holds at least what was read.
-    if (inputBytes === undefined) return { recordBytes: decodedBytes, what: 'the inputs read so far hold' };
-    const storedBytes = control.counted('scatteredBytes');
-    if (storedBytes === 0 || storedBytes < LEAST_PART * inputBytes) return undefined;
-    const percent = Math.floor((100 * storedBytes) / inputBytes);
-    return {
-      recordBytes: (decodedBytes / storedBytes) * inputBytes,
-      what: `by the ${percent} % of the inputs read so far, all of them hold about`,
-    };
-  }
+/** What is wrong if the disks have too little space for what is not written yet, by what the inputs hold so far. */
+function lookAtSpace({ control, plan, site: { tempDirs, outputDirectory }, deviceGates }: WatchedJob) {
+  const { inputBytes, needOf, memory } = plan;
+  const decodedBytes = control.counted('decodedBytes');
+  const storedBytes = control.counted('scatteredBytes');
+  if (inputBytes !== undefined && (storedBytes === 0 || storedBytes < LEAST_PART * inputBytes)) return undefined;
+  // A stream may end at once: it holds at least what was read.
+  const recordBytes = inputBytes === undefined ? decodedBytes : (decodedBytes / storedBytes) * inputBytes;
+  const need = needOf(recordBytes);
+  const tempBytes = Math.max(0, need.tempBytes - needOf(decodedBytes).tempBytes);
+  const needs = () => needsAtSite({ ...need, tempBytes }, { tempDirs, outputDirectory });
+  // A directory may be gone: who writes there says so.
+  const [shortage] = ifPossible(() => findShortages(needs(), memory.stripeCount, deviceGates)) ?? [];
+  if (shortage === undefined) return undefined;
+  const what =
+    inputBytes === undefined
+      ? 'the inputs read so far hold'
+      : `by the ${Math.floor((100 * storedBytes) / inputBytes)} % of the inputs read so far, all of them hold about`;
+  return `${what} ${formatBytes(recordBytes)}, and there will not be enough space ${shortage.description}; ${shortage.advice}`;
 }

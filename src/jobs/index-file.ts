@@ -42,7 +42,7 @@ import { JobProgress } from './job-progress.js';
 import { INDEX_OPTIONS } from './option-checks.js';
 import type { IndexOptions, IndexReport } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
-import { memoryNeedOfReading } from './work-plan.js';
+import { memoryNeedOf } from './work-plan.js';
 
 /**
  * Makes the record index of a file, with which `openIndexed` reads the records in any order. A complete new index
@@ -147,7 +147,10 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   refuseForeignFiles(inputs, read, onWarning);
   warnOfNamesOfRecords(inputs, read, true, onWarning);
   const [listed] = inputs;
-  const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
+  const memoryNeed: MemoryNeed = {
+    ...memoryNeedOf(request, listed?.kind === 'file' ? listed.version.byteLength : 1),
+    reads: 'only',
+  };
   const headers = await readInputHeaders(inputs, { ...read, memoryBytes, signal, onWarning }, (decoderBytes) =>
     memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
   );

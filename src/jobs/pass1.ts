@@ -1,18 +1,19 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
+import { keyRuleOf } from '../inputs/ids.js';
 import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatter-pass.js';
 import { type JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { isTooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { watchSpace } from './disk-space.js';
 import type { JobScope } from './job.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
-import { keyRuleOf } from './unique-records.js';
 import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle {
@@ -32,11 +33,6 @@ export interface Pass1 extends ScatterOutcome {
   readonly threads: Threads;
   readonly storage: PileStorage;
   readonly samples: SampleSource | undefined;
-}
-
-/** Whether the work of this attempt stays for a later attempt if the job fails. */
-export function outlivesJob(site: OpenSite): boolean {
-  return site.kind === 'files' && site.outlivesJob;
 }
 
 /** By what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was read. */
@@ -81,7 +77,7 @@ export async function runPass1({
     keys: spec.key.from,
     keyOf: keyRuleOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
-      keepsPileSets: outlivesJob(site),
+      keepsPileSets: site.kept !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
       weighedField: spec.keep.mix.shares?.field,
@@ -89,12 +85,12 @@ export async function runPass1({
     attempt,
     onWarning: request.onWarning,
   };
-  const kept = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const scatter = () => {
-    if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
-    return scatterInputs(work, threads, kept);
+    if (plan.head !== undefined) return scatterHead(work, plan.head, threads, site.kept);
+    return scatterInputs(work, threads, site.kept);
   };
-  const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
+  // Nobody knows how much an earlier attempt has written.
+  const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, stop) : scatter());
   const { value: outcome, seconds } = await progress
     .during('scatter', plan.inputBytes, watched)
     .catch((error: unknown) => {

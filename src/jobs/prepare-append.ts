@@ -1,7 +1,7 @@
 /** Plans and checks an append before the store gets its first byte. The last step creates a missing store. */
 import { UsageError } from '../errors.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
-import { estimateInputs } from '../inputs/estimate.js';
+import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
@@ -20,12 +20,12 @@ import { requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
-import { requireSpace } from './disk-space.js';
+import { type DiskNeed, requireSpace } from './disk-space.js';
 import { APPEND_OPTIONS } from './option-checks.js';
 import type { AppendOptions } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
 import { TempDisks } from './temp-disks.js';
-import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
+import { createControl, planAppend, type ScatterPlan } from './work-plan.js';
 
 interface AppendRequest extends Omit<ReadingRequest, 'read'> {
   readonly spec: ShuffleSpec;
@@ -83,7 +83,8 @@ export async function prepareAppend(
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();
-  const { recordBytes } = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const estimate = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const { recordBytes } = estimate;
   const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
   const request = { ...reading, spec, generation, replace };
   const { snapshot, plan: work } = await openOrCreateStore(
@@ -92,7 +93,7 @@ export async function prepareAppend(
     { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
       requireIdsFree(store.snapshot, ids, replace);
-      return planStoreWork(request, inputs, store, tuning);
+      return planStoreWork(request, inputs, estimate, store, tuning);
     },
   );
   const { gates, deviceGates, plan, control, storeGate, rotates } = work;
@@ -110,6 +111,7 @@ interface StoreWork extends Pick<PreparedAppend, 'gates' | 'deviceGates' | 'plan
 async function planStoreWork(
   request: AppendRequest,
   inputs: readonly Input[],
+  estimate: Estimate,
   { pileCount, place: directory }: StoreInSight,
   tuning: Tuning,
 ): Promise<StoreWork> {
@@ -118,7 +120,8 @@ async function planStoreWork(
   const disk = new TempDisks([directory], deviceGates);
   const storeGate = deviceGates.gateOf(directory, 'store');
   const gates = await gatesOf(inputs, deviceGates, signal);
-  const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
+  const work = { request, inputs, estimate, disks: disk, tuning };
+  const plan = await planAppend(work, { pileCount, stripeCount: 1 });
   const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
   requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
   return { gates, deviceGates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };

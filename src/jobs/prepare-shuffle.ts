@@ -3,6 +3,7 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { withColumnNumber } from '../formats/selector.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
+import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import { requireDirectory } from '../inputs/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
@@ -10,13 +11,14 @@ import type { ReadableInputs } from '../inputs/input-part.js';
 import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { countInputs } from './count-inputs.js';
-import { findShortages, needsAtSite, requireSpace, SpaceWatch, warnOfMemoryDisks } from './disk-space.js';
+import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
@@ -27,7 +29,7 @@ import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { type GroupedJob, groupJob, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -35,6 +37,8 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly request: ShuffleRequest;
   /** All inputs, or none if the output has no records. */
   readonly inputsToRead: readonly Input[];
+  /** Of these. */
+  readonly estimate: Estimate;
   readonly inputIds: InputIds;
   /** Whether a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
@@ -45,8 +49,6 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
   readonly control: JobControl;
-  /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
-  readonly spaceWatch: SpaceWatch | undefined;
   readonly reportLog: ReportLog | undefined;
 }
 
@@ -117,12 +119,14 @@ export async function prepareShuffle(
     warnOfOtherShards(asked, site.output);
   }
 
-  const nature = { hasFiles: site.kind === 'files', manifest };
-  const budgetFor = (byteLength: number) =>
-    memoryFor(expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning), {
-      recordBytes: 0,
-      decoderBytes: byteLength,
-    });
+  const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };
+  const draws = deriveDrawSeed((manifest?.spec ?? asked.spec).key.seed);
+  const budgetFor = (decoderBytes: number) => {
+    const estimate = estimateInputs(listed.inputs, read.framing, draws);
+    const weighed = { ...asked, weighing: grouped.given };
+    const need = expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
+    return memoryFor(need, { recordBytes: 0, decoderBytes });
+  };
   const { inputs, first: firstHeader } = await readInputHeaders(
     listed.inputs,
     {
@@ -149,17 +153,20 @@ export async function prepareShuffle(
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const inputsToRead = keep.headCount === 0 ? [] : inputs;
-  const findByShares = async (shared: SharedGroups) => {
-    const noted = earlier?.manifest.shareWeights;
+  const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws) };
+  const noted = earlier?.manifest.shareWeights;
+  const isCounted = grouped.shared !== undefined && inputsToRead.length > 0 && noted === undefined;
+  const findWeighing = async () => {
+    const { given, shared } = grouped;
+    if (shared === undefined || inputsToRead.length === 0) return given;
     if (noted !== undefined) return weighAsNoted(shared, noted);
-    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site, field: shared.shares.field };
-    const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
-    const counted = await steps.countInputs(readable, request, memoryNeed, deviceGates, tuning, warn);
-    return weighByShares(shared, counted, framing);
+    const { field } = shared.shares;
+    const readable = { ...work, gates, firstHeader, weighing: weighOnce(shared), site, field, deviceGates };
+    const memoryNeed = expectMemoryNeed({ ...work, request });
+    return weighByShares(shared, await steps.countInputs(readable, request, memoryNeed, tuning, warn), framing);
   };
-  const weighing =
-    grouped.shared === undefined || inputsToRead.length === 0 ? grouped.given : await findByShares(grouped.shared);
-  const plan = await planShuffle({ ...request, weighing }, inputsToRead, disks, nature, tuning);
+  const weighing = await findWeighing();
+  const plan = await planShuffle({ ...work, request: { ...request, weighing } });
   // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
     if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
@@ -168,28 +175,19 @@ export async function prepareShuffle(
   }
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
-  const { tempDirs, outputDirectory } = site;
-  const watch = new SpaceWatch({
-    control,
-    inputBytes: plan.inputBytes,
-    needOf: plan.needOf,
-    shortagesOf: (need) =>
-      findShortages(needsAtSite(need, { tempDirs, outputDirectory }), plan.memory.stripeCount, deviceGates),
-    onWarning,
-  });
-  const spaceWatch = earlier === undefined ? watch : undefined;
-  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs };
+  const reported = { request, inputs, deviceGates, inline: plan.inline, control, tempDirs: site.tempDirs };
   const reportLog = reports?.openReportLog(reported);
   releases.push(() => reportLog?.close());
   return {
     request,
     inputs,
     inputsToRead,
+    estimate: work.estimate,
     inputIds,
     firstHeader,
     gates,
     weighing,
-    isCounted: grouped.shared !== undefined && inputsToRead.length > 0 && earlier?.manifest.shareWeights === undefined,
+    isCounted,
     site,
     earlier,
     deviceGates,
@@ -197,7 +195,6 @@ export async function prepareShuffle(
     outputGate,
     plan,
     control,
-    spaceWatch,
     reportLog,
   };
 }

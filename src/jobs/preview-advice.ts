@@ -3,7 +3,7 @@
 import { IGZIP } from '../formats/codecs/igzip.js';
 import { framingOf } from '../formats/framing-table.js';
 import { mayBeCut } from '../inputs/cuts.js';
-import type { FileInput, Input } from '../inputs/list-inputs.js';
+import type { FileInput } from '../inputs/list-inputs.js';
 import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
 import { budgetText, leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
@@ -25,8 +25,6 @@ export const FILES_OF_THREAD = 8;
 interface AdvisedJob {
   readonly prepared: PreparedShuffle;
   readonly levels: number;
-  /** Undefined: an input is a stream. */
-  readonly decodedBytes: readonly (number | undefined)[] | undefined;
   readonly devices: readonly PreviewedDevice[];
   readonly openFiles: ShufflePreview['openFiles'];
   readonly tempBytes: number;
@@ -36,11 +34,11 @@ export function adviseOn(job: AdvisedJob): readonly Advice[] {
   return [...onInputs(job), ...onDecoders(job), ...onMemory(job), ...onDisks(job), ...onFiles(job)];
 }
 
-function onInputs({ prepared, decodedBytes }: AdvisedJob): Advice[] {
+function onInputs({ prepared }: AdvisedJob): Advice[] {
   const { inputsToRead, plan, request } = prepared;
   const { workers } = plan.memory;
-  if (decodedBytes === undefined || workers < 2) return [];
-  if (longestTaskShare(plan.slices, inputsToRead, decodedBytes) * workers < LONG_TASK) return [];
+  if (plan.memoryNeed.hasStreams || workers < 2) return [];
+  if (longestTaskShare(prepared) * workers < LONG_TASK) return [];
   const { framing: ofRecords } = request.spec.read;
   const framing = ofRecords && framingOf(ofRecords);
   const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
@@ -59,25 +57,17 @@ function onInputs({ prepared, decodedBytes }: AdvisedJob): Advice[] {
   return [{ about: 'input', text }];
 }
 
-function longestTaskShare(
-  slices: readonly Slice[],
-  inputs: readonly Input[],
-  decodedBytes: readonly (number | undefined)[],
-): number {
+function longestTaskShare({ plan, inputsToRead, estimate: { decodedBytes } }: PreparedShuffle): number {
   const bytesOf = (slice: Slice) =>
     slice.reduce((sum, { inputOrdinal, start, end, members }) => {
-      const input = inputs[inputOrdinal];
+      const input = inputsToRead[inputOrdinal];
       const isDecodedWhole = input?.kind === 'file' && input.codec !== undefined && members === undefined;
       const bytes = isDecodedWhole || end === undefined ? (decodedBytes[inputOrdinal] ?? 0) : end - start;
       return sum + bytes;
     }, 0);
-  let [longest, all] = [0, 0];
-  for (const slice of slices) {
-    const bytes = bytesOf(slice);
-    longest = Math.max(longest, bytes);
-    all += bytes;
-  }
-  return longest / Math.max(1, all);
+  const bytes = plan.slices.map(bytesOf);
+  const all = bytes.reduce((sum, each) => sum + each, 0);
+  return bytes.reduce((most, each) => Math.max(most, each), 0) / Math.max(1, all);
 }
 
 function onDecoders({ prepared }: AdvisedJob): Advice[] {

@@ -1,5 +1,5 @@
 /** The public types of a preview. `examples/plan.schema.json` describes the same as JSON. */
-import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-by-use.js';
+import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-plan.js';
 import type { Expected } from '../plan/sampled-records.js';
 
 /** What a job will need, as far as it is known before the job. Fields of unknown values are absent. */

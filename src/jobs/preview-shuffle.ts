@@ -9,7 +9,7 @@
 
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
-import type { Input } from '../inputs/list-inputs.js';
+import { type Input, storedBytesOf } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
@@ -18,13 +18,11 @@ import { requireKnownOptions } from '../known-options.js';
 import { type Device, DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { hearSignalsAt } from '../pause.js';
-import { memoryOfPass1, memoryOfPass2 } from '../plan/memory-by-use.js';
-import type { Tuning } from '../plan/memory-plan.js';
+import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { NOTHING } from '../plan/sampled-records.js';
+import { expectCounts } from './count-inputs.js';
 import { requireRecords } from './draw-output.js';
 import { lookForStart, resumedWork } from './earlier-attempt.js';
-import { expectCounts } from './expected-counts.js';
 import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-checks.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
@@ -33,7 +31,6 @@ import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js
 import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
 import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
 import { optionsOfMember, prepareTogether } from './shuffle-together.js';
-import { completeTogether } from './together-options.js';
 
 /**
  * Says what `shuffle` will need with the same options: memory, temp data, output, open files. It writes nothing,
@@ -83,7 +80,7 @@ async function preview(
   return {
     inputs: {
       count: inputs.length,
-      bytes: plan.inputBytes === undefined ? undefined : storedBytes(inputs),
+      bytes: plan.inputBytes === undefined ? undefined : storedBytesOf(inputs),
       codecs: codecsOf(inputs),
       records: sizes?.records,
       recordBytes: sizes?.recordBytes,
@@ -102,11 +99,9 @@ async function preview(
       kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
       path: path === '-' ? undefined : path,
       compression: spec.write.compression && nameOfCompression(spec.write.compression),
-      records: sizes?.output?.records,
-      recordBytes: sizes?.output?.bytes,
-      bytes: sizes?.output?.writtenBytes,
+      ...sizes?.output,
       files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
-      splits: expectSplits(prepared, sizes?.output),
+      splits: expectSplits(spec, sizes?.output?.records),
     },
     openFiles,
     devices,
@@ -115,19 +110,11 @@ async function preview(
     advice: adviseOn({
       prepared,
       levels,
-      decodedBytes: sizes?.decodedBytes,
       devices,
       openFiles,
-      tempBytes: (sizes?.tempBytes ?? NOTHING).expected,
+      tempBytes: sizes?.tempBytes.expected ?? 0,
     }),
   };
-}
-
-function storedBytes(inputs: readonly Input[]): number {
-  return inputs.reduce((sum, input) => {
-    if (input.kind === 'list') return sum + input.list.bytes.byteLength;
-    return sum + (input.kind === 'file' ? input.version.byteLength : 0);
-  }, 0);
 }
 
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
@@ -192,13 +179,14 @@ export async function previewTogether(
   options: ShuffleTogetherOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<TogetherPreview> {
-  const { value: job } = await runJob(options, (scope) => prepareTogether(completeTogether(options), scope, true));
+  const { value: job } = await runJob(options, (scope) => prepareTogether(options, scope, true));
   const members: MemberPreview[] = [];
-  for (const [ordinal, { name }] of job.request.members.entries()) {
-    const path = join(job.outputPath, name);
+  for (const member of job.members) {
+    const { name } = member;
     // Beside the output, as the staged files of the job are: the directory may not be there yet.
     const output = `${job.outputPath}.${name}`;
-    const preview = await previewShuffle({ ...optionsOfMember(job, options, ordinal), output }, tuning);
+    const preview = await previewShuffle({ ...optionsOfMember(job, options, member), output }, tuning);
+    const path = join(job.outputPath, name);
     members.push({ ...preview, name, isResumable: job.isResumable, output: { ...preview.output, path } });
   }
   return { members, warnings: members.flatMap(({ warnings }) => warnings) };

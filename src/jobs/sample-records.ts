@@ -13,8 +13,9 @@ import { sumOfField } from '../../workers/read/field-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
-import type { FileInput } from '../inputs/list-inputs.js';
-import { openForRead, readAt, withFile } from '../io/files.js';
+import type { Estimate } from '../inputs/estimate.js';
+import type { FileInput, Input } from '../inputs/list-inputs.js';
+import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
 import type { Expected } from '../plan/sampled-records.js';
@@ -31,8 +32,15 @@ interface RecordSample {
 
 export interface SampledFile {
   readonly input: FileInput;
+  readonly ordinal: number;
   /** An estimate if the input is compressed. */
   readonly bytes: number;
+}
+
+export function filesOf(inputs: readonly Input[], { decodedBytes }: Estimate): SampledFile[] {
+  return inputs.flatMap((input, ordinal) =>
+    input.kind === 'file' ? [{ input, ordinal, bytes: decodedBytes[ordinal] ?? 0 }] : [],
+  );
 }
 
 /** How many windows there are, after half as many that tell where they should be. The more there are, the smaller. */
@@ -75,8 +83,8 @@ export async function sampleRecords(
   const windowCount = Math.min(most, Math.max(fewest, PLACES_OF_STRATUM * filled.length));
   const bytesOfEach = Math.ceil((windowBytes * fewest) / windowCount);
   const ranges = rangesOf(filled, allBytes, windowCount / 4, bytesOfEach);
-  const scanner = new PieceScanner(framing, field, MOST_KEPT_BYTES / (PLACES_OF_STRATUM * ranges.length));
-  const windows = new WindowReader(scanner, framing, bytesOfEach);
+  const mostKeptBytes = MOST_KEPT_BYTES / (PLACES_OF_STRATUM * ranges.length);
+  const windows = new WindowReader(framing, field, bytesOfEach, mostKeptBytes);
   const draw = seedrandom(drawSeed);
   const fileAt = (place: number) => lastUpTo(starts.subarray(0, -1), place);
   const drawIn = (range: StratumRange): DrawnStratum => {
@@ -111,7 +119,7 @@ export async function sampleRecords(
     framing.cut.kind === 'every'
       ? exactly(allBytes / framing.cut.byteLength)
       : recordsOf(strata, windows.seenBytes, filled.length);
-  return { records, fieldSum: strata.reduce((sum, stratum) => sum + stratum.fieldSum, 0), kept: scanner.kept };
+  return { records, fieldSum: strata.reduce((sum, stratum) => sum + stratum.fieldSum, 0), kept: windows.kept };
 }
 
 /** Offsets in all inputs, one after the other. */
@@ -184,18 +192,31 @@ interface Window {
   readonly doubt: number;
 }
 
+interface Piece {
+  readonly bytes: Uint8Array;
+  /** Whether a record begins with it. */
+  readonly atStart: boolean;
+  /** Whether its end is that of the input. */
+  readonly atEnd: boolean;
+}
+
 class WindowReader {
   seenBytes = 0;
-  readonly #scanner: PieceScanner;
+  readonly kept: Uint8Array[] = [];
   readonly #framing: Framing;
+  readonly #field: NumberField | undefined;
   readonly #windowBytes: number;
+  /** The most that is kept of one window. */
+  readonly #mostKeptBytes: number;
+  readonly #kernel = new Kernel();
   /** The last input that has one window, or of which one is read. */
   #only: readonly [SampledFile, Window] | undefined;
 
-  constructor(scanner: PieceScanner, framing: Framing, windowBytes: number) {
-    this.#scanner = scanner;
+  constructor(framing: Framing, field: NumberField | undefined, windowBytes: number, mostKeptBytes: number) {
     this.#framing = framing;
+    this.#field = field;
     this.#windowBytes = windowBytes;
+    this.#mostKeptBytes = mostKeptBytes;
   }
 
   /** Bytes [start, end) of the records, if they are few and can be read; else undefined. */
@@ -207,14 +228,17 @@ class WindowReader {
   /** @param place of a byte of the records, counted from the first of them. */
   around(file: SampledFile, place: number): Window {
     if (this.#only?.[0] === file) return this.#only[1];
-    const { input, bytes } = file;
-    if (!this.#canSeek(file)) {
-      const window = this.#inMembers(file, place);
-      return window ?? this.#keep(file, input.codec === undefined ? this.#head(file) : this.#decodedHead(file));
+    const { bytes } = file;
+    const inMembers = this.#inMembers(file, place);
+    if (inMembers !== undefined) return inMembers;
+    const isSmall = bytes <= MOST_WHOLE_WINDOWS * this.#windowBytes;
+    if (this.#canSeek(file) && !isSmall) {
+      const start = Math.floor(place / this.#windowBytes) * this.#windowBytes;
+      return this.#read(file, start, Math.min(bytes, start + this.#windowBytes));
     }
-    if (bytes <= MOST_WHOLE_WINDOWS * this.#windowBytes) return this.#keep(file, this.#read(file, 0, bytes));
-    const start = Math.floor(place / this.#windowBytes) * this.#windowBytes;
-    return this.#read(file, start, Math.min(bytes, start + this.#windowBytes));
+    const window = this.#canSeek(file) ? this.#read(file, 0, bytes) : this.#head(file);
+    this.#only = [file, window];
+    return window;
   }
 
   #canSeek({ input }: SampledFile): boolean {
@@ -231,36 +255,21 @@ class WindowReader {
     return this.#count({ bytes: bytesOf(input, input.header.byteLength + from, end - from), ...piece }, end - start, 1);
   }
 
-  #keep(file: SampledFile, window: Window): Window {
-    this.#only = [file, window];
-    return window;
-  }
-
-  #count(piece: Piece, bytes: number, doubt: number): Window {
-    this.seenBytes += piece.bytes.byteLength;
-    return { ...this.#scanner.count(piece), bytes, doubt };
-  }
-
-  /** The beginning of a plain input in which records cannot be found from anywhere. */
+  /** The beginning of an input in which records cannot be found from anywhere. */
   #head({ input, bytes }: SampledFile): Window {
-    const headBytes = Math.min(bytes, HEAD_WINDOWS * this.#windowBytes);
-    const isWhole = headBytes === bytes;
-    const read = bytesOf(input, input.header.byteLength, headBytes);
-    return this.#count({ bytes: read, atStart: true, atEnd: isWhole }, headBytes, isWhole ? 1 : UNSEEN_REST);
-  }
-
-  #decodedHead({ input, bytes }: SampledFile): Window {
     const { codec, header, version } = input;
-    const stored = bytesOf(input, 0, Math.min(version.byteLength, HEAD_WINDOWS * this.#windowBytes));
+    const headBytes = HEAD_WINDOWS * this.#windowBytes + (codec === undefined ? header.byteLength : 0);
+    const stored = bytesOf(input, 0, Math.min(version.byteLength, headBytes));
     // What decodes to very much is decoded in part. A corrupt input is reported by the job.
-    const tries = [stored, stored.subarray(0, stored.byteLength / SHORTER_HEAD)];
+    const tries = codec === undefined ? [stored] : [stored, stored.subarray(0, stored.byteLength / SHORTER_HEAD)];
     for (const head of tries) {
       const decoded = codec?.decodeHead(head, MOST_DECODED_BYTES);
-      const records = decoded?.kept.subarray(header.byteLength);
-      if (decoded === undefined || records === undefined || records.byteLength === 0) continue;
-      const isWhole = head.byteLength === version.byteLength && decoded.byteLength === decoded.kept.byteLength;
+      const { kept, byteLength } = decoded ?? { kept: head, byteLength: head.byteLength };
+      const records = kept.subarray(header.byteLength);
+      if (records.byteLength === 0) continue;
+      const isWhole = head.byteLength === version.byteLength && byteLength === kept.byteLength;
       const piece = { bytes: records, atStart: true, atEnd: isWhole };
-      return isWhole ? this.#count(piece, bytes, 1) : this.#count(piece, records.byteLength, UNSEEN_REST);
+      return this.#count(piece, isWhole ? bytes : records.byteLength, isWhole ? 1 : UNSEEN_REST);
     }
     return { records: bytes / USUAL_RECORD_BYTES, bytes, fieldSum: 0, doubt: USUAL_RECORD_BYTES };
   }
@@ -277,48 +286,18 @@ class WindowReader {
     if (kept.byteLength === 0) return undefined;
     return this.#count({ bytes: kept, atStart: false, atEnd: false }, kept.byteLength, 1);
   }
-}
-
-function bytesOf({ path }: FileInput, position: number, byteLength: number): Uint8Array {
-  return withFile(openForRead(path, 'input'), (file) => {
-    const bytes = new Uint8Array(byteLength);
-    return bytes.subarray(0, readAt(file, bytes, 0, byteLength, position));
-  });
-}
-
-interface Piece {
-  readonly bytes: Uint8Array;
-  /** Whether a record begins with it. */
-  readonly atStart: boolean;
-  /** Whether its end is that of the input. */
-  readonly atEnd: boolean;
-}
-
-class PieceScanner {
-  readonly kept: Uint8Array[] = [];
-  readonly #framing: Framing;
-  readonly #field: NumberField | undefined;
-  readonly #kernel = new Kernel();
-  /** The most that is kept of one piece. */
-  readonly #mostKeptBytes: number;
-  #keptBytes = 0;
-
-  constructor(framing: Framing, field: NumberField | undefined, mostKeptBytes: number) {
-    this.#framing = framing;
-    this.#field = field;
-    this.#mostKeptBytes = mostKeptBytes;
-  }
 
   /** Counts the records that end in a piece, and about the sum of their field. */
-  count(piece: Piece): Pick<Window, 'records' | 'fieldSum'> {
-    const { bytes, atStart, atEnd } = piece;
+  #count(piece: Piece, bytes: number, doubt: number): Window {
     const { recordEnd, countSample } = this.#framing;
+    const { byteLength } = piece.bytes;
+    this.seenBytes += byteLength;
     const { records: scanned, wholeBytes, sum, hasRest } = this.#scan(piece);
     // A scan from the middle does not know what was before.
-    const records = (atStart ? undefined : countSample(bytes)) ?? scanned;
-    const isOpen = atStart || recordEnd === undefined ? hasRest : bytes.at(-1) !== recordEnd.byte;
-    const fieldSum = wholeBytes === 0 ? 0 : (Number(sum) * bytes.byteLength) / wholeBytes;
-    return { records: records + (atEnd && isOpen ? 1 : 0), fieldSum };
+    const records = (piece.atStart ? undefined : countSample(piece.bytes)) ?? scanned;
+    const isOpen = piece.atStart || recordEnd === undefined ? hasRest : piece.bytes.at(-1) !== recordEnd.byte;
+    const fieldSum = wholeBytes === 0 ? 0 : (Number(sum) * byteLength) / wholeBytes;
+    return { records: records + (piece.atEnd && isOpen ? 1 : 0), bytes, fieldSum, doubt };
   }
 
   #scan({ bytes, atStart }: Piece) {
@@ -335,8 +314,7 @@ class PieceScanner {
     if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
     const limits = { maxRecordBytes: 2 ** 31 - 1 };
     const scanner = this.#framing.openScanner(kernel, limits, atStart ? 'beginning' : 'sample');
-    let [records, firstStart, recordStart, sum] = [0, from, from, 0n];
-    this.#keptBytes = 0;
+    let [records, firstStart, recordStart, sum, keptBytes] = [0, from, from, 0n, 0];
     try {
       for (let at = from; ; at = recordStart) {
         const count = scanner.scan(at, end, recordStart, table, BOUNDARY_COUNT);
@@ -344,8 +322,11 @@ class PieceScanner {
           const start = kernel.view.getUint32(table + 8 * i, true);
           recordStart = kernel.view.getUint32(table + 8 * i + 4, true);
           // The first one may be the rest of a record.
-          if (atStart || records + i > 0) this.#keep(start, recordStart);
-          else firstStart = recordStart;
+          if (!atStart && records + i === 0) firstStart = recordStart;
+          else if (keptBytes + recordStart - start <= this.#mostKeptBytes) {
+            keptBytes += recordStart - start;
+            this.kept.push(kernel.bytes.slice(start, recordStart));
+          }
         }
         // A sum ends before a record without a number, as the rest of a record is.
         const skipped = atStart || records > 0 ? 0 : 1;
@@ -361,10 +342,8 @@ class PieceScanner {
     const hasRest = recordStart < end && scanner.isInTrailer !== true;
     return { records, wholeBytes: recordStart - firstStart, sum, hasRest };
   }
+}
 
-  #keep(start: number, end: number): void {
-    if (this.#keptBytes + end - start > this.#mostKeptBytes) return;
-    this.#keptBytes += end - start;
-    this.kept.push(this.#kernel.bytes.slice(start, end));
-  }
+function bytesOf({ path }: FileInput, position: number, byteLength: number): Uint8Array {
+  return withFile(openForRead(path, 'input'), (file) => readBytes(file, position, byteLength));
 }

@@ -19,7 +19,8 @@ import { leftOutOf } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
-import type { Tuning } from '../plan/memory-plan.js';
+import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
@@ -54,7 +55,7 @@ import { chooseSite, type StreamSite } from './site.js';
 import { reportShards, summarizeSplits, warnOfOtherShards } from './split-report.js';
 import { openPiles } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
+import { createControl, memoryNeedOf, type WorkPlan } from './work-plan.js';
 
 /**
  * Writes the records of a store in one uniformly random order: the same bytes as `shuffle` writes from the same inputs,
@@ -127,8 +128,7 @@ async function prepareStoreShuffle(
     ...completeTalk(options),
     isProfiled: options.onProfile !== undefined,
   };
-  const { settings, manifest } = snapshot;
-  const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
+  const inputs = snapshot.manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
   const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, storeDirectory: snapshot.directory });
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
@@ -140,14 +140,32 @@ async function prepareStoreShuffle(
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);
   const outputGate = site.outputDirectory === undefined ? UNGATED : gates.gateOf(site.outputDirectory, 'output');
-  const stored = {
-    records: manifest.commits.reduce((sum, commit) => sum + commit.records, 0),
-    bytes: manifest.commits.reduce((sum, commit) => sum + commit.bytes, 0),
-    pileCount: settings.pileCount,
-  };
-  const plan = planStoreShuffle(request, stored, disks, request.spec.write.compression !== undefined, tuning);
+  const plan = planStoreShuffle(request, snapshot, disks, tuning);
   const control = createControl(plan, gates);
   return { request, snapshot, layout, site, gates, disks, outputGate, plan, control };
+}
+
+function planStoreShuffle(
+  { spec, memoryBytes, workers }: StoreShuffleRequest,
+  { settings, manifest }: StoreSnapshot,
+  disks: TempDisks,
+  tuning: Tuning,
+): WorkPlan {
+  const records = manifest.commits.reduce((sum, commit) => sum + commit.records, 0);
+  const bytes = manifest.commits.reduce((sum, commit) => sum + commit.bytes, 0);
+  const inline = tuning.inline ?? bytes <= INLINE_BYTES;
+  const memoryNeed: MemoryNeed = {
+    ...memoryNeedOf({ memoryBytes, workers: inline ? 1 : workers }, bytes),
+    meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
+    exact: true,
+    tempDiskCount: disks.count,
+    tempDisksRotate: disks.rotate,
+    outputWaits: spec.write.compression !== undefined,
+  };
+  // Plans as if this job made the piles, on disk; then sets their real number.
+  const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
+  const memory = { ...planned, pileCount: settings.pileCount, stripeCount: 1, maySpill: false };
+  return { memory, memoryNeed, inline };
 }
 
 /** The store is read as its newest manifest says. If there may be a newer one, the caller must know. */
@@ -159,10 +177,24 @@ async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: Tal
   );
 }
 
+/** The job writes the output, and scatters again the piles that do not fit in memory. */
 function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
-  const needs = storeShuffleNeeds(plan, piles, request);
+  const { spec, tempZstdLevel, onWarning } = request;
+  const { memory, memoryNeed } = plan;
+  const { totals, records, bytes, longestRecordBytes } = piles;
+  const outputPart = Math.min(1, (spec.keep.headCount ?? records) / Math.max(1, records));
+  // Nobody knows how well records compress.
+  const outputBytes = spec.write.compression === undefined ? bytes * outputPart : 0;
+  const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
+  // Without memory for the longest record, the job ends with an error that says so.
+  const rescattered = pass2 && planRescatter(totals, pass2, memory.outputBytes);
+  const leastTempBytes = tempZstdLevel === undefined ? (rescattered?.least ?? 0) : 0;
+  const needs = {
+    least: { tempBytes: leastTempBytes, outputBytes: outputPart < 1 ? 0 : outputBytes },
+    expected: { tempBytes: rescattered?.most ?? 0, outputBytes },
+  };
   const basis = 'if all threads scatter their largest piles again at the same time';
-  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, request.onWarning, basis);
+  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, basis);
 }
 
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {

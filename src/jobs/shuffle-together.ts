@@ -17,7 +17,7 @@ import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { refuseForeignFiles } from '../inputs/doubtful-records.js';
 import { noteInputs } from '../inputs/fingerprints.js';
-import { type Input, listInputs } from '../inputs/list-inputs.js';
+import { type FileInput, type Input, listInputs, storedBytesOf } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
@@ -39,16 +39,18 @@ import { shardNames } from '../output/shard-names.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { nameSome } from '../quantity.js';
-import { needsAtSite, requireSpace } from './disk-space.js';
-import { findOtherNames, type NamedReads } from './find-other-names.js';
+import type { ShardSpec } from '../spec.js';
+import { requireSpace } from './disk-space.js';
+import { findOtherNames } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
 import { requireSame, withSeedOf, wordsOf } from './job-description.js';
 import { canNeverResume } from './job-files.js';
 import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
+import type { ShuffleRequest } from './request.js';
 import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
 import { tempDirOfEnvironment } from './temp-disks.js';
-import { completeTogether, type Member, namingOfMember, type TogetherRequest } from './together-options.js';
+import { completeTogether, type Member, namingOfMember } from './together-options.js';
 import { RESUMABLE_FROM_BYTES } from './work-plan.js';
 
 /** More than text usually compresses to. */
@@ -69,16 +71,23 @@ export async function shuffleTogether(
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleTogetherReport> {
   const { value, seconds } = await runJob(options, async (scope) => {
-    const job = await prepareTogether(completeTogether(options), scope);
+    const job = await prepareTogether(options, scope);
     return new TogetherJob(job, options, tuning).run(scope);
   });
   return { ...value, seconds: { total: seconds } };
 }
 
+interface OpenedMember extends Member {
+  readonly ordinal: number;
+  readonly inputs: readonly FileInput[];
+}
+
 interface PreparedTogether {
-  /** With the seed of a resumed attempt. */
-  readonly request: TogetherRequest;
-  readonly inputs: readonly Input[];
+  readonly members: readonly OpenedMember[];
+  /** What the shuffles of all members have in common. With the seed of a resumed attempt. */
+  readonly common: ShuffleRequest;
+  /** As the caller named it. */
+  readonly output: string;
   readonly outputPath: string;
   readonly paths: JobPaths;
   readonly directory: JobDirectory;
@@ -88,12 +97,12 @@ interface PreparedTogether {
 
 /** @param isLook whether nothing may change, as for a preview. */
 export async function prepareTogether(
-  asked: TogetherRequest,
+  options: ShuffleTogetherOptions,
   { releases }: JobScope,
   isLook = false,
 ): Promise<PreparedTogether> {
-  const { members, output, common } = asked;
-  const inputs = await openFiles(asked);
+  const { members: asked, output, common } = completeTogether(options);
+  const members = await openFiles(asked, common);
   const place = resolveOutput(output, { prefixes: [], extension: '' }, false);
   if (place.kind !== 'shards') throw new RangeError('aligned files go into a directory');
   const outputPath = place.path;
@@ -107,68 +116,68 @@ export async function prepareTogether(
   });
   const directory = new JobDirectory(paths, isLook);
   releases.push(() => directory.release());
-  const earlier = findEarlier(directory, paths, asked);
+  const earlier = findEarlier(directory, paths, common);
+  const spec = earlier === undefined ? common.spec : withSeedOf(earlier.spec, common);
+  const job = { members, common: { ...common, spec }, output, outputPath, paths, directory, earlier };
   if (earlier === undefined) await directory.clear();
-  else await requireSameMembers(earlier, asked, inputs, paths);
+  else await requireSameMembers(earlier, job);
   const isDone =
     earlier !== undefined &&
-    members.every((_, member) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, member)));
+    members.every(({ ordinal }) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, ordinal)));
   if (!isDone) {
     requireEmpty(output, outputPath, place.exists, common.resume);
     requireReplaceable(place, output, []);
   }
-  if (earlier === undefined) requireRoom(asked, inputs, paths.stagingDirectory);
-  const request =
-    earlier === undefined ? asked : { ...asked, common: { ...common, spec: withSeedOf(earlier.spec, common) } };
-  const isResumable = earlier !== undefined || common.mustBeResumable || isLarge(inputs);
-  return { request, inputs, outputPath, paths, directory, earlier, isResumable };
+  if (earlier === undefined) requireRoom(job);
+  return { ...job, isResumable: earlier !== undefined || common.mustBeResumable || isLarge(members) };
 }
 
-/** The inputs come member by member. */
-async function openFiles({ members, common }: TogetherRequest): Promise<readonly Input[]> {
-  const named = members.flatMap(({ paths }) => paths.map((path) => ({ path })));
-  const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
-  if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder.path}; expected files`);
-  const inputs: Input[] = [];
-  for (const { paths, format } of members) {
+async function openFiles(
+  members: readonly Member[],
+  { fileChoice, signal, spec }: ShuffleRequest,
+): Promise<readonly OpenedMember[]> {
+  const named = members.flatMap(({ paths }) => paths);
+  const folder = named.find((path) => statPath(path, 'input')?.isDirectory() === true);
+  if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder}; expected files`);
+  const opened: OpenedMember[] = [];
+  for (const [ordinal, member] of members.entries()) {
+    const { paths, format } = member;
     // The shuffle of each member warns.
     const warn = () => {};
     const asked = paths.map((path) => ({ path }));
-    const { fileChoice, signal, spec } = common;
     const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format });
     refuseForeignFiles(listed.inputs, format, warn);
-    inputs.push(...listed.inputs);
+    opened.push({ ...member, ordinal, inputs: listed.inputs.map(requireFile) });
   }
-  const stream = inputs.find(({ kind }) => kind !== 'file');
-  if (stream === undefined) return inputs;
+  return opened;
+}
+
+function requireFile(input: Input): FileInput {
+  if (input.kind === 'file') return input;
   throw new UsageError(
-    `\`together\` names ${stream.path}, which is not a regular file; save it in a file: the files are read one after the other`,
+    `\`together\` names ${input.path}, which is not a regular file; save it in a file: the files are read one after the other`,
   );
 }
 
 function findEarlier(
   directory: JobDirectory,
   { jobDirectory }: JobPaths,
-  { common }: TogetherRequest,
+  { force, resume }: ShuffleRequest,
 ): MembersManifest | undefined {
-  const discards = common.force && !common.resume;
-  if (discards || !directory.hasJobDirectory) return undefined;
+  if ((force && !resume) || !directory.hasJobDirectory) return undefined;
   const manifest = readMembersManifest(jobDirectory);
   // A killed job that cannot be resumed is of no use.
   if (manifest?.isResumable !== true) return undefined;
-  if (common.resume) return manifest;
+  if (resume) return manifest;
   throw new UsageError(
     `an unfinished job of ${manifest.output} exists in ${jobDirectory}: give \`resume\` to resume it, or \`force\` to discard it`,
     'ERR_JOB_UNFINISHED',
   );
 }
 
-async function requireSameMembers(
-  manifest: MembersManifest,
-  request: TogetherRequest,
-  inputs: readonly Input[],
-  { jobDirectory }: JobPaths,
-): Promise<void> {
+type TogetherParts = Omit<PreparedTogether, 'isResumable'>;
+
+async function requireSameMembers(manifest: MembersManifest, job: TogetherParts): Promise<void> {
   const words = ({ spec, names, framings, compressions }: DescribedMembers) =>
     [
       ['list of members', names],
@@ -176,13 +185,13 @@ async function requireSameMembers(
       ['compression', compressions],
       ...wordsOf(spec, true),
     ] as const;
-  const now = { ...describeMembers(request), spec: withSeedOf(manifest.spec, request.common) };
-  await requireSame(jobDirectory, request.common, manifest.inputs, inputs, [words(manifest), words(now)]);
+  const compared = [words(manifest), words(describeMembers(job))] as const;
+  await requireSame(job.paths.jobDirectory, job.common, manifest.inputs, inputsOf(job), compared);
 }
 
 type DescribedMembers = Omit<MembersManifest, 'isResumable' | 'inputs'>;
 
-function describeMembers({ members, output, common: { spec } }: TogetherRequest): DescribedMembers {
+function describeMembers({ members, output, common: { spec } }: TogetherParts): DescribedMembers {
   return {
     spec,
     output,
@@ -190,6 +199,11 @@ function describeMembers({ members, output, common: { spec } }: TogetherRequest)
     framings: members.map(({ format }) => nameOfFormat(format)),
     compressions: members.map(({ compression }) => (compression === undefined ? null : nameOfCompression(compression))),
   };
+}
+
+/** Member by member. */
+function inputsOf({ members }: TogetherParts): readonly FileInput[] {
+  return members.flatMap(({ inputs }) => inputs);
 }
 
 /** The directory must be able to appear by one rename. */
@@ -210,25 +224,26 @@ function requireEmpty(output: string, outputPath: string, exists: boolean, resum
 }
 
 /** All members must fit beside each other; the shuffle of each asks only for its own room. */
-function requireRoom({ members, common }: TogetherRequest, inputs: readonly Input[], stagingDirectory: string): void {
+function requireRoom({ members, common, paths }: TogetherParts): void {
   const { keep, read } = common.spec;
   if (keep.headCount !== undefined || read.decompressProgram !== undefined) return;
-  const outputBytes = inputs.reduce((sum, input, i) => {
-    const member = members[Math.floor(i / (inputs.length / members.length))];
-    // A compressed input hardly ever shrinks when it is decoded.
-    return sum + (input.kind === 'file' && member?.compression === undefined ? input.version.byteLength : 0);
-  }, 0);
-  const need = { tempBytes: 0, outputBytes };
-  const site = { tempDirs: [], outputDirectory: dirname(stagingDirectory) };
-  const needsOf = (each: typeof need) => needsAtSite(each, site);
-  requireSpace({ least: need, expected: need }, needsOf, 1, new DeviceGates({}), () => {});
+  // A compressed input hardly ever shrinks when it is decoded.
+  const plain = members.filter(({ compression }) => compression === undefined);
+  const byteLength = plain.reduce((sum, { inputs }) => sum + storedBytesOf(inputs), 0);
+  const need = { tempBytes: 0, outputBytes: byteLength };
+  const needs = [{ directory: dirname(paths.stagingDirectory), byteLength, what: 'output' }] as const;
+  requireSpace(
+    { least: need, expected: need },
+    () => needs,
+    1,
+    new DeviceGates({}),
+    () => {},
+  );
 }
 
-function isLarge(inputs: readonly Input[]): boolean {
-  const bytes = inputs.reduce((sum, input) => {
-    if (input.kind !== 'file') return sum;
-    return sum + input.version.byteLength * (input.codec === undefined ? 1 : MOST_RATIO);
-  }, 0);
+function isLarge(members: readonly OpenedMember[]): boolean {
+  const mostBytesOf = ({ version, codec }: FileInput) => version.byteLength * (codec === undefined ? 1 : MOST_RATIO);
+  const bytes = members.flatMap(({ inputs }) => inputs.map(mostBytesOf)).reduce((sum, each) => sum + each, 0);
   return bytes >= RESUMABLE_FROM_BYTES;
 }
 
@@ -243,18 +258,17 @@ function hasBytes(path: string, byteLength: number): boolean {
 
 /** The options of the shuffle of a member, but for its output. */
 export function optionsOfMember(
-  { isResumable, request, inputs }: PreparedTogether,
+  job: PreparedTogether,
   options: ShuffleTogetherOptions,
-  ordinal: number,
+  member: OpenedMember,
 ): ShuffleOptions {
   const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = options;
-  const member = request.members[ordinal];
-  if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
-  const place = placeOfMember(inputs, request.members.length, ordinal);
+  const { spec } = job.common;
+  const place = placeOfMember(job, member);
   const fromEnvironment = tempDirOfEnvironment();
   // Beside a job directory the environment does not count.
   const tempDirs =
-    isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined ? [fromEnvironment] : rest.tempDirs;
+    job.isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined ? [fromEnvironment] : rest.tempDirs;
   return {
     ...rest,
     ...member.records,
@@ -264,25 +278,19 @@ export function optionsOfMember(
     force: true,
     resume: undefined,
     tempDirs,
-    seed: request.common.spec.key.seed,
-    shardPrefix: request.common.spec.cut.splits === undefined ? 'part' : undefined,
+    seed: spec.key.seed,
+    shardPrefix: spec.cut.splits === undefined ? 'part' : undefined,
     onProgress: onProgress && ((progress) => onProgress({ ...progress, member: place })),
   };
 }
 
-/** @param inputs of all members, as many of each. */
-function placeOfMember(inputs: readonly Input[], memberCount: number, ordinal: number): MemberProgress {
+function placeOfMember({ members }: PreparedTogether, { ordinal }: OpenedMember): MemberProgress {
   // An empty input counts, too: a member has a share.
-  const bytesOf = (some: readonly Input[]) =>
-    some.reduce((sum, input) => sum + 1 + (input.kind === 'file' ? input.version.byteLength : 0), 0);
-  const inputCount = inputs.length / memberCount;
-  const shareBefore = (member: number) => bytesOf(inputs.slice(0, member * inputCount)) / bytesOf(inputs);
-  return {
-    number: ordinal + 1,
-    of: memberCount,
-    startShare: shareBefore(ordinal),
-    endShare: shareBefore(ordinal + 1),
-  };
+  const bytesOf = (some: readonly OpenedMember[]) =>
+    some.reduce((sum, { inputs }) => sum + inputs.length + storedBytesOf(inputs), 0);
+  const shareBefore = (end: number) => bytesOf(members.slice(0, end)) / bytesOf(members);
+  const [startShare, endShare] = [shareBefore(ordinal), shareBefore(ordinal + 1)];
+  return { number: ordinal + 1, of: members.length, startShare, endShare };
 }
 
 class TogetherJob {
@@ -301,12 +309,12 @@ class TogetherJob {
   }
 
   async run({ releases }: JobScope): Promise<Omit<ShuffleTogetherReport, 'seconds'>> {
-    const { directory, request, earlier } = this.#job;
+    const { directory, members, earlier } = this.#job;
     releases.push(() => directory.end(this.#fate));
-    await this.#openFiles();
+    await this.#openDirectories();
     let resumedMembers = 0;
     try {
-      for (const [member] of request.members.entries()) {
+      for (const member of members) {
         const done = earlier === undefined ? undefined : this.#findShuffled(member);
         if (done !== undefined) resumedMembers += 1;
         this.#notes.push(done ?? (await this.#shuffle(member)));
@@ -324,16 +332,20 @@ class TogetherJob {
     return this.#job.paths.stagingDirectory;
   }
 
-  async #openFiles(): Promise<void> {
-    const { directory, paths, request, inputs, earlier, isResumable } = this.#job;
-    await directory.makeDirectories(isResumable);
-    if (earlier !== undefined) return;
-    const noted = await noteInputs(inputs, isResumable, request.common.signal);
-    await writeMembersManifest(paths.jobDirectory, { isResumable, ...describeMembers(request), inputs: noted });
+  get #shards(): ShardSpec {
+    return this.#job.common.spec.cut;
   }
 
-  #findShuffled(member: number): MemberNote | undefined {
-    const note = readMemberNote(this.#job.paths.jobDirectory, member);
+  async #openDirectories(): Promise<void> {
+    const { directory, paths, common, earlier, isResumable } = this.#job;
+    await directory.makeDirectories(isResumable);
+    if (earlier !== undefined) return;
+    const inputs = await noteInputs(inputsOf(this.#job), isResumable, common.signal);
+    await writeMembersManifest(paths.jobDirectory, { isResumable, ...describeMembers(this.#job), inputs });
+  }
+
+  #findShuffled({ ordinal }: OpenedMember): MemberNote | undefined {
+    const note = readMemberNote(this.#job.paths.jobDirectory, ordinal);
     const isThere = note?.files.every((file) => this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)));
     return isThere === true ? note : undefined;
   }
@@ -344,48 +356,43 @@ class TogetherJob {
     return [join(staging, staged), join(staging, GATHERED_NAME, name), join(this.#job.outputPath, name)];
   }
 
-  async #shuffle(member: number): Promise<MemberNote> {
+  async #shuffle(member: OpenedMember): Promise<MemberNote> {
     const { earlier, isResumable, paths } = this.#job;
-    const directory = memberName(member);
-    makeOwnDirectory(join(this.#stagingDirectory, directory), 'output');
+    makeOwnDirectory(join(this.#stagingDirectory, memberName(member.ordinal)), 'output');
     if (isResumable) await syncPath(this.#stagingDirectory);
-    const note =
-      (await this.#shuffleInto(directory, member, earlier !== undefined)) ??
-      (await this.#shuffleInto(directory, member, false));
+    const note = (await this.#shuffleOnce(member, earlier !== undefined)) ?? (await this.#shuffleOnce(member, false));
     if (note === undefined) throw new RangeError('a shuffle from its beginning counts its records');
-    if (isResumable) await writeMemberNote(paths.jobDirectory, member, note);
+    if (isResumable) await writeMemberNote(paths.jobDirectory, member.ordinal, note);
     return note;
   }
 
   /** Undefined if an earlier attempt had written all of the output: then nobody knows the counts of each file. */
-  async #shuffleInto(directory: string, ordinal: number, resume: boolean): Promise<MemberNote | undefined> {
-    const { request, isResumable } = this.#job;
-    const { shards } = request.common.spec.cut;
-    const member = request.members[ordinal];
-    if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
-    const name = join(directory, shards === undefined ? 'out' : 'shards');
-    const output = join(this.#stagingDirectory, name);
+  async #shuffleOnce(member: OpenedMember, resume: boolean): Promise<MemberNote | undefined> {
+    const { isResumable } = this.#job;
+    const isCut = this.#shards.shards !== undefined;
+    const directory = join(this.#stagingDirectory, memberName(member.ordinal));
+    const output = join(directory, isCut ? 'shards' : 'out');
     let counted: Pick<MemberNote, 'recordCounts' | 'nameSums'> | undefined;
     const report = await shuffleCounted(
       {
-        ...optionsOfMember(this.#job, this.#options, ordinal),
+        ...optionsOfMember(this.#job, this.#options, member),
         output,
-        ...(isResumable && { resume, jobDir: join(this.#stagingDirectory, directory, 'job') }),
+        ...(isResumable && { resume, jobDir: join(directory, 'job') }),
       },
       this.#tuning,
       async ({ records, nameSums }) => {
         const sums = hasNames(member) ? [...nameSums].map(checksumTextOf) : undefined;
         counted = { recordCounts: [...records], nameSums: sums };
         this.#requireSameCounts(member, counted.recordCounts);
-        await this.#requireSameNames(ordinal, sums);
+        await this.#requireSameNames(member, sums);
       },
     );
     if (counted === undefined) return undefined;
-    const staged = shards === undefined ? [output] : report.shards;
+    const staged = isCut ? report.shards : [output];
     const splits = report.splits?.map(({ shards: paths, name, records, bytes, checksum }) => {
       return { name, records, bytes, checksum, shardCount: paths.length };
     });
-    const names = shards === undefined ? [member.name] : this.#shardNames(member, splits, staged.length);
+    const names = isCut ? this.#shardNames(member, splits, staged.length) : [member.name];
     const files = staged.map((path, shard) => ({
       staged: path.slice(this.#stagingDirectory.length + 1),
       name: names[shard] ?? '',
@@ -396,7 +403,7 @@ class TogetherJob {
   }
 
   #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
-    const { prefixes, extension } = namingOfMember(member, this.#job.request.common.spec.cut.splits);
+    const { prefixes, extension } = namingOfMember(member, this.#shards.splits);
     const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
     return shardNames({ extension }, groups);
   }
@@ -406,7 +413,7 @@ class TogetherJob {
     if (first === undefined) return;
     const tuple = recordCounts.findIndex((count, ordinal) => count !== first.recordCounts[ordinal]);
     if (tuple === -1) return;
-    const [one, other] = [this.#job.request.tuples[tuple]?.[0], paths[tuple]];
+    const [one, other] = [this.#job.members[0]?.paths[tuple], paths[tuple]];
     throw new InputError(
       'ERR_COUNTS_DIFFER',
       `${one} has ${inRecords(first.recordCounts[tuple])} and ${other} has ${inRecords(recordCounts[tuple])}; expected as many in both, since record i of one belongs to record i of the other`,
@@ -414,30 +421,27 @@ class TogetherJob {
   }
 
   /** @param sums undefined: the records of the member have no names. */
-  async #requireSameNames(member: number, sums: MemberNote['nameSums']): Promise<void> {
+  async #requireSameNames(member: OpenedMember, sums: MemberNote['nameSums']): Promise<void> {
     const earlier = this.#notes.findIndex(({ nameSums }) => nameSums !== undefined);
     const tuple = this.#notes[earlier]?.nameSums?.findIndex((sum, i) => sum !== sums?.[i]) ?? -1;
     if (sums === undefined || tuple === -1) return;
-    const { request, inputs } = this.#job;
-    const readsOf = (each: number): NamedReads => {
-      const input = inputs[each * request.tuples.length + tuple];
-      const format = request.members[each]?.format;
-      if (input?.kind !== 'file' || format === undefined) throw new RangeError(`there is no file ${tuple} of ${each}`);
-      return { input, format };
+    const { members, common } = this.#job;
+    const readsOf = (each: OpenedMember | undefined) => {
+      const input = each?.inputs[tuple];
+      if (each === undefined || input === undefined) throw new RangeError('members have as many files and notes');
+      return { input, format: each.format };
     };
-    throw await findOtherNames(readsOf(earlier), readsOf(member), request.common.signal);
+    throw await findOtherNames(readsOf(members[earlier]), readsOf(member), common.signal);
   }
 
   /** Makes all outputs appear by one step. */
   async #appear(): Promise<void> {
-    const { outputPath, request } = this.#job;
-    const { signal } = request.common;
+    const { outputPath, common } = this.#job;
     const gathered = join(this.#stagingDirectory, GATHERED_NAME);
-    const files = this.#notes.flatMap((note) => note.files);
     if (!this.#notes.every((note) => isInPlace(outputPath, note))) {
-      if (signal?.aborted === true) throw new AbortError(signal.reason);
+      if (common.signal?.aborted === true) throw new AbortError(common.signal.reason);
       makeOwnDirectory(gathered, 'output');
-      for (const file of files) {
+      for (const file of this.#notes.flatMap((note) => note.files)) {
         const [staged, named] = this.#placesOf(file);
         if (nameExists(staged, 'output')) moveIntoPlace(staged, named);
       }
@@ -473,18 +477,15 @@ class TogetherJob {
   }
 
   #report(): Omit<ShuffleTogetherReport, 'seconds' | 'resumedMembers'> {
-    const { request, outputPath } = this.#job;
-    const members = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
+    const { members, common, outputPath } = this.#job;
+    const records = this.#notes[0]?.records ?? 0;
+    const reports = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
       const paths = files.map(({ name }) => join(outputPath, name));
-      const name = request.members[member]?.name ?? '';
-      const { shards } = request.common.spec.cut;
-      const reported = reportShards(
-        { records: this.#notes[0]?.records ?? 0, splits },
-        shards === undefined ? [] : paths,
-      );
+      const name = members[member]?.name ?? '';
+      const reported = reportShards({ records, splits }, this.#shards.shards === undefined ? [] : paths);
       return { name, files: paths, bytes, checksum, splits: reported.splits, emptyShards: reported.emptyShards };
     });
-    return { records: this.#notes[0]?.records ?? 0, seed: request.common.spec.key.seed, members };
+    return { records, seed: common.spec.key.seed, members: reports };
   }
 }
 

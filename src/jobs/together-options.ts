@@ -24,8 +24,7 @@ export interface Member {
   readonly compression: Compression | undefined;
 }
 
-export interface TogetherRequest {
-  readonly tuples: readonly (readonly string[])[];
+interface TogetherRequest {
   readonly members: readonly Member[];
   readonly output: string;
   readonly common: ShuffleRequest;
@@ -56,7 +55,7 @@ export function completeTogether(options: ShuffleTogetherOptions): TogetherReque
   requireDifferentNames(members);
   const { shards: cut, splits } = common.spec.cut;
   if (cut !== undefined) requireDifferentShards(members, splits);
-  return { tuples: together, members, output, common };
+  return { members, output, common };
 }
 
 function requireTuples(together: ShuffleTogetherOptions['together']): void {

@@ -6,25 +6,23 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
-import { type Estimate, estimateInputs, weighEstimate } from '../inputs/estimate.js';
+import { type Estimate, type WeighedEstimate, weighEstimate } from '../inputs/estimate.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import type { ScatteredPiles } from '../passes/shuffle-work.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
-import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { isNothing, ONCE } from '../plan/weights.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { DiskNeed, DiskNeeds } from './disk-space.js';
+import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
 export interface WorkPlan {
@@ -35,6 +33,7 @@ export interface WorkPlan {
 }
 
 export interface ScatterPlan extends WorkPlan {
+  readonly sliceBytes: number;
   readonly slices: readonly Slice[];
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
@@ -56,21 +55,9 @@ export interface ShufflePlan extends ScatterPlan {
 /** How the work lies on disk, as the manifest records it. */
 export type KeptLayout = NonNullable<JobManifest['layout']>;
 
-export interface DiskNeed {
-  readonly tempBytes: number;
-  readonly outputBytes: number;
-}
-
-export interface DiskNeeds {
-  /** The job writes at least this much. */
-  readonly least: DiskNeed;
-  /** The expected amount, from samples; 0 if too little is known. */
-  readonly expected: DiskNeed;
-  /** The limits within which the samples place it; undefined where it is known. */
-  readonly range?: readonly [DiskNeed, DiskNeed];
-}
-
 const INLINE_INPUTS = 1000;
+/** With `headCount`, more records may stay than expected, and longer ones. */
+const HEAD_MARGIN = 1.2;
 /** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
 /** A job with this much temp data takes many minutes, and can be resumed even if the caller did not ask for it. */
@@ -87,108 +74,52 @@ interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
   readonly weighing?: Weighing | undefined;
 }
 
-type ShufflePlanRequest = ScatterRequest & Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'>;
+/** A scatter pass as it is planned: what it reads, and where its piles lie. */
+interface ScatterToPlan {
+  readonly request: ScatterRequest;
+  readonly inputs: readonly Input[];
+  /** Of all inputs. */
+  readonly estimate: Estimate;
+  readonly disks: Pick<TempDisks, 'count' | 'rotate'>;
+  readonly tuning: Tuning;
+}
 
-interface JobNature {
+interface ShuffleToPlan extends ScatterToPlan {
+  readonly request: ScatterRequest & Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'>;
   /** Whether its output is on disk. */
   readonly hasFiles: boolean;
+  /** Of the earlier attempt that it resumes. */
   readonly manifest: JobManifest | undefined;
 }
 
-export async function planShuffle(
-  request: ShufflePlanRequest,
-  inputs: readonly Input[],
-  disks: TempDisks,
-  nature: JobNature,
-  tuning: Tuning,
-): Promise<ShufflePlan> {
-  const layout = nature.manifest?.layout ?? undefined;
-  const isAskedFor = isAskedToResume(request, inputs, nature);
-  const planned = planWork(request, inputs, disks, isAskedFor, layout, tuning);
-  const mayBeResumed = mayResume(inputs, nature);
-  const resumableWork = () => {
-    const made = planWork(request, inputs, disks, true, layout, tuning);
-    return { ...made, memoryNeed: { ...made.memoryNeed, unlessLarge: planned.memoryNeed } };
-  };
-  const staysAsPlanned = isAskedFor || !mayBeResumed || !isLarge(planned);
-  const work = staysAsPlanned ? planned : resumableWork();
-  const slices = takeSlices(await slicesOf(work, request, inputs), layout);
-  const { memory, sliceBytes } = work;
-  const isResumable = work.memoryNeed.isResumable;
-  const needsLayout = isResumable && memory.ramPoolBytes === 0;
+export async function planShuffle(work: ShuffleToPlan): Promise<ShufflePlan> {
+  const { manifest } = work;
+  const earlier = manifest?.layout ?? undefined;
+  const asAsked = planWork(work, isAskedToResume(work), earlier);
+  const becomesResumable = !asAsked.memoryNeed.isResumable && mayResume(work) && isLarge(asAsked);
+  const plan = becomesResumable ? planWork(work, true, earlier) : asAsked;
+  const memoryNeed = becomesResumable ? { ...plan.memoryNeed, unlessLarge: asAsked.memoryNeed } : plan.memoryNeed;
+  const slices = takeSlices(await slicesOf(work, plan.sliceBytes), earlier);
+  const { isResumable } = memoryNeed;
+  const needsLayout = isResumable && plan.memory.ramPoolBytes === 0;
   return {
-    ...scatterPlan(work, slices),
+    ...plan,
+    memoryNeed,
+    slices,
     isResumable,
-    layout: needsLayout ? keptLayout(memory, sliceBytes, slices, layout) : undefined,
+    layout: needsLayout ? keptLayout(plan, slices, earlier) : undefined,
   };
 }
 
 /** Plans a scatter pass alone, into the piles of a store. */
-export async function planAppend(
-  request: ScatterRequest,
-  inputs: readonly Input[],
-  disks: TempDisks,
-  division: PileDivision,
-  tuning: Tuning,
-): Promise<ScatterPlan> {
-  const work = planWork(request, inputs, disks, true, division, tuning);
-  return scatterPlan(work, [...(await slicesOf(work, request, inputs))]);
+export async function planAppend(work: ScatterToPlan, division: PileDivision): Promise<ScatterPlan> {
+  const plan = planWork(work, true, division);
+  return { ...plan, slices: [...(await slicesOf(work, plan.sliceBytes))] };
 }
 
-/** Plans a shuffle pass alone, on the piles of a store. */
-export function planStoreShuffle(
-  { memoryBytes, workers }: MachineRequest,
-  stored: { readonly records: number; readonly bytes: number; readonly pileCount: number },
-  disks: TempDisks,
-  isCompressed: boolean,
-  tuning: Tuning,
-): WorkPlan {
-  const { records, bytes, pileCount } = stored;
-  const inline = tuning.inline ?? bytes <= INLINE_BYTES;
-  const memoryNeed: MemoryNeed = {
-    ...needWithoutInputs({ memoryBytes, workers: inline ? 1 : workers }, bytes),
-    meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
-    exact: true,
-    tempDiskCount: disks.count,
-    tempDisksRotate: disks.rotate,
-    outputWaits: isCompressed,
-  };
-  // Plans as if this job made the piles, on disk; then sets their real number.
-  const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
-  return { memory: { ...planned, pileCount, stripeCount: 1, maySpill: false }, memoryNeed, inline };
-}
-
-/** The disk needs of a shuffle pass on the piles of a store: the output, and the piles that must be scattered again. */
-export function storeShuffleNeeds(
-  { memory, memoryNeed }: WorkPlan,
-  { totals, records, bytes, longestRecordBytes }: ScatteredPiles,
-  { spec, tempZstdLevel }: Pick<OutputRequest, 'spec' | 'tempZstdLevel'>,
-): DiskNeeds {
-  const { compression } = spec.write;
-  const { headCount = records } = spec.keep;
-  const outputPart = Math.min(1, headCount / Math.max(1, records));
-  const outputBytes = compression === undefined ? bytes * outputPart : 0;
-  const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
-  // Without memory for the longest record, the job ends with an error that says so.
-  const { least, most } =
-    pass2 === undefined ? { least: 0, most: 0 } : planRescatter(totals, pass2, memory.outputBytes);
-  return {
-    // Nobody knows how well records compress.
-    least: { tempBytes: tempZstdLevel === undefined ? least : 0, outputBytes: outputPart < 1 ? 0 : outputBytes },
-    expected: { tempBytes: most, outputBytes },
-  };
-}
-
-/** The memory need as far as it is known before headers are read, for advice in messages. */
-export function expectMemoryNeed(
-  request: ShufflePlanRequest,
-  inputs: readonly Input[],
-  disks: TempDisks,
-  nature: JobNature,
-  tuning: Tuning,
-): MemoryNeed {
-  const layout = nature.manifest?.layout ?? undefined;
-  return planWork(request, inputs, disks, isAskedToResume(request, inputs, nature), layout, tuning).memoryNeed;
+/** The memory need as far as it is known, for advice in messages. */
+export function expectMemoryNeed(work: ShuffleToPlan): MemoryNeed {
+  return planWork(work, isAskedToResume(work), work.manifest?.layout ?? undefined).memoryNeed;
 }
 
 export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean {
@@ -204,23 +135,13 @@ export function createReadControl(inline: boolean, spareBytes: number, gates: De
   return JobControl.create(permits, spareBytes);
 }
 
-function mayResume(inputs: readonly Input[], { hasFiles }: JobNature): boolean {
+function mayResume({ hasFiles, inputs }: ShuffleToPlan): boolean {
   return hasFiles && inputs.every((input) => input.kind === 'file');
 }
 
-function isAskedToResume(
-  { mustBeResumable, keepTemp }: ShufflePlanRequest,
-  inputs: readonly Input[],
-  nature: JobNature,
-): boolean {
-  const isAskedFor = mustBeResumable || keepTemp || nature.manifest?.isResumable === true;
-  return isAskedFor && mayResume(inputs, nature);
-}
-
-interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
-  readonly sliceBytes: number;
-  /** Decoded bytes of each input; undefined for streams. */
-  readonly decodedBytes: readonly (number | undefined)[];
+function isAskedToResume(work: ShuffleToPlan): boolean {
+  const { request, manifest } = work;
+  return (request.mustBeResumable || request.keepTemp || manifest?.isResumable === true) && mayResume(work);
 }
 
 /** An expression may try for ever on one record: a thread can be ended then, the calling one not even asked to stop. */
@@ -229,69 +150,103 @@ function hasExpression({ cut, keep }: ShuffleSpec): boolean {
   return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
 }
 
-function planWork(
-  request: ScatterRequest,
-  allInputs: readonly Input[],
-  disks: TempDisks,
-  isResumable: boolean,
-  layout: (PileDivision & { readonly sliceBytes?: number }) | undefined,
-  tuning: Tuning,
-): PlannedWork {
-  const { spec } = request;
-  const { read: reading, keep } = spec;
-  const { headCount, repeat, unique } = keep;
-  const weights = request.weighing?.weights;
-  const ofInputs = estimateInputs(allInputs, reading.framing, deriveDrawSeed(spec.key.seed));
-  const { read, made: estimate } = weighEstimate(ofInputs, weights);
-  const inputs = weights === undefined ? allInputs : allInputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
-  const hasStreams = inputs.some((input) => input.kind === 'stream');
-  const records = estimate.recordBytes / estimate.meanRecordBytes;
-  const drawnBytes = repeat ? (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes : 0;
-  const isSmall =
-    inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
-  const inline = tuning.inline ?? (!hasStreams && isSmall && !hasExpression(spec));
-  const framing = reading.framing && framingOf(reading.framing);
-  const isCompressed = spec.write.compression !== undefined;
-  const isKnown = !hasStreams;
-  const mayReadAgain = isKnown && !isResumable;
-  // Equal records count as one, and nobody knows of them in pass 1.
-  const limitsPass1 = headCount !== undefined && !repeat && unique === undefined;
-  const head = limitsPass1 ? planHead({ headCount, records, isKnown, mayReadAgain }) : undefined;
-  const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
+type PlannedWork = Omit<ScatterPlan, 'slices'>;
+
+/** What an unfinished job or a store has. */
+type PlannedDivision = PileDivision & { readonly sliceBytes?: number };
+
+function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivision | undefined): PlannedWork {
+  const { request, disks, tuning } = work;
+  const { spec, memoryBytes, workers } = request;
+  const { repeat } = spec.keep;
+  const expected = expectRecords(work, isResumable);
+  const { inputs, read, made, head, onPiles, hasStreams } = expected;
+  const framing = spec.read.framing && framingOf(spec.read.framing);
+  const inline = tuning.inline ?? isSmall(expected, spec);
   // Records to draw from lie in their order, beside the piles.
-  if (repeat) requireRoomToDraw(request);
+  if (repeat) requireRoomToDraw(memoryBytes);
   const shareOfMemory = repeat ? 1 / 2 : 1;
   const memoryNeed: MemoryNeed = {
-    budgetBytes: Math.floor(request.memoryBytes * shareOfMemory),
+    budgetBytes: Math.floor(memoryBytes * shareOfMemory),
     shareOfMemory,
-    workers: inline ? 1 : request.workers,
+    workers: inline ? 1 : workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
-    mostReadBytes: weights === undefined ? undefined : Math.max(1, read.mostBytes),
-    meanRecordBytes: estimate.meanRecordBytes,
+    mostReadBytes: request.weighing && Math.max(1, read.mostBytes),
+    meanRecordBytes: made.meanRecordBytes,
     exact: onPiles.exact,
     hasStreams,
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
     isResumable,
-    outputWaits: isCompressed,
+    outputWaits: spec.write.compression !== undefined,
     layout,
   };
   const memory = repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
-  const { workers, pileCount, bufferBytes } = memory;
-  const sliceBytes =
-    layout?.sliceBytes ?? tuning.sliceBytes ?? planSliceBytes(read.recordBytes, workers, pileCount, bufferBytes);
-  const knownBytes = inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0);
-  const leastBytes = allInputs.reduce(
-    (sum, input, i) => sum + recordBytesAtLeast(input) * (weights?.[i]?.copies ?? 1),
-    0,
-  );
-  const madeOfRead = estimate.recordBytes / Math.max(1, read.recordBytes);
-  const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
+  return {
+    memory,
+    memoryNeed,
+    inline,
+    head,
+    inputBytes: hasStreams ? undefined : inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0),
+    readBytes: read.recordBytes,
+    ...planDisks(work, expected, memory),
+    sliceBytes:
+      layout?.sliceBytes ??
+      tuning.sliceBytes ??
+      planSliceBytes(read.recordBytes, memory.workers, memory.pileCount, memory.bufferBytes),
+  };
+}
+
+/** The records of a job, as far as the inputs tell. */
+interface ExpectedRecords extends WeighedEstimate {
+  /** Those that are read. */
+  readonly inputs: readonly Input[];
+  readonly hasStreams: boolean;
+  readonly head: HeadPlan | undefined;
+  readonly onPiles: Pick<Estimate, 'recordBytes' | 'exact'>;
+}
+
+function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable: boolean): ExpectedRecords {
+  const { headCount, repeat, unique } = request.spec.keep;
+  const weights = request.weighing?.weights;
+  const { read, made } = weighEstimate(estimate, weights);
+  const areRead = weights === undefined ? inputs : inputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
+  const hasStreams = areRead.some((input) => input.kind === 'stream');
+  // Equal records count as one, and nobody knows of them in pass 1.
+  const limitsPass1 = headCount !== undefined && !repeat && unique === undefined;
+  const records = made.recordBytes / made.meanRecordBytes;
+  const readsAgain = !hasStreams && !isResumable;
+  const head = limitsPass1
+    ? planHead({ headCount, records, isKnown: !hasStreams, mayReadAgain: readsAgain })
+    : undefined;
+  const keptBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
+  const onPiles = keptBytes === undefined ? made : { recordBytes: Math.min(made.recordBytes, keptBytes), exact: false };
+  return { read, made, inputs: areRead, hasStreams, head, onPiles };
+}
+
+function isSmall({ read, made, inputs, hasStreams }: ExpectedRecords, spec: ShuffleSpec): boolean {
+  const { repeat, headCount = Number.POSITIVE_INFINITY } = spec.keep;
+  const drawnBytes = repeat ? headCount * made.meanRecordBytes : 0;
+  const mostBytes = Math.max(read.recordBytes, made.recordBytes, drawnBytes);
+  return !hasStreams && inputs.length <= INLINE_INPUTS && mostBytes <= INLINE_BYTES && !hasExpression(spec);
+}
+
+function planDisks(
+  { request, inputs: allInputs }: ScatterToPlan,
+  { read, made, inputs, hasStreams, head, onPiles }: ExpectedRecords,
+  memory: MemoryPlan,
+): Pick<ScatterPlan, 'diskNeeds' | 'needOf'> {
+  const { spec, weighing } = request;
+  const { headCount, repeat, unique } = spec.keep;
+  const isCompressed = spec.write.compression !== undefined;
+  const copies = made.recordBytes / Math.max(1, read.recordBytes);
+  const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
-  const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes;
-  const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => {
+  const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * made.meanRecordBytes;
+  const compressedBytes = expectCompressedBytes(inputs) * copies;
+  const needOfMade = (recordBytes: number): DiskNeed => {
     const outputBytes = repeat ? mostOutput : Math.min(recordBytes, mostOutput);
     const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
     return {
@@ -299,40 +254,28 @@ function planWork(
       outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
     };
   };
-  const compressedBytes = expectCompressedBytes(inputs) * (weights === undefined ? 1 : madeOfRead);
+  const leastBytes = allInputs.reduce(
+    (sum, input, i) => sum + recordBytesAtLeast(input) * (weighing?.weights[i] ?? ONCE).copies,
+    0,
+  );
+  // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
+  // compressed output, of the first records and of what is kept of equal ones is unknown.
+  const isKnown = spec.read.decompressProgram === undefined && headCount === undefined && unique === undefined;
+  const least = needOfMade(isKnown ? leastBytes : 0);
   return {
-    memory,
-    memoryNeed,
-    inline,
-    head,
-    inputBytes: hasStreams ? undefined : knownBytes,
-    readBytes: read.recordBytes,
     diskNeeds: {
-      // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
-      // compressed output, of the first records and of what is kept of equal ones is unknown.
-      least: diskNeed(
-        reading.decompressProgram === undefined && headCount === undefined && unique === undefined ? leastBytes : 0,
-        0,
-      ),
-      expected: diskNeed(hasStreams ? leastBytes : estimate.recordBytes, compressedBytes),
-      ...(!hasStreams &&
-        !estimate.exact && {
-          range: [
-            diskNeed(estimate.leastBytes, compressedBytes),
-            diskNeed(estimate.mostBytes, compressedBytes),
-          ] as const,
-        }),
+      least: isCompressed ? { ...least, outputBytes: 0 } : least,
+      expected: needOfMade(hasStreams ? leastBytes : made.recordBytes),
+      range: hasStreams || made.exact ? undefined : [needOfMade(made.leastBytes), needOfMade(made.mostBytes)],
     },
-    needOf: (readBytes) => diskNeed(weights === undefined ? readBytes : readBytes * madeOfRead, compressedBytes),
-    sliceBytes,
-    decodedBytes: read.decodedBytes,
+    needOf: (readBytes) => needOfMade(readBytes * copies),
   };
 }
 
 /** Beside each other: a pool, the arena of a thread, and the records in their order. */
 const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
 
-function requireRoomToDraw({ memoryBytes }: MachineRequest): void {
+function requireRoomToDraw(memoryBytes: number): void {
   if (memoryBytes >= LEAST_BYTES_TO_DRAW) return;
   throw new UsageError(
     `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${LEAST_BYTES_TO_DRAW / 2 ** 20}M; give more with \`memoryBytes\``,
@@ -356,31 +299,13 @@ export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): Usage
   return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
 }
 
-/** More records may stay than expected, and longer ones. */
-const HEAD_MARGIN = 1.2;
-
-/** What goes on piles in a job that asks for the head of the order. */
-function estimateHead(
-  estimate: Estimate,
-  { keptRecords }: HeadPlan,
-): Pick<Estimate, 'recordBytes' | 'mostBytes' | 'exact'> {
-  const keptBytes = keptRecords * estimate.meanRecordBytes;
-  const recordBytes = Math.min(estimate.recordBytes, HEAD_MARGIN * keptBytes);
-  return { recordBytes, mostBytes: Math.min(estimate.mostBytes, 2 * recordBytes), exact: false };
-}
-
-function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
-  const { memory, memoryNeed, inline, inputBytes, readBytes, diskNeeds, head, needOf } = work;
-  return { memory, memoryNeed, inline, inputBytes, readBytes, diskNeeds, head, needOf, slices };
-}
-
 async function slicesOf(
-  { sliceBytes, decodedBytes }: PlannedWork,
-  { spec, signal, weighing }: ScatterRequest,
-  inputs: readonly Input[],
+  { request: { spec, weighing, signal }, inputs, estimate }: ScatterToPlan,
+  sliceBytes: number,
 ): Promise<Iterable<Slice>> {
-  const { framing } = spec.read;
-  const described = await describeForSlices(inputs, decodedBytes, framing && framingOf(framing), sliceBytes, signal);
+  const framing = spec.read.framing && framingOf(spec.read.framing);
+  const { decodedBytes } = weighEstimate(estimate, weighing?.weights).read;
+  const described = await describeForSlices(inputs, decodedBytes, framing, sliceBytes, signal);
   const slices = planSlices(described, sliceBytes);
   return weighing === undefined ? slices : withoutUnread(slices, weighing);
 }
@@ -421,12 +346,13 @@ function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): 
 }
 
 function keptLayout(
-  { pileCount, stripeCount }: MemoryPlan,
-  sliceBytes: number,
+  { memory: { pileCount, stripeCount }, sliceBytes }: PlannedWork,
   slices: readonly Slice[],
   earlier: KeptLayout | undefined,
 ): KeptLayout {
-  const slicesDigest = digestSlices(slices);
+  const hash = createHash('sha256');
+  for (const slice of slices) hash.update(JSON.stringify(slice));
+  const slicesDigest = hash.digest('hex');
   if (earlier !== undefined && earlier.slicesDigest !== slicesDigest) throw cutDifferently();
   return { pileCount, stripeCount, sliceBytes, sliceCount: slices.length, slicesDigest };
 }
@@ -438,20 +364,10 @@ function cutDifferently(): UsageError {
   );
 }
 
-function digestSlices(slices: readonly Slice[]): string {
-  const hash = createHash('sha256');
-  for (const slice of slices) hash.update(JSON.stringify(slice));
-  return hash.digest('hex');
-}
-
 const USUAL_RECORD_BYTES = 200;
 
-/** What messages advise on memory in a job that only reads. @param byteLength of the inputs, about. */
-export function memoryNeedOfReading(request: MachineRequest, byteLength: number): MemoryNeed {
-  return { ...needWithoutInputs(request, byteLength), reads: 'only' };
-}
-
-function needWithoutInputs(
+/** The memory need of a job of which only the size is known. @param byteLength of its data, about. */
+export function memoryNeedOf(
   { memoryBytes, workers }: Pick<MachineRequest, 'memoryBytes' | 'workers'>,
   byteLength: number,
 ): MemoryNeed {

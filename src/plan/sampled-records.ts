@@ -1,7 +1,4 @@
-/**
- * What drawn windows say of the number of all records, and arithmetic with such numbers: the truth lies between two limits.
- * Pure.
- */
+/** What drawn windows say of the number of all records: an estimate, and two limits between which the truth lies. Pure. */
 
 /** An estimate from samples. The three fields are equal if the number is exact. */
 export interface Expected {
@@ -9,6 +6,9 @@ export interface Expected {
   readonly expected: number;
   readonly most: number;
 }
+
+/** As few records as the samples and chance allow, as many as are expected, or as many as there can be. */
+export type Case = keyof Expected;
 
 /** A part of the data in which each byte was equally likely to choose a window. */
 export interface Stratum {
@@ -86,31 +86,17 @@ function deviationsOf(freedom: number): number {
   return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
 }
 
-export function exactly(value: number): Expected {
-  return { least: value, expected: value, most: value };
-}
-
-export const NOTHING = exactly(0);
-
-/** @param change must not fall. */
-export function mapped(value: Expected, change: (value: number) => number): Expected {
-  return { least: change(value.least), expected: change(value.expected), most: change(value.most) };
-}
-
-export function times(a: Expected, b: Expected): Expected {
-  return { least: a.least * b.least, expected: a.expected * b.expected, most: a.most * b.most };
-}
-
-export function plus(a: Expected, b: Expected): Expected {
-  return { least: a.least + b.least, expected: a.expected + b.expected, most: a.most + b.most };
-}
-
-/** Rounds the limits outwards, but not for the errors of floating point. */
-export function wholeNumbers({ least, expected, most }: Expected): Expected {
+/** In each case, what `size` says of it. The limits are rounded outwards, but not for the errors of floating point. */
+export function inCases(size: (each: Case) => number): Expected {
+  const most = size('most');
   const slack = 1e-6 + 1e-12 * Math.abs(most);
   return {
-    least: Math.floor(least + slack),
-    expected: Math.round(expected),
+    least: Math.floor(size('least') + slack),
+    expected: Math.round(size('expected')),
     most: Math.max(0, Math.ceil(most - slack)),
   };
+}
+
+export function exactly(value: number): Expected {
+  return { least: value, expected: value, most: value };
 }

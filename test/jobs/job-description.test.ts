@@ -6,6 +6,7 @@ import { mkdirSync, renameSync, statSync, truncateSync, utimesSync, writeFileSyn
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
+import { estimateInputs } from '#src/inputs/estimate.js';
 import { chooseInputIds } from '#src/inputs/ids.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import type { JobManifest } from '#src/job-directory/job-manifest.js';
@@ -49,7 +50,16 @@ async function jobOf(changed: Partial<ShuffleOptions>) {
 async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
   const { request, inputs, inputIds, places } = await jobOf(changed);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
-  const plan = await planShuffle(request, inputs, disks, { hasFiles: true, manifest: undefined }, {});
+  const estimate = estimateInputs(inputs, request.spec.read.framing, 'draw');
+  const plan = await planShuffle({
+    request,
+    inputs,
+    estimate,
+    disks,
+    hasFiles: true,
+    manifest: undefined,
+    tuning: {},
+  });
   return describeJob({ request, inputs, inputIds }, { ...plan, isResumable }, places, true);
 }
 

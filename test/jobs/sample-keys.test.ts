@@ -9,7 +9,7 @@ import { exitCodeOf } from '#src/cli/exit-code.js';
 import { InputError } from '#src/errors.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { seal } from '#src/io/sealed-file.js';
-import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
+import { readFinishedRanges } from '#src/job-directory/notes.js';
 import type { ShuffleOptions } from '#src/jobs/options.js';
 import { shuffle } from '#src/jobs/shuffle.js';
 import { pilesOfStripe } from '#src/pile-sets/pile-layout.js';

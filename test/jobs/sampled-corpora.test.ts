@@ -84,7 +84,11 @@ function writeFile(name: string, lengths: readonly number[], gzips: boolean): Sa
   writeFileSync(path, stored);
   const version = { byteLength: stored.byteLength } as SampledFile['input']['version'];
   const header = { byteLength: 0 } as SampledFile['input']['header'];
-  return { input: { kind: 'file', path, version, header, codec: gzips ? gzip : undefined } as never, bytes };
+  return {
+    input: { kind: 'file', path, version, header, codec: gzips ? gzip : undefined } as never,
+    ordinal: 0,
+    bytes,
+  };
 }
 
 it('the number of records lies within its limits in 95 of 100 corpora', async () => {

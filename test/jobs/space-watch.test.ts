@@ -1,10 +1,9 @@
 /** What pass 1 says about disks that will be full, from what the inputs have decoded to so far. */
 import { open } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { SystemError } from '#src/errors.js';
 import { shuffle } from '#src/index.js';
 import { JobControl } from '#src/job-control.js';
-import { findShortages, SpaceWatch, type WatchedJob } from '#src/jobs/disk-space.js';
+import { watchSpace } from '#src/jobs/disk-space.js';
 import { DeviceGates } from '#src/machine/devices.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
@@ -14,32 +13,49 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 const directory = useTestDirectory();
 const PIB = 2 ** 50;
 
-function watchOf(
+/** What a job says in three looks at its disks, when so many bytes of the inputs were read. */
+async function told(
   inputBytes: number | undefined,
-  what: 'temp data' | 'output' = 'temp data',
-): { watch: SpaceWatch; control: JobControl; warnings: string[] } {
-  const control = JobControl.create([], 0);
-  const warnings: string[] = [];
-  const watch = new SpaceWatch({
-    control,
-    inputBytes,
-    needOf: (recordBytes) => ({ tempBytes: recordBytes, outputBytes: recordBytes }),
-    shortagesOf: ({ tempBytes, outputBytes }) => {
-      const byteLength = what === 'output' ? outputBytes : tempBytes;
-      return findShortages([{ directory: directory.path(), byteLength, what }], 1, new DeviceGates({}));
-    },
-    onWarning: (line) => warnings.push(line),
-  });
-  return { watch, control, warnings };
+  read: { readonly storedBytes: number; readonly decodedBytes: number },
+  { what = 'temp data', path = directory.path(), onWarning = (_: string) => {} } = {},
+) {
+  vi.useFakeTimers();
+  try {
+    const control = JobControl.create([], 0);
+    const warnings: string[] = [];
+    const reasons: unknown[] = [];
+    const job = {
+      control,
+      plan: {
+        inputBytes,
+        memory: { stripeCount: 1 },
+        needOf: (recordBytes: number) => ({ tempBytes: recordBytes, outputBytes: recordBytes }),
+      },
+      site:
+        what === 'output' ? { tempDirs: [], outputDirectory: path } : { tempDirs: [path], outputDirectory: undefined },
+      deviceGates: new DeviceGates({}),
+      request: {
+        onWarning: (line: string) => {
+          warnings.push(line);
+          onWarning(line);
+        },
+      },
+    };
+    const pass1 = async () => {
+      control.count('scatteredBytes', read.storedBytes);
+      control.count('decodedBytes', read.decodedBytes);
+      vi.advanceTimersByTime(3500);
+    };
+    await watchSpace(job, pass1, { fail: (reason) => reasons.push(reason) });
+    return { warnings, reasons };
+  } finally {
+    vi.useRealTimers();
+  }
 }
 
-describe('SpaceWatch', () => {
-  it('warns once, with what the inputs hold by what was read', () => {
-    const { watch, control, warnings } = watchOf(PIB);
-    control.count('scatteredBytes', PIB / 8);
-    control.count('decodedBytes', (3 * PIB) / 8);
-    watch.look();
-    watch.look();
+describe('the watch over disks', () => {
+  it('warns once, with what the inputs hold by what was read', async () => {
+    const { warnings } = await told(PIB, { storedBytes: PIB / 8, decodedBytes: (3 * PIB) / 8 });
     expect(warnings).toEqual([
       expect.stringMatching(
         // Of 3 PiB, 2.625 are to come.
@@ -48,64 +64,31 @@ describe('SpaceWatch', () => {
     ]);
   });
 
-  it('warns of what a stream already holds', () => {
-    const { watch, control, warnings } = watchOf(undefined, 'output');
-    control.count('decodedBytes', PIB);
-    watch.look();
+  it('warns of what a stream already holds', async () => {
+    const { warnings } = await told(undefined, { storedBytes: 0, decodedBytes: PIB }, { what: 'output' });
     expect(warnings).toEqual([
       expect.stringMatching(/^the inputs read so far hold 1\.13 PB, and there will not be enough space for output /),
     ]);
   });
 
   it('ends the job with what the caller throws, and takes a directory that is gone for none', async () => {
-    vi.useFakeTimers();
-    try {
-      const reasons: unknown[] = [];
-      const stop = { fail: (reason: unknown) => reasons.push(reason) };
-      const during = async (job: Partial<WatchedJob>) => {
-        const { control } = watchOf(PIB);
-        control.count('scatteredBytes', PIB / 2);
-        control.count('decodedBytes', PIB);
-        const shortage = { device: '1', description: 'for output', advice: 'free some space' };
-        const watch = new SpaceWatch({
-          control,
-          inputBytes: PIB,
-          needOf: (bytes) => ({ tempBytes: 0, outputBytes: bytes }),
-          shortagesOf: () => [shortage],
-          onWarning: () => {
-            throw thrown;
-          },
-          ...job,
-        });
-        await watch.during(async () => vi.advanceTimersByTime(3500), stop);
-      };
-      const thrown = new RangeError('of the caller');
-      await during({});
-      expect(reasons).toEqual([thrown]);
-      await during({
-        shortagesOf: () => {
-          throw new SystemError('ERR_IO', 'gone');
-        },
-      });
-      expect(reasons).toEqual([thrown]);
-    } finally {
-      vi.useRealTimers();
-    }
+    const thrown = new RangeError('of the caller');
+    const onWarning = () => {
+      throw thrown;
+    };
+    const read = { storedBytes: PIB / 2, decodedBytes: PIB };
+    expect(await told(PIB, read, { onWarning })).toMatchObject({ reasons: [thrown] });
+    expect(await told(PIB, read, { onWarning, path: directory.path('gone') })).toEqual({ warnings: [], reasons: [] });
   });
 
-  it('says nothing while there is room, or too little was read', () => {
-    for (const [inputBytes, storedBytes] of [
-      [1000, 500],
-      [PIB, PIB / 128],
-      [undefined, 500],
-      [0, 0],
-    ] as const) {
-      const { watch, control, warnings } = watchOf(inputBytes);
-      control.count('scatteredBytes', storedBytes);
-      control.count('decodedBytes', storedBytes * 3);
-      watch.look();
-      expect(warnings).toEqual([]);
-    }
+  it.each([
+    [1000, 500],
+    [PIB, PIB / 128],
+    [undefined, 500],
+    [0, 0],
+  ])('says nothing while there is room, or too little was read: of %s bytes %s', async (inputBytes, storedBytes) => {
+    const { warnings } = await told(inputBytes, { storedBytes, decodedBytes: storedBytes * 3 });
+    expect(warnings).toEqual([]);
   });
 });
 

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
+import { estimateInputs } from '#src/inputs/estimate.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import type { JobManifest } from '#src/job-directory/job-manifest.js';
 import { describeJob } from '#src/jobs/job-description.js';
@@ -48,9 +49,17 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const jobInputs = await listInputs(request.inputs, () => {});
   const places = chooseSite(request, jobInputs);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
-  const nature = { hasFiles: places.kind === 'files', manifest: before };
   const { given: weighing } = await groupJob(request.spec, jobInputs.inputs);
-  const planned = await planShuffle({ ...request, weighing }, jobInputs.inputs, disks, nature, tuning);
+  const { inputs } = jobInputs;
+  const planned = await planShuffle({
+    request: { ...request, weighing },
+    inputs,
+    estimate: estimateInputs(inputs, request.spec.read.framing, 'draw'),
+    disks,
+    hasFiles: places.kind === 'files',
+    manifest: before,
+    tuning,
+  });
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return {
     plan: planned,

@@ -1,8 +1,7 @@
 /** The uses of memory add up to the budget; levels and budgets follow from the plan itself. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoryOfPass1, memoryOfPass2 } from '#src/plan/memory-by-use.js';
-import { type MemoryNeed, planMemory } from '#src/plan/memory-plan.js';
+import { type MemoryNeed, memoryOfPass1, memoryOfPass2, planMemory } from '#src/plan/memory-plan.js';
 import { leastBudgetWith, levelsOf, staysInMemory } from '#src/plan/pile-levels.js';
 
 const MIB = 2 ** 20;
