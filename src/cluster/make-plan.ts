@@ -33,6 +33,7 @@ import { flag, type OptionNames, path, requireKnownOptions, whole } from '../kno
 import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
+import { storedBytesOf } from '../passes/scatter-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
@@ -330,12 +331,4 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header };
-}
-
-function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
-  return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
-    const input = inputs[inputOrdinal];
-    const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);
-    return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
-  }, 0);
 }
