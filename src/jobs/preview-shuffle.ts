@@ -21,9 +21,8 @@ import { readOpenFileLimit } from '../machine/limits.js';
 import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { expectCounts } from './count-inputs.js';
 import { requireRecords } from './draw-output.js';
-import { lookForStart, resumedWork } from './earlier-attempt.js';
+import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
@@ -48,8 +47,7 @@ export async function previewShuffle(options: ShuffleOptions, tuning: Partial<Tu
     options.onWarning?.(line);
   };
   const { value } = await runJob({ ...options, onWarning }, async (scope) => {
-    const steps = { findStart: lookForStart, countInputs: expectCounts, leavesStreams: true };
-    const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, steps);
+    const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, { isPreview: true });
     return preview(prepared, tuning, scope);
   });
   return { ...value, warnings };
