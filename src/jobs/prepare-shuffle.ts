@@ -28,7 +28,7 @@ import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { type GroupedJob, groupJob, weighAsNoted, weighByShares } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -156,8 +156,9 @@ export async function prepareShuffle(
     const { given, shared } = grouped;
     if (shared === undefined || inputsToRead.length === 0) return given;
     if (noted !== undefined) return weighAsNoted(shared, noted);
-    const { field } = shared.shares;
-    const readable = { ...work, gates, firstHeader, weighing: weighOnce(shared), site, field, deviceGates };
+    const { shares, grouping } = shared;
+    const counted = { groupOf: grouping.groupOf, groupCount: shares.groups.length, field: shares.field };
+    const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
     const memoryNeed = expectMemoryNeed({ ...work, request });
     const { countInputs, expectCounts } = await import('./count-inputs.js');
     const count = isPreview ? expectCounts : countInputs;
