@@ -20,6 +20,7 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
+export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/attempt-log.js';
 export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
 export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
@@ -51,7 +52,6 @@ export {
 } from './cluster/slurm-later.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
-export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/task-times.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

@@ -2,7 +2,7 @@
  * Checks whether the records of files look as if they were in random order. Reads windows of neighbouring records from
  * all over the data, and tests whether windows differ and whether neighbours are alike.
  *
- *     sample   windows of records                        plan-windows.ts, ../../workers/tasks/sample-windows.ts
+ *     sample   windows of records                        ../../workers/tasks/sample-windows.ts
  *     rows     each record as numbers                    record-rows.ts
  *     tests    against the same records in random order  order-tests.ts, permutation-test.ts
  *     verdict  what that means                           order-verdict.ts
@@ -16,7 +16,7 @@ import type { NamedInput } from '../inputs/expand-names.js';
 import { inputPart } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
 import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { RecordSet } from '../passes/compare-pass.js';
@@ -25,9 +25,8 @@ import type { Threads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { WINDOW_RECORDS } from './order-tests.js';
 import { judgeOrder, type OrderReport } from './order-verdict.js';
-import { planWindows, type WindowsOfInput } from './plan-windows.js';
-import { drawHashKeys, type OpenedSet, openSets, passOver } from './read-sets.js';
-import { READ_OPTIONS, type VerifyOptions } from './verify-permutation.js';
+import { type OpenedSet, openSets, passOver } from './read-sets.js';
+import type { VerifyOptions } from './verify-permutation.js';
 
 export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
@@ -57,7 +56,7 @@ const CHECK_OPTIONS: OptionNames<CheckOptions> = {
   ...CHOICE_OPTIONS,
   field: true,
   id: true,
-  ...READ_OPTIONS,
+  ...READING_OPTIONS,
 };
 
 const WINDOWS = 128;
@@ -93,8 +92,8 @@ async function check(
     );
   }
   const bytes = set.decodedBytes.reduce<number>((sum, each) => sum + (each ?? 0), 0);
-  const windows = windowsOf(set, WINDOWS);
-  const parts = await passOver(opened, request, drawHashKeys(), scope, ([records], threads) =>
+  const windows = windowsOf(set);
+  const parts = await passOver(opened, scope, ([records], threads) =>
     records === undefined ? Promise.resolve([]) : sampleSet(records, windows, { field, id }, threads),
   );
   const isCounted = windows.every(({ windowCount }) => windowCount === Number.POSITIVE_INFINITY);
@@ -112,7 +111,7 @@ async function check(
   };
 }
 
-function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet, count: number) {
+function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet) {
   const sampled = inputs.map((input, i) => ({
     decodedBytes: decodedBytes[i] ?? 0,
     canSeek:
@@ -121,7 +120,7 @@ function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet
       canSeek(framing) &&
       mayBeCut(input, framing && framingOf(framing)),
   }));
-  return planWindows(sampled, meanRecordBytes, count, WINDOW_RECORDS);
+  return planWindows(sampled, meanRecordBytes, WINDOWS, WINDOW_RECORDS);
 }
 
 /** Whether a reader can begin anywhere without counting first. */
@@ -178,4 +177,66 @@ function requireFields(sample: readonly DescribedRecord[], { field, id }: CheckO
     );
   if (field !== undefined && sample.every((record) => record.field === 0)) throw isMissing('field', field);
   if (id !== undefined && sample.every(({ number }) => Number.isNaN(number))) throw isMissing('id', id);
+}
+
+export interface SampledInput {
+  /** An estimate if the input is compressed. */
+  readonly decodedBytes: number;
+  readonly canSeek: boolean;
+}
+
+export interface WindowsOfInput {
+  readonly inputOrdinal: number;
+  /** Counted from the end of the header. */
+  readonly startBytes: number;
+  /** Records from the beginning of one window to that of the next. An infinite `windowCount` means up to the end. */
+  readonly stride: number;
+  readonly windowCount: number;
+}
+
+/** Below this, all of the data is read. */
+const READ_WHOLE_BYTES = 64 * 2 ** 20;
+/** Compressed inputs that cannot be cut are read whole up to here, all together. */
+const DECODE_WHOLE_BYTES = 4 * 2 ** 30;
+/** Else this many windows at the beginning of each of them. */
+const HEAD_WINDOWS = 4;
+
+/** Spreads about `windowCount` windows of neighbouring records evenly over the data. */
+export function planWindows(
+  inputs: readonly SampledInput[],
+  meanRecordBytes: number,
+  windowCount: number,
+  windowRecords: number,
+): readonly WindowsOfInput[] {
+  const totalBytes = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+  const expectedRecords = totalBytes / Math.max(1, meanRecordBytes);
+  const stride = Math.max(windowRecords, Math.floor(expectedRecords / windowCount));
+  const isSmall = totalBytes <= READ_WHOLE_BYTES || stride < 4 * windowRecords;
+  const uncut = inputs.filter(({ canSeek }) => !canSeek).reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+  const planned: WindowsOfInput[] = [];
+  let before = 0;
+  for (const [inputOrdinal, { decodedBytes, canSeek }] of inputs.entries()) {
+    const whole = { inputOrdinal, startBytes: 0, stride };
+    if (isSmall || (!canSeek && uncut <= DECODE_WHOLE_BYTES))
+      planned.push({ ...whole, windowCount: Number.POSITIVE_INFINITY });
+    else if (!canSeek) planned.push({ ...whole, stride: windowRecords, windowCount: HEAD_WINDOWS });
+    else planned.push(...windowsIn({ inputOrdinal, before, decodedBytes }, totalBytes / windowCount, windowRecords));
+    before += decodedBytes;
+  }
+  return planned;
+}
+
+/** A window in the middle of each stretch of `spacingBytes`, as far as the middle lies in the input. */
+function windowsIn(
+  { inputOrdinal, before, decodedBytes }: { inputOrdinal: number; before: number; decodedBytes: number },
+  spacingBytes: number,
+  windowRecords: number,
+): WindowsOfInput[] {
+  const first = Math.ceil(before / spacingBytes - 0.5);
+  const windows: WindowsOfInput[] = [];
+  for (let i = first; (i + 0.5) * spacingBytes < before + decodedBytes; i++) {
+    const startBytes = Math.max(0, Math.floor((i + 0.5) * spacingBytes - before));
+    windows.push({ inputOrdinal, startBytes, stride: windowRecords, windowCount: 1 });
+  }
+  return windows;
 }

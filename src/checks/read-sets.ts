@@ -16,7 +16,7 @@ import type { JobScope } from '../jobs/job.js';
 import { JobProgress } from '../jobs/job-progress.js';
 import type { ReadingRequest } from '../jobs/request.js';
 import { createReadControl, memoryNeedOf } from '../jobs/work-plan.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import type { RecordSet } from '../passes/compare-pass.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
@@ -42,6 +42,7 @@ export interface OpenedSet {
 }
 
 export interface OpenedSets {
+  readonly request: ReadRequest;
   readonly sets: readonly OpenedSet[];
   readonly plan: IndexPlan;
   readonly memoryNeed: MemoryNeed;
@@ -50,6 +51,8 @@ export interface OpenedSets {
   readonly storedBytes: number | undefined;
   /** The number of tasks of a pass, which is the most threads that are of use. */
   readonly taskCount: number;
+  /** Random keys of the keyed hash, so that nobody can know them before. */
+  readonly drawnKeys: ComparisonSettings['drawnKeys'];
 }
 
 /** @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads. */
@@ -77,39 +80,36 @@ export async function openSets(
   const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
-  for (const { inputs, directories } of listed) {
-    const { inputs: withHeaders, first } = await readInputHeaders(
-      inputs,
-      { ...read, framing: undefined, memoryBytes, signal, onWarning },
-      (decoderBytes) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes }),
-    );
+  for (const { inputs: found, directories } of listed) {
+    const budgetFor = (decoderBytes: number) => memoryFor(memoryNeed, { recordBytes: 0, decoderBytes });
+    const asked = { ...read, framing: undefined, memoryBytes, signal, onWarning };
+    const { inputs, first } = await readInputHeaders(found, asked, budgetFor);
     const ofRecords = read.framing ?? first?.header.framing;
-    requireWholeRecords(withHeaders, ofRecords);
-    const { recordBytes, ...estimate } = estimateInputs(withHeaders, ofRecords, 'samples');
+    requireWholeRecords(inputs, ofRecords);
+    const { recordBytes, decodedBytes, meanRecordBytes } = estimateInputs(inputs, ofRecords, 'samples');
     totalBytes += recordBytes;
-    const gates = await gatesOf(withHeaders, deviceGates, signal);
-    const { decodedBytes, meanRecordBytes } = estimate;
-    opened.push({
-      inputs: withHeaders,
-      directories,
-      gates,
-      firstHeader: first,
-      framing: ofRecords,
-      decodedBytes,
-      meanRecordBytes,
-    });
+    const gates = await gatesOf(inputs, deviceGates, signal);
+    opened.push({ inputs, directories, gates, firstHeader: first, framing: ofRecords, decodedBytes, meanRecordBytes });
   }
   const plan = planIndex({ budgetBytes: memoryBytes, workers: request.workers }, totalBytes, tuning);
-  const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
-  const common = { plan, memoryNeed, deviceGates, storedBytes };
-  if (!isCut) return { ...common, sets: opened.map((set) => ({ ...set, slices: [] })), taskCount: plan.workers };
   const sets: OpenedSet[] = [];
   for (const set of opened) {
     const ofRecords = set.framing && framingOf(set.framing);
-    const described = await describeForSlices(set.inputs, set.decodedBytes, ofRecords, plan.sliceBytes, signal);
+    const described = isCut
+      ? await describeForSlices(set.inputs, set.decodedBytes, ofRecords, plan.sliceBytes, signal)
+      : [];
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
-  return { ...common, sets, taskCount: sets.reduce((sum, { slices }) => sum + slices.length, 0) };
+  return {
+    request,
+    sets,
+    plan,
+    memoryNeed,
+    deviceGates,
+    storedBytes: all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes,
+    taskCount: isCut ? sets.reduce((sum, { slices }) => sum + slices.length, 0) : plan.workers,
+    drawnKeys: drawHashKeys(),
+  };
 }
 
 function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
@@ -126,9 +126,7 @@ function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
 
 /** Runs a pass over the sets, with threads that end with it. */
 export async function passOver<T>(
-  { sets, plan, memoryNeed, deviceGates, storedBytes, taskCount }: OpenedSets,
-  request: ReadRequest,
-  drawnKeys: ComparisonSettings['drawnKeys'],
+  { request, sets, plan, memoryNeed, deviceGates, storedBytes, taskCount, drawnKeys }: OpenedSets,
   { releases }: JobScope,
   pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,
 ): Promise<T> {
@@ -138,12 +136,11 @@ export async function passOver<T>(
   const stop = new JobStop(control, signal, releases);
   const threadCount = inline ? 0 : Math.min(plan.workers, taskCount);
   const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
-  // The slots are where the job that indexes has its blocks.
-  const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
   const settings = {
     jobName: threads.jobName,
     control: control.buffer,
-    arenaBytes,
+    // The slots are where the job that indexes has its blocks.
+    arenaBytes: plan.arenaBytes + SLOTS_BYTES,
     readBytes,
     memoryNeed,
     drawnKeys,
@@ -161,8 +158,7 @@ export async function passOver<T>(
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 
-/** Random keys of the keyed hash, so that nobody can know them before. */
-export function drawHashKeys(): ComparisonSettings['drawnKeys'] {
+function drawHashKeys(): ComparisonSettings['drawnKeys'] {
   const [a = 0n, b = 0n, c = 0n, d = 0n] = new BigUint64Array(new Uint8Array(randomBytes(32)).buffer);
   return [a, b, c | 1n, d | 1n];
 }

@@ -14,7 +14,7 @@ import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-names.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
 import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../jobs/options.js';
 import { completeReading } from '../jobs/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
@@ -22,7 +22,7 @@ import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySe
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
 import type { ReadSpec } from '../spec.js';
-import { drawHashKeys, type OpenedSets, openSets, passOver } from './read-sets.js';
+import { type OpenedSets, openSets, passOver } from './read-sets.js';
 
 export interface VerifyOptions extends ReadOptions, FileChoiceOptions, Pick<ShuffleOptions, 'skipBlank'> {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
@@ -87,14 +87,12 @@ export interface VerifyReport {
   readonly seconds: number;
 }
 
-export const READ_OPTIONS: OptionNames<ReadOptions> = READING_OPTIONS;
-
 const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
   inputs: true,
   outputs: true,
   skipBlank: true,
   ...CHOICE_OPTIONS,
-  ...READ_OPTIONS,
+  ...READING_OPTIONS,
 };
 
 const MOST_SHOWN = 10;
@@ -124,8 +122,7 @@ async function compareSides(
   const { inputs: outputs } = completeReading({ ...options, inputs: options.outputs, onWarning: undefined });
   requireOutputs(options.outputs);
   const opened = await openSets([inputs, outputs], request, tuning);
-  const drawnKeys = drawHashKeys();
-  const [before, after] = await passOver(opened, request, drawnKeys, scope, tallySets);
+  const [before, after] = await passOver(opened, scope, tallySets);
   if (before === undefined || after === undefined) throw new RangeError('a comparison has two sides');
   const differing = before.tally.slotsThatDiffer(after.tally);
   const isSame =
@@ -145,13 +142,12 @@ async function compareSides(
   const mostRecords = Math.min(MOST_COMPARED, request.memoryBytes / COMPARED_BYTES);
   const examined = slotsToExamine(differing, [before.tally, after.tally], mostRecords);
   const wanted = bitsOfSlots(examined);
-  const found = await passOver(opened, request, drawnKeys, scope, (sets, threads) =>
-    findDifferences(sets, wanted, threads),
-  );
+  const found = await passOver(opened, scope, (sets, threads) => findDifferences(sets, wanted, threads));
   const part = examined.length / differing.length;
-  const recordCounts = [before.tally.records, after.tally.records];
-  const described = describeDifferences(found, opened, part, recordCounts);
-  return { ...report, differences: { ...described, isComplete: part === 1 } };
+  return {
+    ...report,
+    differences: describeDifferences(found, opened, part, [before.tally.records, after.tally.records]),
+  };
 }
 
 /** Readers would call a missing file an input; to the caller it is an output. */
@@ -204,7 +200,7 @@ function describeDifferences(
       }));
     return { records: Math.min(Math.round(records / part), recordCounts[more] ?? 0), first };
   };
-  return { missing: describe(0, 1), extra: describe(1, 0) };
+  return { missing: describe(0, 1), extra: describe(1, 0), isComplete: part === 1 };
 }
 
 function firstOf([a]: readonly FoundPlace[], [b]: readonly FoundPlace[]): number {

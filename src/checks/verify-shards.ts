@@ -8,14 +8,15 @@ import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT, prefixOfMa
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../jobs/job.js';
+import { READING_OPTIONS } from '../jobs/option-checks.js';
 import type { ReadOptions } from '../jobs/options.js';
 import { completeReading } from '../jobs/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { isNameOfShard } from '../output/shard-names.js';
 import { tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { drawHashKeys, openSets, passOver } from './read-sets.js';
-import { READ_OPTIONS, type VerifiedSide } from './verify-permutation.js';
+import { openSets, passOver } from './read-sets.js';
+import type { VerifiedSide } from './verify-permutation.js';
 
 type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
 
@@ -59,7 +60,7 @@ export async function verifyShards(
   options: ReadOptions = {},
   tuning: Partial<Tuning> = {},
 ): Promise<ShardsReport> {
-  requireKnownOptions('verifyShards()', options, READ_OPTIONS);
+  requireKnownOptions('verifyShards()', options, READING_OPTIONS);
   const { value: sets, seconds } = await runJob(options, (scope) => verifySets(directory, options, tuning, scope));
   return { directory, isWhole: sets.every(({ isWhole }) => isWhole), sets, seconds };
 }
@@ -75,7 +76,7 @@ async function verifySets(
   const present = sets.filter(({ shards }) => shards.length > 0);
   const named = present.map(({ shards }) => shards.map((name) => ({ path: join(directory, name) })));
   const opened = await openSets(named, request, tuning);
-  const tallied = await passOver(opened, request, drawHashKeys(), scope, tallySets);
+  const tallied = await passOver(opened, scope, tallySets);
   return sets.map(({ shards, expected, ...set }) => {
     const tally = tallied[present.findIndex(({ prefix }) => prefix === set.prefix)]?.tally;
     const { records = 0, bytes = 0, checksum = '0'.repeat(16) } = tally ?? {};
@@ -121,31 +122,23 @@ function findUnmarked(names: readonly string[]) {
     if (prefix !== '' && !shardCounts.has(prefix)) shardCounts.set(prefix, Number(count));
   }
   return [...shardCounts].map(([prefix, expectedShards]) => {
-    return {
-      prefix,
-      marker: undefined,
-      expected: undefined,
-      expectedShards,
-      ...shardsOf(prefix, expectedShards, names),
-    };
+    const set = { prefix, marker: undefined, expected: undefined, expectedShards };
+    return { ...set, ...shardsOf(prefix, expectedShards, names) };
   });
 }
 
 function shardsOf(prefix: string, shardCount: number, names: readonly string[]) {
   const ofPrefix = names.filter((name) => isShardOf(prefix, name));
-  const shards: string[] = [];
-  const missingShards: number[] = [];
   const byNumber = new Map<number, string[]>();
   for (const name of ofPrefix) {
     const shard = Number.parseInt(name.slice(prefix.length + 1), 10);
     if (shard < shardCount && isNameOfShard(name, shard, shardCount))
       byNumber.set(shard, [...(byNumber.get(shard) ?? []), name]);
   }
-  for (let shard = 0; shard < shardCount && missingShards.length < MOST_NAMED; shard++) {
-    const named = byNumber.get(shard) ?? [];
-    if (named.length !== 1) missingShards.push(shard);
-  }
-  for (const named of byNumber.values()) if (named.length === 1) shards.push(...named);
+  const missingShards: number[] = [];
+  for (let shard = 0; shard < shardCount && missingShards.length < MOST_NAMED; shard++)
+    if (byNumber.get(shard)?.length !== 1) missingShards.push(shard);
+  const shards = [...byNumber.values()].flatMap((named) => (named.length === 1 ? named : []));
   const known = new Set(shards);
   return { shards, missingShards, otherShards: ofPrefix.filter((name) => !known.has(name)) };
 }

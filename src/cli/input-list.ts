@@ -1,6 +1,6 @@
 /**
- * The inputs that a call names: operands, the lists of `--files-from` and `--files0-from`, and the ids of
- * `--input-ids`. A list is taken literally and in its order, which is part of what the seed means. An empty name or
+ * What a call names in files: the inputs, by operands and the lists of `--files-from` and `--files0-from`, their ids, a
+ * mix, and the source of a seed. A list is taken literally and in its order, which is part of what the seed means. An empty name or
  * list is refused: it is most likely a mistake in a pipeline, and a shuffle of too few inputs would look like success.
  */
 
@@ -59,6 +59,33 @@ function refuseStdinTwice(inputs: readonly string[], lists: readonly InputList[]
   if (otherInput !== undefined) {
     throw new UsageError('standard input (-) is given twice as an input, but can be read only once; give it once');
   }
+}
+
+interface NamedFiles {
+  readonly inputLists?: readonly InputList[] | undefined;
+  readonly inputIds?: InputIdsChoice | undefined;
+  readonly mix?: string | undefined;
+  readonly randomSource?: string | undefined;
+  readonly seed?: string | undefined;
+}
+
+/** Reads what a call names in files. @param typed the inputs among its words. */
+export async function readNamedFiles(
+  { inputLists = [], inputIds, mix, randomSource, seed }: NamedFiles,
+  typed: readonly string[],
+  signal: AbortSignal,
+): Promise<Pick<ShuffleOptions, 'inputs' | 'inputIds' | 'mix' | 'seed'>> {
+  return {
+    inputs: await resolveInputs(typed, inputLists, signal),
+    inputIds: await resolveInputIds(inputIds, signal),
+    seed: randomSource === undefined ? seed : await readSeedFrom(randomSource, typed.includes('-')),
+    mix: mix === undefined ? undefined : await readMix(mix, signal),
+  };
+}
+
+async function readMix(path: string, signal: AbortSignal): Promise<ShuffleOptions['mix']> {
+  const { mixIn } = await import('./mix-file.js');
+  return mixIn(await readNamedFile(`the mix ${path}`, path, signal), path);
 }
 
 /** The inputs that were typed, then the entries of the lists. */

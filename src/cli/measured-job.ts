@@ -6,6 +6,25 @@ const WINDOW_SECONDS = 10;
 /** Bounds the samples of a window, however often the library reports. */
 const SAMPLES = 40;
 
+/** The samples of the last ten seconds, and one before, so that these are covered. */
+class Window<Sample extends { readonly atSeconds: number }> {
+  #samples: Sample[] = [];
+
+  /** @returns the oldest first. */
+  take(now: Sample): readonly Sample[] {
+    const start = now.atSeconds - WINDOW_SECONDS;
+    const isCovered = this.#samples.findLastIndex(({ atSeconds }) => atSeconds <= start);
+    if (isCovered > 0) this.#samples.splice(0, isCovered);
+    const newest = this.#samples.at(-1)?.atSeconds ?? Number.NEGATIVE_INFINITY;
+    if (now.atSeconds - newest >= WINDOW_SECONDS / SAMPLES) this.#samples.push(now);
+    return this.#samples;
+  }
+
+  beginAt(...samples: readonly Sample[]): void {
+    this.#samples = [...samples];
+  }
+}
+
 export interface MeasuredProgress extends ShuffleProgress {
   /** In the last ten seconds; 0 while unknown. */
   readonly bytesPerSecond: number;
@@ -16,51 +35,42 @@ export interface MeasuredProgress extends ShuffleProgress {
 }
 
 interface BytesSample {
-  readonly phaseSeconds: number;
+  /** Since the phase began. */
+  readonly atSeconds: number;
   readonly bytesDone: number;
 }
 
+const NOTHING_DONE: BytesSample = { atSeconds: 0, bytesDone: 0 };
+
 export class RateMeter {
   #phase: ShuffleProgress['phase'] | undefined;
-  /** One before the window and those in it, so that the window is always covered. */
-  #samples: [BytesSample, ...BytesSample[]] = [{ phaseSeconds: 0, bytesDone: 0 }];
-  #start: BytesSample = this.#samples[0];
+  readonly #window = new Window<BytesSample>();
+  #start = NOTHING_DONE;
 
   measure(progress: ShuffleProgress): MeasuredProgress {
-    const { phase, phaseSeconds } = progress;
-    const now = { phaseSeconds, bytesDone: progress.bytesDone - progress.bytesResumed };
-    if (phase !== this.#phase) this.#beginAt({ phaseSeconds: 0, bytesDone: 0 });
+    const { phase, phaseSeconds, bytesDone, bytesResumed } = progress;
+    const now = { atSeconds: phaseSeconds, bytesDone: bytesDone - bytesResumed };
+    if (phase !== this.#phase) this.#beginAt(NOTHING_DONE);
     this.#phase = phase;
     // Threads that start do nothing, and say nothing of the speed.
     if (now.bytesDone === 0) this.#beginAt(now);
-    const workedSeconds = phaseSeconds - this.#start.phaseSeconds;
+    const [oldest = now] = this.#window.take(now);
     return {
       ...progress,
-      bytesPerSecond: speedBetween(this.#windowStart(now), now),
+      bytesPerSecond: speedBetween(oldest, now),
       meanBytesPerSecond: speedBetween(this.#start, now),
-      workedSeconds,
+      workedSeconds: phaseSeconds - this.#start.atSeconds,
     };
   }
 
   #beginAt(sample: BytesSample): void {
     this.#start = sample;
-    this.#samples = [sample];
-  }
-
-  #windowStart(now: BytesSample): BytesSample {
-    const startSeconds = now.phaseSeconds - WINDOW_SECONDS;
-    for (let second = this.#samples[1]; second !== undefined && second.phaseSeconds <= startSeconds; ) {
-      this.#samples = [second, ...this.#samples.slice(2)];
-      second = this.#samples[1];
-    }
-    const newest = this.#samples.at(-1) ?? this.#samples[0];
-    if (now.phaseSeconds - newest.phaseSeconds >= WINDOW_SECONDS / SAMPLES) this.#samples.push(now);
-    return this.#samples[0];
+    this.#window.beginAt(sample);
   }
 }
 
 function speedBetween(from: BytesSample, to: BytesSample): number {
-  const seconds = to.phaseSeconds - from.phaseSeconds;
+  const seconds = to.atSeconds - from.atSeconds;
   return seconds > 0 ? Math.max(0, (to.bytesDone - from.bytesDone) / seconds) : 0;
 }
 
@@ -71,14 +81,9 @@ export interface DiskRate extends DiskProgress {
   readonly meanCalls: number;
 }
 
-interface DisksSample {
-  readonly atSeconds: number;
-  readonly disks: readonly DiskProgress[];
-}
-
 /** Counts begin again with each member of aligned files. */
 export class DiskMeter {
-  #samples: DisksSample[] = [];
+  readonly #window = new Window<{ readonly atSeconds: number; readonly disks: readonly DiskProgress[] }>();
   #phase: ShuffleProgress['phase'] | undefined;
   #member: number | undefined;
 
@@ -86,23 +91,19 @@ export class DiskMeter {
   measure({ disks, phase, member }: ShuffleProgress, atSeconds: number): DiskRate[] {
     // A pass that counts inputs has counters of its own, too.
     const isSame = member?.number === this.#member && (this.#phase !== 'count' || phase === 'count');
-    if (!isSame) this.#samples = [];
+    if (!isSame) this.#window.beginAt();
     this.#phase = phase;
     this.#member = member?.number;
-    const start = atSeconds - WINDOW_SECONDS;
-    const firstInside = this.#samples.findIndex((sample) => sample.atSeconds >= start);
-    this.#samples.splice(0, firstInside === -1 ? this.#samples.length : firstInside);
-    this.#samples.push({ atSeconds, disks });
-    const oldest = this.#samples[0] ?? { atSeconds, disks };
-    const seconds = atSeconds - oldest.atSeconds;
+    const samples = this.#window.take({ atSeconds, disks });
+    const seconds = atSeconds - (samples[0]?.atSeconds ?? atSeconds);
+    const rate = (bytes: number) => (seconds > 0 ? Math.max(0, bytes) / seconds : 0);
     return disks.map((disk, i) => {
-      const before = oldest.disks[i] ?? disk;
-      const rate = (now: number, then: number) => (seconds > 0 ? Math.max(0, now - then) / seconds : 0);
-      const calls = this.#samples.map((sample) => sample.disks[i]?.callsUnderWay ?? 0);
+      const before = samples[0]?.disks[i] ?? disk;
+      const calls = samples.map((sample) => sample.disks[i]?.callsUnderWay ?? 0);
       return {
         ...disk,
-        readBytesPerSecond: rate(disk.bytesRead, before.bytesRead),
-        writtenBytesPerSecond: rate(disk.bytesWritten, before.bytesWritten),
+        readBytesPerSecond: rate(disk.bytesRead - before.bytesRead),
+        writtenBytesPerSecond: rate(disk.bytesWritten - before.bytesWritten),
         meanCalls: calls.reduce((sum, each) => sum + each, 0) / calls.length,
       };
     });
@@ -164,22 +165,19 @@ function sizesOf({ phases, phase, bytesDone }: MeasuredProgress) {
   return { doneBytes, totalBytes };
 }
 
-export interface TimedProgress {
-  readonly progress: ShuffleProgress;
-  /** By a clock that only goes forward. */
-  readonly atSeconds: number;
-}
-
 export interface JobState extends MeasuredProgress, JobEstimate {
   /** Since the command began. */
   readonly jobSeconds: number;
   readonly disks: readonly DiskRate[];
 }
 
+/** Shows the progress of a job. It sets its own pace: `show` may be called as often as the library likes. */
 export interface ProgressDisplay {
   show(state: JobState, nowSeconds: number): void;
   /** Erases what is drawn on the screen; a later `show` draws it again. */
   stepAside(): void;
+  /** The state as one line. @param state undefined: no phase of the job has begun. */
+  lineOf(state: JobState | undefined, jobSeconds: number): string;
 }
 
 export class JobMeter {
@@ -192,8 +190,11 @@ export class JobMeter {
     this.#beganAtSeconds = beganAtSeconds;
   }
 
-  /** Takes every report, in order. */
-  measure({ progress, atSeconds }: TimedProgress): JobState {
+  /**
+   * Takes every report, in order.
+   * @param atSeconds by a clock that only goes forward.
+   */
+  measure(progress: ShuffleProgress, atSeconds: number): JobState {
     const measured = this.#rates.measure(progress);
     return {
       ...measured,

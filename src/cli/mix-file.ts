@@ -1,11 +1,10 @@
 /** The file of `--mix`, in YAML, which has all of JSON. The library checks it; only here a size may have a unit. */
 import { UsageError } from '../errors.js';
 import type { Mix } from '../jobs/options.js';
-import { readNamedFile } from './input-list.js';
 import { parseSize } from './size.js';
 
-export async function readMix(path: string, signal: AbortSignal): Promise<Mix> {
-  const value = await parse(textOf(await readNamedFile(`the mix ${path}`, path, signal), path), path);
+export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {
+  const value = await parse(textOf(bytes, path), path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError(`--mix ${path}: expected an object with groups (docs/CHOOSING-RECORDS.md)`);
   const { unit, total } = { unit: undefined, total: undefined, ...value };

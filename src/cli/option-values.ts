@@ -30,17 +30,12 @@ export function parseRecords(text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 1, ${UNITS_OF_RECORDS}`);
 }
 
-/** A whole number of at least 0, however large, also with a unit. Of several, the smallest counts. */
-export function parseHeadCount(text: string, flag: string, previous?: bigint): bigint {
+/** A whole number of at least 0, also with a unit. Of several, the smallest counts. No job has more than a number tells. */
+export function parseHeadCount(text: string, flag: string, previous = Number.MAX_SAFE_INTEGER): number {
   const count = parseAmount(text);
   if (count === undefined)
     throw new UsageError(`${flag} ${text}: expected a whole number of at least 0, ${UNITS_OF_RECORDS}`);
-  return previous !== undefined && previous < count ? previous : count;
-}
-
-/** As a number: no input has more records than a number can tell. */
-export function countOfRecords(headCount: bigint | undefined): number | undefined {
-  return headCount === undefined ? undefined : Math.min(Number(headCount), Number.MAX_SAFE_INTEGER);
+  return Math.min(Number(count), previous);
 }
 
 const LARGEST_NUMBER = 2n ** 64n - 1n;
@@ -108,11 +103,16 @@ export function oneOf<const Known extends readonly string[]>(
   return { words, parse };
 }
 
-/** Any path but the empty one, which is what an unset shell variable leaves. */
-export function parsePath(text: string, flag: string): string {
+/** An unset shell variable leaves an empty string. */
+const notEmpty = (expected: string) => (text: string, flag: string) => {
   if (text !== '') return text;
-  throw new UsageError(`${flag}: expected a path, got an empty string`);
-}
+  throw new UsageError(`${flag}: expected ${expected}, got an empty string`);
+};
+
+export const parsePath = notEmpty('a path');
+export const parseState = notEmpty('a state');
+/** What Slurm takes for a name, a time or a list; Slurm checks it. */
+export const parseWord = notEmpty('a value');
 
 export function parsePaths(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, parsePath(text, flag)];
@@ -122,11 +122,6 @@ export function parsePaths(text: string, flag: string, previous: readonly string
 export function parseSourcePath(text: string, flag: string): string {
   if (text !== '-') return parsePath(text, flag);
   throw new UsageError(`${flag} -: expected the name of a file; for standard input, name /dev/stdin`);
-}
-
-export function parseState(text: string, flag: string): string {
-  if (text !== '') return text;
-  throw new UsageError(`${flag}: expected a state, got an empty string`);
 }
 
 export function parseStandardOutput(text: string, flag: string): '-' {
@@ -162,16 +157,21 @@ export function parseInputIds(text: string, flag: string): InputIdsChoice {
   throw new UsageError(`${flag} ${text}: expected ordinal, path, name or file:FILE`);
 }
 
-/** `PATH=N`; the last `=` divides, because a path may hold one. Adds to `previous`. */
+/** The last `=` divides, because a path may hold one. */
+function pathAndValue(text: string, flag: string, expected: string): [path: string, value: string] {
+  const cut = text.lastIndexOf('=');
+  if (cut < 1) throw new UsageError(`${flag} ${text}: expected ${expected}`);
+  return [text.slice(0, cut), text.slice(cut + 1)];
+}
+
+/** `PATH=N`. Adds to `previous`. */
 export function parseIoLimit(
   text: string,
   flag: string,
   previous: Readonly<Record<string, number>> = {},
 ): Readonly<Record<string, number>> {
-  const cut = text.lastIndexOf('=');
-  if (cut < 1) throw new UsageError(`${flag} ${text}: expected PATH=N, such as /mnt/disk1=4`);
-  const path = text.slice(0, cut);
-  const limit = parseCount(text.slice(cut + 1), `${flag} ${path}=N with N =`);
+  const [path, value] = pathAndValue(text, flag, 'PATH=N, such as /mnt/disk1=4');
+  const limit = parseCount(value, `${flag} ${path}=N with N =`);
   // A path may be `__proto__`: only entries are safe.
   const known = new Map(Object.entries(previous));
   const former = known.get(path);
@@ -181,11 +181,10 @@ export function parseIoLimit(
   return Object.fromEntries(known.set(path, limit));
 }
 
-/** `GLOB=FACTOR`; the last `=` divides, because a path may hold one. The library checks the factor. Adds to `previous`. */
+/** `GLOB=FACTOR`. The library checks the factor. Adds to `previous`. */
 export function parseWeight(text: string, flag: string, previous: readonly InputWeight[] = []): readonly InputWeight[] {
-  const cut = text.lastIndexOf('=');
-  if (cut < 1) throw new UsageError(`${flag} ${text}: expected GLOB=FACTOR, such as 'wiki*=2.5'`);
-  return [...previous, { glob: text.slice(0, cut), factor: text.slice(cut + 1) }];
+  const [glob, factor] = pathAndValue(text, flag, "GLOB=FACTOR, such as 'wiki*=2.5'");
+  return [...previous, { glob, factor }];
 }
 
 export function parseBytes(text: string, flag: string): number {
@@ -196,35 +195,30 @@ export function parseMemory(text: string, flag: string): number {
   return parseSize(text, { flag, allowPercentOf: () => readMemory().totalBytes });
 }
 
-const SECONDS: ReadonlyMap<string, number> = new Map([
-  ['s', 1],
-  ['m', 60],
-  ['h', 3600],
-  ['d', 86_400],
-  ['w', 604_800],
-]);
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** A whole number and a unit, in milliseconds. 0 needs no unit. */
 export function parseDuration(text: string, flag: string): number {
   const [, digits, unit = ''] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? [];
-  const seconds = digits === '0' ? 1 : SECONDS.get(unit);
+  const seconds = digits === '0' ? 1 : SECONDS[unit];
   if (digits !== undefined && seconds !== undefined) return Number(digits) * seconds * 1000;
   throw new UsageError(`${flag} ${text}: expected a whole number and a unit, such as 90s, 12h, 30d or 4w`);
 }
 
+const WITH_LEVEL = /^(gzip|zstd)(?::(\d{1,3}))?$/;
+
 /** `none`, or a codec, alone or with a level after a colon. The library knows the levels. */
 export function parseCompression(text: string, flag: string): OutputCompression {
   if (text === 'none') return text;
-  const [, codec, level] = /^(gzip|zstd)(?::(\d{1,3}))?$/.exec(text) ?? [];
+  const [, codec, level] = WITH_LEVEL.exec(text) ?? [];
   if (codec === 'gzip' || codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
   throw new UsageError(`${flag} ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
 }
 
 export function parseTempCompression(text: string, flag: string): NonNullable<ShuffleOptions['tempCompress']> {
-  const match = /^zstd(?::(\d{1,3}))?$/.exec(text);
-  if (match === null) throw new UsageError(`${flag} ${text}: expected zstd, or with a level as in zstd:3`);
-  const [, level] = match;
-  return level === undefined ? { codec: 'zstd' } : { codec: 'zstd', level: Number(level) };
+  const [, codec, level] = WITH_LEVEL.exec(text) ?? [];
+  if (codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
+  throw new UsageError(`${flag} ${text}: expected zstd, or with a level as in zstd:3`);
 }
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0', '\\': '\\' };
@@ -275,25 +269,11 @@ function wordsIn(text: string, flag: string): string[] {
   return words;
 }
 
-/** What Slurm takes for a name, a time or a list; Slurm checks it. */
-export function parseWord(text: string, flag: string): string {
-  if (text !== '') return text;
-  throw new UsageError(`${flag}: expected a value, got an empty string`);
-}
-
-const SLURM_UNITS: ReadonlyMap<string, number> = new Map([
-  ['K', 2 ** 10],
-  ['', 2 ** 20],
-  ['M', 2 ** 20],
-  ['G', 2 ** 30],
-  ['T', 2 ** 40],
-]);
-
 /** As sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */
 export function parseSlurmMemory(text: string, flag: string): number {
-  const [, digits, letter = ''] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
-  const unit = SLURM_UNITS.get(letter.toUpperCase());
-  if (digits !== undefined && unit !== undefined) return requireSafe(Number(digits) * unit, text, flag);
+  const [, digits, letter] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
+  const power = 'KMGT'.indexOf((letter || 'M').toUpperCase()) + 1;
+  if (digits !== undefined) return requireSafe(Number(digits) * 1024 ** power, text, flag);
   throw new UsageError(
     `${flag} ${text}: expected what sbatch takes: 16G, 900M, 900 for as many MiB, or 0 for all memory of a node`,
   );

@@ -30,12 +30,8 @@ export function eventDisplay(stream: MessageStream): ProgressDisplay {
       write(progressEvent(state));
     },
     stepAside() {},
+    lineOf: (state, jobSeconds) => `${jsonLine(progressEvent(state ?? { ...NOT_BEGUN, jobSeconds }))}\n`,
   };
-}
-
-/** @param state undefined: no phase has begun. */
-export function eventLine(state: JobState | undefined, jobSeconds: number): string {
-  return `${jsonLine(progressEvent(state ?? { ...NOT_BEGUN, jobSeconds }))}\n`;
 }
 
 const NOT_BEGUN = {

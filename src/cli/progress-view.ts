@@ -1,5 +1,5 @@
 /**
- * The progress of a job in words: as lines that fit a terminal, or as one line for a log. Pure functions.
+ * The progress of a job in words: as lines that fit a terminal, or as one line for a log.
  *
  *     [====--------]  30%  48 s left  pass 1 of 2  1.20 GB of 2.40 GB
  *     210 MB/s now  195 MB/s mean  memory 612 MB of 1.07 GB
@@ -9,12 +9,79 @@
  */
 
 import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../quantity.js';
-import { type DiskRate, type JobState, passOf } from './measured-job.js';
+import { type DiskRate, type JobState, type ProgressDisplay, passOf } from './measured-job.js';
+import type { MessageStream } from './standard-streams.js';
 import { oneLine } from './visible-text.js';
+
+const VIEW_EVERY_SECONDS = 0.2;
+const LINE_EVERY_SECONDS = 30;
 
 /** With the longest numbers the first line still fits 80 columns. */
 const BAR_COLUMNS = 12;
 const MOST_NAME_COLUMNS = 24;
+
+/**
+ * The cursor stays visible and waits at the start of the first line, and line wrapping stays on: a process that is
+ * killed leaves a terminal in order, what others print covers the view, and a view that a narrower terminal has wrapped
+ * is drawn over from its start.
+ */
+export function viewDisplay(stream: MessageStream): ProgressDisplay {
+  let nextViewAtSeconds = Number.NEGATIVE_INFINITY;
+  let drawnPhase: JobState['phase'] | undefined;
+  return {
+    show(state, nowSeconds) {
+      const isNewPhase = drawnPhase !== undefined && drawnPhase !== state.phase;
+      if (nowSeconds < nextViewAtSeconds && !isNewPhase) return;
+      nextViewAtSeconds = nowSeconds + VIEW_EVERY_SECONDS;
+      drawnPhase = state.phase;
+      // The cursor could not come back to a line that has left the screen.
+      const lines = viewLines(state, stream.columns || 80).slice(0, Math.max(1, stream.rows || 24));
+      const back = lines.length > 1 ? `\x1b[${lines.length - 1}A` : '';
+      stream.write(`\r${lines.join('\x1b[K\r\n')}\x1b[J${back}\r`);
+    },
+    stepAside() {
+      if (drawnPhase !== undefined) stream.write('\r\x1b[J');
+      drawnPhase = undefined;
+    },
+    lineOf: timedLine,
+  };
+}
+
+/**
+ * From pass 2 on records are written, which may come out on the same terminal. The event that begins pass 2 comes
+ * before the first byte of the output.
+ */
+export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
+  return {
+    ...display,
+    show(state, nowSeconds) {
+      if (state.phase === 'shuffle' || state.phase === 'commit') display.stepAside();
+      else display.show(state, nowSeconds);
+    },
+  };
+}
+
+/** Shows something only when it is asked. */
+export const silentDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {}, lineOf: timedLine };
+
+/** One line now and then: a day-long job leaves a log that can be read. */
+export function plainDisplay(stream: MessageStream): ProgressDisplay {
+  let nextLineAtSeconds = Number.NEGATIVE_INFINITY;
+  return {
+    ...silentDisplay,
+    show(state, nowSeconds) {
+      if (nowSeconds < nextLineAtSeconds) return;
+      nextLineAtSeconds = nowSeconds + LINE_EVERY_SECONDS;
+      stream.write(timedLine(state, state.jobSeconds));
+    },
+  };
+}
+
+function timedLine(state: JobState | undefined, jobSeconds: number): string {
+  const words = state === undefined ? 'no pass has begun' : logLine(state);
+  const time = new Date().toISOString().replace(/\.\d+/, '');
+  return `pileshuf: ${time}, ${formatWholeSeconds(Math.round(jobSeconds))} so far: ${words}\n`;
+}
 
 /** @param columns of the terminal. A line as wide as the terminal would wrap: none is. */
 export function viewLines(state: JobState, columns: number): readonly string[] {
@@ -52,23 +119,24 @@ function disksLine(disks: readonly DiskRate[], room: number): string {
   return fitted([disks.map(longDisk), short, ...fewer, short], room);
 }
 
-function longDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
-  const [read, written] = [readBytesPerSecond, writtenBytesPerSecond].map((rate) => `${formatBytes(rate)}/s`);
-  return `${shownName(name)} reads ${read}, writes ${written}, ${callsOf(meanCalls)} of ${callLimit} calls`;
+function longDisk(disk: DiskRate): string {
+  const { name, read, written, calls } = wordsOf(disk);
+  return `${name} reads ${read}, writes ${written}, ${calls} of ${disk.callLimit} calls`;
 }
 
-function shortDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
-  const [read, written] = [readBytesPerSecond, writtenBytesPerSecond].map((rate) => `${formatBytes(rate)}/s`);
-  return `${shownName(name)} r ${read} w ${written} ${callsOf(meanCalls)}/${callLimit}`;
+function shortDisk(disk: DiskRate): string {
+  const { name, read, written, calls } = wordsOf(disk);
+  return `${name} r ${read} w ${written} ${calls}/${disk.callLimit}`;
 }
 
-function callsOf(mean: number): string {
-  return mean.toFixed(mean < 9.95 ? 1 : 0);
-}
-
-function shownName(name: string): string {
+function wordsOf({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls }: DiskRate) {
   const shown = oneLine(name);
-  return columnsOf(shown) <= MOST_NAME_COLUMNS ? shown : `${cut(shown, MOST_NAME_COLUMNS - 3)}...`;
+  return {
+    name: columnsOf(shown) <= MOST_NAME_COLUMNS ? shown : `${cut(shown, MOST_NAME_COLUMNS - 3)}...`,
+    read: `${formatBytes(readBytesPerSecond)}/s`,
+    written: `${formatBytes(writtenBytesPerSecond)}/s`,
+    calls: meanCalls.toFixed(meanCalls < 9.95 ? 1 : 0),
+  };
 }
 
 /** `3 tasks run, 4 wait (Resources)`. */
@@ -117,20 +185,12 @@ function pace({ phase, bytesPerSecond, meanBytesPerSecond }: JobState): string[]
   return [`${formatBytes(bytesPerSecond)}/s now`, `${formatBytes(meanBytesPerSecond)}/s mean`];
 }
 
-function joined(parts: readonly string[]): string {
-  return parts.join('  ');
-}
-
 /** The first form that fits; else of the last one as many parts as fit, from the first on. */
 function fitted(forms: readonly (readonly string[])[], room: number): string {
-  const whole = forms.find((parts) => columnsOf(joined(parts)) <= room);
-  if (whole !== undefined) return joined(whole);
   const shortest = forms.at(-1) ?? [];
-  for (let count = shortest.length - 1; count > 0; count--) {
-    const line = joined(shortest.slice(0, count));
-    if (columnsOf(line) <= room) return line;
-  }
-  return cut(shortest[0] ?? '', room);
+  const shorter = shortest.slice(1).map((_, i) => shortest.slice(0, -1 - i));
+  const lines = [...forms, ...shorter].map((parts) => parts.join('  '));
+  return lines.find((line) => columnsOf(line) <= room) ?? cut(shortest[0] ?? '', room);
 }
 
 /** The most columns that any terminal needs for a text. What is not ASCII may take two: terminals do not agree. */

@@ -8,7 +8,7 @@
 
 import type { ShuffleProgress } from '../jobs/options.js';
 import type { StopSignal } from './exit-code.js';
-import type { JobMeter, JobState, ProgressDisplay, TimedProgress } from './measured-job.js';
+import type { JobMeter, JobState, ProgressDisplay } from './measured-job.js';
 import { jsonMessages, textMessages } from './messages.js';
 import type { ProgressStyle } from './option-table.js';
 import type { ResumeAdviser } from './resume-command.js';
@@ -49,8 +49,11 @@ const FIRST_AFTER_SECONDS: Readonly<Record<WayToShow, number>> = { view: 0.5, li
 interface LoadedDisplay {
   readonly meter: JobMeter;
   readonly display: ProgressDisplay;
-  /** The state as one line. Undefined: no phase of the job has begun. */
-  readonly lineOf: (state: JobState | undefined, jobSeconds: number) => string;
+}
+
+interface TimedProgress {
+  readonly progress: ShuffleProgress;
+  readonly atSeconds: number;
 }
 
 /** @param nowSeconds a clock that only goes forward; it paces the display. */
@@ -75,9 +78,9 @@ export function createReporter(
   let loading: Promise<void> | undefined;
   let isBlind = quiet;
   let closed = false;
-  const take = ({ meter, display }: LoadedDisplay, event: TimedProgress): void => {
-    state = meter.measure(event);
-    if (event.atSeconds >= showsFromSeconds) display.show(state, event.atSeconds);
+  const take = ({ meter, display }: LoadedDisplay, { progress, atSeconds }: TimedProgress): void => {
+    state = meter.measure(progress, atSeconds);
+    if (atSeconds >= showsFromSeconds) display.show(state, atSeconds);
   };
   const load = async (): Promise<void> => {
     const endsWithPass1 = sharesTerminal && style === 'auto';
@@ -117,7 +120,7 @@ export function createReporter(
       await loadOnce();
       if (closed || loaded === undefined) return;
       loaded.display.stepAside();
-      stream.write(loaded.lineOf(state, nowSeconds() - beganAtSeconds));
+      stream.write(loaded.display.lineOf(state, nowSeconds() - beganAtSeconds));
     },
     warning(line) {
       if (quiet || closed) return;
@@ -161,12 +164,9 @@ async function loadDisplay(
 ): Promise<LoadedDisplay> {
   const { JobMeter } = await import('./measured-job.js');
   const meter = new JobMeter(beganAtSeconds);
-  if (way === 'events') {
-    const { eventDisplay, eventLine } = await import('./progress-events.js');
-    return { meter, display: eventDisplay(stream), lineOf: eventLine };
-  }
-  const { noDisplay, plainDisplay, timedLine, untilRecordsCome, viewDisplay } = await import('./progress-displays.js');
-  const displays = { view: viewDisplay, lines: plainDisplay, asked: () => noDisplay };
+  if (way === 'events') return { meter, display: (await import('./progress-events.js')).eventDisplay(stream) };
+  const { plainDisplay, silentDisplay, untilRecordsCome, viewDisplay } = await import('./progress-view.js');
+  const displays = { view: viewDisplay, lines: plainDisplay, asked: () => silentDisplay };
   const display = displays[way](stream);
-  return { meter, display: endsWithPass1 ? untilRecordsCome(display) : display, lineOf: timedLine };
+  return { meter, display: endsWithPass1 ? untilRecordsCome(display) : display };
 }

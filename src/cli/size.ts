@@ -23,61 +23,52 @@ export interface SizeRule {
 const factorOfUnit = new Map<string, bigint>([['b', 1n]]);
 for (const [index, letter] of ['k', 'm', 'g', 't'].entries()) {
   const power = BigInt(index + 1);
-  for (const unit of [letter, `${letter}i`, `${letter}ib`]) {
-    factorOfUnit.set(unit, 1024n ** power);
-  }
+  for (const unit of [letter, `${letter}i`, `${letter}ib`]) factorOfUnit.set(unit, 1024n ** power);
   factorOfUnit.set(`${letter}b`, 1000n ** power);
+}
+
+interface Written {
+  /** The number times `scale`. */
+  readonly digits: bigint;
+  readonly scale: bigint;
+  readonly unit: string;
+}
+
+function numberIn(text: string): Written | undefined {
+  const [, whole, fraction = '', unit = ''] = /^(\d+)(?:\.(\d+))?([a-z]*|%)$/i.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  return { digits: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), unit };
 }
 
 export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): number {
   const refuse = (reason: string): UsageError => new UsageError(`${flag} ${text}: ${reason}`);
   const units = '512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)';
   const expected = `expected a number and a unit: ${units}${allowPercentOf ? ', or 50% (of memory)' : ''}`;
-
-  const parts = /^(\d+)(?:\.(\d+))?([a-z]*|%)$/i.exec(text);
-  if (parts === null) {
-    throw refuse(expected);
-  }
-  const [, whole = '', fraction = '', unit = ''] = parts;
-  const digits = BigInt(whole + fraction);
-  const scale = 10n ** BigInt(fraction.length);
-  if (digits === 0n) {
-    throw refuse('expected more than 0');
-  }
-  if (unit === '') {
-    throw refuse(`a bare number is ambiguous; write ${text}M or ${text}B`);
-  }
+  const written = numberIn(text);
+  if (written === undefined) throw refuse(expected);
+  const { digits, scale, unit } = written;
+  if (digits === 0n) throw refuse('expected more than 0');
+  if (unit === '') throw refuse(`a bare number is ambiguous; write ${text}M or ${text}B`);
+  let bytes: bigint;
   if (unit === '%') {
-    if (allowPercentOf === undefined) {
-      throw refuse(`a percentage is not possible here; ${expected}`);
-    }
-    if (digits > 100n * scale) {
-      throw refuse('expected at most 100%');
-    }
-    return toSafeBytes((digits * BigInt(allowPercentOf())) / (scale * 100n), refuse);
+    if (allowPercentOf === undefined) throw refuse(`a percentage is not possible here; ${expected}`);
+    if (digits > 100n * scale) throw refuse('expected at most 100%');
+    bytes = (digits * BigInt(allowPercentOf())) / (scale * 100n);
+  } else {
+    const factor = factorOfUnit.get(unit.toLowerCase());
+    if (factor === undefined) throw refuse(`unknown unit '${unit}'; ${expected}`);
+    bytes = (digits * factor) / scale;
   }
-  const factor = factorOfUnit.get(unit.toLowerCase());
-  if (factor === undefined) {
-    throw refuse(`unknown unit '${unit}'; ${expected}`);
-  }
-  return toSafeBytes((digits * factor) / scale, refuse);
+  if (bytes === 0n) throw refuse('expected at least one byte');
+  if (bytes > BigInt(Number.MAX_SAFE_INTEGER)) throw refuse(`expected at most ${Number.MAX_SAFE_INTEGER} bytes`);
+  return Number(bytes);
 }
 
 /** A number of records: digits alone, or a number and a unit of a size. Undefined: no whole number. */
 export function parseAmount(text: string): bigint | undefined {
-  const [, whole = '', fraction = '', unit = ''] = /^(\d+)(?:\.(\d+))?([a-z]*)$/i.exec(text) ?? [];
+  const { digits, scale, unit = 'b' } = numberIn(text) ?? {};
   const factor = unit === '' ? 1n : unit.toLowerCase() === 'b' ? undefined : factorOfUnit.get(unit.toLowerCase());
-  if (whole === '' || factor === undefined) return undefined;
-  const [amount, scale] = [BigInt(whole + fraction) * factor, 10n ** BigInt(fraction.length)];
+  if (digits === undefined || scale === undefined || factor === undefined) return undefined;
+  const amount = digits * factor;
   return amount % scale === 0n ? amount / scale : undefined;
-}
-
-function toSafeBytes(bytes: bigint, refuse: (reason: string) => UsageError): number {
-  if (bytes === 0n) {
-    throw refuse('expected at least one byte');
-  }
-  if (bytes > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw refuse(`expected at most ${Number.MAX_SAFE_INTEGER} bytes`);
-  }
-  return Number(bytes);
 }

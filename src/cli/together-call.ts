@@ -4,7 +4,6 @@ import type { ShuffleTogetherOptions } from '../jobs/options.js';
 import { shuffleTogether } from '../jobs/shuffle-together.js';
 import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './input-list.js';
-import { countOfRecords } from './option-values.js';
 import { describeTogether } from './report-text.js';
 
 const NO_MEANING = 'it has no meaning for tuples of files';
@@ -58,10 +57,10 @@ export function togetherCallOf({
       `--together names all inputs, and ${operand} is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq`,
     );
   const { randomSource, dryRun: _, ...options } = values;
-  const { output, headCount } = options;
+  const { output } = options;
   if (output === undefined || output === '-')
     throw new UsageError('--together writes several files: name a directory with --output');
-  return { options: { ...options, together, output, headCount: countOfRecords(headCount) }, randomSource };
+  return { options: { ...options, together, output }, randomSource };
 }
 
 export async function togetherJobOf({ options, randomSource }: TogetherCall): Promise<ShuffleTogetherOptions> {

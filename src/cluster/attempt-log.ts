@@ -1,14 +1,76 @@
-/** What attempts at tasks tell of themselves, for `clusterStatus`. One that cannot tell does its work all the same. */
+/**
+ * What attempts at tasks tell of themselves, in a file of each: where it runs and how far it is, for `clusterStatus`, and
+ * where its time went, for the profile of the job. It decides nothing: an attempt that cannot tell does its work all the
+ * same.
+ */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { TaskProfile } from '../../workers/tasks.js';
+import { ifPossible } from '../cleanup.js';
 import { PileshufError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
-import { nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import {
+  amount,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
+import { passSeconds } from '../jobs/job-profile.js';
+import type { PassSeconds } from '../jobs/options.js';
+import { PHASES } from '../phase-clock.js';
 import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
+
+/** The elapsed seconds of a task, step by step. */
+export interface TaskSteps {
+  /** To load Node and the command. 0 for a further task of the same process, and for a task of a program. */
+  readonly start: number;
+  /** Until its threads begin: to read the plan, and what other tasks made. */
+  readonly prepare: number;
+  /** From the start of the first thread to the end of the last. */
+  readonly work: number;
+  /** Until the task is done: its files are durable. */
+  readonly finish: number;
+}
+
+export interface TimedTask {
+  readonly host: string;
+  /** The most threads that it had for one kind of work. */
+  readonly threads: number;
+  /** Milliseconds since 1970, by the clock of the host. */
+  readonly beganMilliseconds: number;
+  /** As in `ClusterTaskReport`. */
+  readonly bytes: number;
+  readonly seconds: TaskSteps;
+  /** Sums over all threads. */
+  readonly phases: PassSeconds;
+}
+
+/** How one task spent its time, in the first attempt that did it. */
+export interface ClusterTaskProfile extends TimedTask {
+  readonly kind: TaskKind;
+  readonly index: number;
+}
+
+const amounts = <Name extends string>(...names: readonly Name[]) =>
+  object(Object.fromEntries(names.map((name) => [name, amount]))) as Shape<Readonly<Record<Name, number>>>;
+
+type AttemptTimes = Omit<TimedTask, 'host' | 'beganMilliseconds'>;
+
+const timesShape: Shape<AttemptTimes> = object({
+  threads: wholeNumber(1),
+  bytes: amount,
+  seconds: amounts('start', 'prepare', 'work', 'finish'),
+  phases: amounts(...PHASES, 'idle'),
+});
 
 const shape = object({
   kind: oneOf(...TASK_KINDS),
@@ -17,17 +79,19 @@ const shape = object({
   pid: wholeNumber(1),
   state: oneOf('running', 'done', 'failed'),
   /** Milliseconds since 1970, by the clock of that host. */
-  startedAt: wholeNumber(),
-  toldAt: wholeNumber(),
+  startedAt: amount,
+  toldAt: amount,
   bytesDone: wholeNumber(),
   /** 0: not known yet. */
   bytesTotal: wholeNumber(),
   error: nullable(text),
+  /** Of an attempt that did its task in a job that measures it. */
+  times: optional(timesShape),
 });
 
 export type AttemptRecord = ValueOf<typeof shape>;
 
-const format = formatOfJob('attempt', 1, 2 ** 17, shape);
+const format = formatOfJob('attempt', 2, 2 ** 17, shape);
 
 const TELL_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;
@@ -42,26 +106,31 @@ export function makeAttemptsDirectory(jobDirectory: string, warn: (error: unknow
   }
 }
 
+/** One attempt at a task, measured from now on. */
 export class AttemptLog {
   /** Part of the names of all files that this attempt makes. */
   readonly attempt = randomBytes(6).toString('hex');
-  readonly #directory: string;
-  readonly #name: string;
-  readonly #startedAt = Date.now();
   readonly #about: Pick<AttemptRecord, 'kind' | 'index'>;
+  readonly #startSeconds: number;
+  readonly #startedAt = now();
+  readonly #tasks: Pick<TaskProfile, 'beganMilliseconds' | 'seconds'>[] = [];
+  #threads = 1;
+  #path = '';
   #bytesDone: () => number = () => 0;
   #bytesTotal = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(jobDirectory: string, kind: TaskKind, index: number) {
-    this.#directory = join(jobDirectory, ATTEMPTS_NAME);
-    this.#name = `${kind}-${String(index).padStart(6, '0')}-${this.attempt}`;
+  /** @param startSeconds how long the process took to start. */
+  constructor(kind: TaskKind, index: number, startSeconds: number) {
     this.#about = { kind, index };
+    this.#startSeconds = startSeconds;
   }
 
-  begin(): void {
-    this.#tell('running', null);
-    this.#timer = setInterval(() => this.#tell('running', null), TELL_MILLISECONDS);
+  begin(jobDirectory: string): void {
+    const { kind, index } = this.#about;
+    this.#path = join(jobDirectory, ATTEMPTS_NAME, `${kind}-${String(index).padStart(6, '0')}-${this.attempt}`);
+    this.#tell();
+    this.#timer = setInterval(() => this.#tell(), TELL_MILLISECONDS);
     this.#timer.unref();
   }
 
@@ -70,14 +139,30 @@ export class AttemptLog {
     this.#bytesDone = bytesDone;
   }
 
-  done(): void {
-    this.#end('done', null);
+  /** @param count of threads for the work that follows; 0: the calling thread does it. */
+  useThreads(count: number): void {
+    this.#threads = Math.max(this.#threads, count);
+  }
+
+  /** Takes what a thread did. */
+  readonly add = ({ beganMilliseconds, seconds }: TaskProfile): void => {
+    this.#tasks.push({ beganMilliseconds, seconds });
+  };
+
+  /** @param bytes of the task, in a job that measures it; undefined, too, if the task was done before. */
+  done(bytes: number | undefined): void {
+    this.#end(this.#record('done', null, bytes === undefined ? undefined : this.#timed(bytes)));
+  }
+
+  /** The profile of this attempt, if its task is done now. */
+  profile(bytes: number): ClusterTaskProfile {
+    return profileOf(this.#record('done', null), this.#timed(bytes));
   }
 
   failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     const lines = (error instanceof PileshufError ? message : `internal error: ${message}`).trim().split('\n');
-    this.#end('failed', (lines.at(-1) ?? '').slice(0, LONGEST_ERROR_CHARACTERS));
+    this.#end(this.#record('failed', (lines.at(-1) ?? '').slice(0, LONGEST_ERROR_CHARACTERS)));
   }
 
   /** Stops telling, for a job that has ended: its directory is being removed. */
@@ -86,32 +171,79 @@ export class AttemptLog {
     this.#timer = undefined;
   }
 
-  #end(state: AttemptRecord['state'], error: string | null): void {
-    if (this.#timer === undefined) return;
-    this.stop();
-    this.#tell(state, error);
+  /** Where the time went until now. */
+  #timed(bytes: number): AttemptTimes {
+    const threads = this.#threads;
+    const end = now();
+    // A task without work for threads only prepared.
+    const firstBegan = this.#tasks.reduce((first, task) => Math.min(first, task.beganMilliseconds), end);
+    const lastEnded = this.#tasks.reduce((last, task) => Math.max(last, endOf(task)), firstBegan);
+    const work = (lastEnded - firstBegan) / 1000;
+    return {
+      threads,
+      bytes,
+      seconds: {
+        start: this.#startSeconds,
+        prepare: Math.max(0, firstBegan - this.#startedAt) / 1000,
+        work,
+        finish: Math.max(0, end - lastEnded) / 1000,
+      },
+      phases: passSeconds(this.#tasks, threads * work),
+    };
   }
 
-  #tell(state: AttemptRecord['state'], error: string | null): void {
-    const record: AttemptRecord = {
+  #record(state: AttemptRecord['state'], error: string | null, times?: AttemptTimes): AttemptRecord {
+    return {
       ...this.#about,
       host: hostname(),
       pid: process.pid,
       state,
       startedAt: this.#startedAt,
-      toldAt: Date.now(),
+      toldAt: now(),
       bytesDone: Math.max(0, Math.round(this.#bytesDone())),
       bytesTotal: Math.round(this.#bytesTotal),
       error,
+      times,
     };
-    try {
-      const whole = join(this.#directory, nameOfAttempt(this.#name));
-      createWhole(whole, format.seal(record), 'temp');
-      moveIntoPlace(whole, join(this.#directory, this.#name));
-    } catch {
-      // A full disk shows elsewhere.
-    }
   }
+
+  #end(record: AttemptRecord): void {
+    if (this.#timer === undefined) return;
+    this.stop();
+    this.#tell(record);
+  }
+
+  #tell(record = this.#record('running', null)): void {
+    const whole = nameOfAttempt(this.#path);
+    // A full disk shows elsewhere.
+    ifPossible(() => {
+      createWhole(whole, format.seal(record), 'temp');
+      moveIntoPlace(whole, this.#path);
+    });
+  }
+}
+
+/** Milliseconds since 1970, as threads tell them. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function endOf({ beganMilliseconds, seconds }: Pick<TaskProfile, 'beganMilliseconds' | 'seconds'>): number {
+  return beganMilliseconds + 1000 * PHASES.reduce((sum, phase) => sum + seconds[phase], 0);
+}
+
+function profileOf({ kind, index, host, startedAt }: AttemptRecord, times: AttemptTimes): ClusterTaskProfile {
+  return { kind, index, host, beganMilliseconds: startedAt, ...times };
+}
+
+/** The profiles of tasks, by their kind and index: of each, that of the first attempt that did it. */
+export function readProfiles(jobDirectory: string): ReadonlyMap<string, ClusterTaskProfile> {
+  const first = new Map<string, ClusterTaskProfile>();
+  for (const attempt of readAttempts(jobDirectory)) {
+    const task = `${attempt.kind} ${attempt.index}`;
+    if (attempt.times !== undefined && !first.has(task)) first.set(task, profileOf(attempt, attempt.times));
+  }
+  return first;
 }
 
 const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
@@ -119,23 +251,9 @@ const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 /** In the order of their starts, without those whose record cannot be read. */
 export function readAttempts(jobDirectory: string): AttemptRecord[] {
   const directory = join(jobDirectory, ATTEMPTS_NAME);
-  const records: AttemptRecord[] = [];
-  for (const name of namesIn(directory)) {
-    if (!NAME.test(name)) continue;
-    try {
-      const record = format.read(join(directory, name));
-      if (record !== undefined) records.push(record);
-    } catch {
-      // It is of a killed attempt, or of another version.
-    }
-  }
+  // A record may be of a killed attempt, or of another version.
+  const records = (ifPossible(() => listNames(directory, 'temp')) ?? [])
+    .filter((name) => NAME.test(name))
+    .flatMap((name) => ifPossible(() => format.read(join(directory, name))) ?? []);
   return records.sort((a, b) => a.startedAt - b.startedAt);
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return listNames(directory, 'temp');
-  } catch {
-    return [];
-  }
 }

@@ -15,9 +15,9 @@ import {
 } from '../jobs/report/report-file.js';
 import { type FilesPlace, requireOutside } from '../output/output-place.js';
 import { PHASES } from '../phase-clock.js';
+import { type ClusterTaskProfile, readProfiles, type TaskSteps } from './attempt-log.js';
 import { ARRAY_KINDS, type ProfilePlace, type TaskKind, taskCountOf } from './cluster-plan.js';
 import type { ClusterJob } from './open-job.js';
-import { type ClusterTaskProfile, readProfile, type TaskSteps } from './task-times.js';
 
 /** The tasks of one kind; sums leave out those that are missing. */
 export interface ClusterPassProfile {
@@ -48,17 +48,17 @@ export interface ClusterProfile {
 
 /** The output is complete by then, so a failure is a warning. */
 export function writeClusterProfile(
-  { directory, plan, times, scope }: ClusterJob,
+  { directory, plan, log, scope }: ClusterJob,
   { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,
 ): void {
   if (plan.profile === undefined) return;
   const { path, mayReplace } = plan.profile;
+  const told = readProfiles(directory);
   const arrays = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => {
-    const found = Array.from({ length: taskCountOf(plan, kind) }, (_, task) => readProfile(directory, kind, task));
+    const found = Array.from({ length: taskCountOf(plan, kind) }, (_, task) => told.get(`${kind} ${task}`));
     return { kind, found };
   });
-  const commit: ClusterTaskProfile = { kind: 'commit', index: 0, ...times.timed(bytes) };
-  const all = [...arrays, { kind: 'commit' as const, found: [commit] }];
+  const all = [...arrays, { kind: 'commit' as const, found: [log.profile(bytes)] }];
   const tasks = all.flatMap(({ found }) => found.flatMap((task) => task ?? []));
   const profile: ClusterProfile = {
     jobDir: directory,

@@ -5,7 +5,7 @@ import { StagedOutputError } from '../errors.js';
 import { moveIntoPlace } from '../io/durable.js';
 import { openStagedOutput, shortenFile, versionOf, withFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import type { FinishedRange } from '../job-directory/finished-ranges.js';
+import type { FinishedRange, ShuffledNote } from '../job-directory/notes.js';
 import type { SplitReport } from '../jobs/options.js';
 import { reportShards, summarizeSplits } from '../jobs/split-report.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
@@ -19,11 +19,10 @@ import { type ClusterPlan, readBackBy } from './cluster-plan.js';
 import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
 import { removeRest, writeCommitted } from './committed-job.js';
-import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { type DecidedOutput, decideOutput } from './job-piles.js';
 import { type ClusterJob, isCommitted } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { pathsOfShards, type ShuffleRecord } from './shuffle-record.js';
-import { requireDone } from './task-arrays.js';
+import { pathsOfShards, requireDone } from './task-arrays.js';
 
 export interface ClusterOutput {
   readonly records: number;
@@ -111,7 +110,7 @@ async function completeFiles(
   job: ClusterJob,
   staged: StagedOutput,
   { layout, work }: DecidedOutput,
-  records: readonly ShuffleRecord[],
+  records: readonly ShuffledNote[],
 ): Promise<void> {
   const { stagingDirectory } = job.plan;
   requireAllPiles(records, work.piles.totals, job);
@@ -129,7 +128,7 @@ function placeNow(place: FilesPlace): FilesPlace {
 
 /** Each task has compared its piles with what was scattered: only whether all are there is left to check. */
 function requireAllPiles(
-  records: readonly ShuffleRecord[],
+  records: readonly ShuffledNote[],
   { recordBytes }: PileTotals,
   { directory }: ClusterJob,
 ): void {
@@ -141,7 +140,7 @@ function requireAllPiles(
 }
 
 /** Compares the samples at the seams between tasks, where readers would join two of one key. */
-async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: DecidedOutput['work']): Promise<void> {
+async function requireNoJoins(records: readonly ShuffledNote[], { samples }: DecidedOutput['work']): Promise<void> {
   if (samples === undefined) return;
   let last: FinishedRange | undefined;
   for (const { ranges } of records) {
@@ -156,7 +155,7 @@ async function requireNoJoins(records: readonly ShuffleRecord[], { samples }: De
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */
-async function takeShards(job: ClusterJob, records: readonly ShuffleRecord[]): Promise<void> {
+async function takeShards(job: ClusterJob, records: readonly ShuffledNote[]): Promise<void> {
   for (const record of records) {
     const pathOf = await pathsOfShards(job, record);
     for (const shard of new Set(record.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {

@@ -1,20 +1,40 @@
-/** The piles of a job on the machine of a task: what all scatter tasks have made, and threads that put it in order. */
+/**
+ * The piles of a job on the machine of a task: what all scatter tasks have made, what stays of it where one of equal records
+ * is kept (that is what a measure task finds), and what the shuffle tasks and the commit decide of the output.
+ */
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import { type KeptNotes, NOTES } from '../job-directory/notes.js';
 import { type OpenedPiles, openPiles } from '../jobs/task-settings.js';
 import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
+import type { OutputLayout } from '../output/output-layout.js';
+import { foundEnds, type OutputPlan, planOutput } from '../passes/between-passes.js';
 import { readCommitted } from '../passes/committed-slices.js';
 import { GatheredSlices } from '../passes/gathered-slices.js';
+import { sampleSourceOf } from '../passes/sample-places.js';
 import type { ScatterOutcome } from '../passes/scatter-pass.js';
-import type { ScatteredPiles } from '../passes/shuffle-work.js';
+import {
+  bytesOfPart,
+  type PilesWork,
+  type ScatteredPiles,
+  type ShuffleWork,
+  scatteredPiles,
+} from '../passes/shuffle-work.js';
+import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../passes/take-distinct.js';
+import { leftOutOf } from '../passes/take-head.js';
+import type { Threads } from '../passes/threads.js';
 import { hearSignalsAt } from '../pause.js';
-import { type ClusterJob, startTaskThreads, ungated } from './open-job.js';
-import { requireDone } from './task-arrays.js';
+import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { shareOfPiles } from '../plan/task-shares.js';
+import { recordNameOf, taskCountOf } from './cluster-plan.js';
+import { type ClusterJob, notReady, startTaskThreads, ungated } from './open-job.js';
+import { requireDone, unfinished } from './task-arrays.js';
 
-export type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
+type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
 
 /** Checks that the tasks read every byte of every input once. */
-export async function gatherScattered(job: ClusterJob): Promise<Scattered> {
+async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   const { plan, piling, signal } = job;
   const gathered = new GatheredSlices({ ...ungated(job), settings: plan.spec }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
@@ -35,8 +55,8 @@ export async function readScatteredSlice(
   );
 }
 
-export async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
-  const { plan, piling, onWarning, times, log, scope } = job;
+async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
+  const { plan, piling, onWarning, log, scope } = job;
   const { spec, inputIds } = plan;
   const { unique } = spec.keep;
   const first = await startTaskThreads(job);
@@ -49,8 +69,8 @@ export async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Pr
     isProfiled: plan.profile !== undefined,
   };
   const toOpen = { piles, attempt: log.attempt, onWarning };
-  const opened = await openPiles(toOpen, rule, plan, piling, first, times.add, scope.releases);
-  times.useThreads(opened.threads.pool.threadCount);
+  const opened = await openPiles(toOpen, rule, plan, piling, first, log.add, scope.releases);
+  log.useThreads(opened.threads.pool.threadCount);
   return opened;
 }
 
@@ -61,4 +81,80 @@ function openScratch({ scratchDir, gates, scope }: ClusterJob) {
   removeLeftOverTempDirectories(scratchDir);
   const directory = makeScratchDirectory(scratchDir, scope.releases);
   return { disks: disks.in([directory]), indexDirectory: directory };
+}
+
+/**
+ * A task between the passes. All shuffle tasks need what stays of all piles before they write, because it says where in the
+ * output each pile begins.
+ * @returns the bytes of the records that this attempt looked at; undefined if the task was done before.
+ */
+export async function measurePart(job: ClusterJob): Promise<number | undefined> {
+  const { directory, plan, index, log } = job;
+  const name = recordNameOf('measure', index);
+  if (NOTES.distinct.read(directory, name) !== undefined) return undefined;
+  const { piles } = await gatherScattered(job);
+  const { totals } = piles;
+  const { work, threads } = await openPilesOfJob(job, piles);
+  const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
+  const bytes = bytesOfPart(totals, part);
+  let measuredBytes = 0;
+  log.count(bytes, () => measuredBytes);
+  const distinct = await measureDistinct(work, threads, part, (more) => {
+    measuredBytes += more;
+  });
+  const note = { piles: textsOf(totalsOfRange(distinct, part.first, part.end)) };
+  await NOTES.distinct.write(directory, name, note, `measure task ${index}`);
+  return bytes;
+}
+
+/** @returns the piles with the totals of what stays, as all measure tasks found them. */
+async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
+  const { directory, plan, patience } = job;
+  if (plan.spec.keep.unique === undefined) return all;
+  await requireDone(job, 'measure');
+  const taskCount = taskCountOf(plan, 'measure');
+  const tallies = [];
+  for (let task = 0; task < taskCount; task++) {
+    const { first, end } = shareOfPiles(all.totals, task, taskCount);
+    const limits = { pileCount: end - first, mostShards: 0 };
+    const read = () => NOTES.distinct.read(directory, recordNameOf('measure', task), limits);
+    // It may not be visible here yet.
+    const note = await patience.untilFound(directory, read);
+    if (note === undefined) throw notReady(unfinished('measure', [task], directory));
+    for (const tally of note.piles) tallies.push(tallyOfText(tally));
+  }
+  return scatteredPiles(all.pileSets, requireDistinct(totalsOf(tallies), all.totals), all.longestRecordBytes);
+}
+
+export interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {
+  readonly layout: OutputLayout;
+  readonly found: Scattered['found'];
+  /** The records dropped because an equal one is kept. Undefined: equal records stay. */
+  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
+  readonly threads: Threads;
+}
+
+/** The first task that is done notes for the others what took reading piles. */
+export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
+  const { plan, directory, keyOf, inputs, signal } = job;
+  const { spec } = plan;
+  const { piles: all, found } = await gatherScattered(job);
+  const distinct = await gatherMeasured(job, all);
+  const duplicates = spec.keep.unique !== undefined ? leftOutOf(all, distinct, found.leftOut) : undefined;
+  const { work, threads } = await openPilesOfJob(job, distinct);
+  const samples = sampleSourceOf(spec.read.framing, {
+    inputs,
+    recordEnds: found.recordEnds,
+    keyOf,
+    keys: spec.key.from,
+    signal,
+  });
+  const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
+  const notes: KeptNotes = {
+    jobDirectory: directory,
+    hasFinishedRanges: false,
+    found: (name) => NOTES[name].read(directory, name, limits),
+  };
+  const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), { ...work, samples }, threads, notes);
+  return { ...decided, layout: await cut(), found, duplicates, threads };
 }

@@ -3,7 +3,7 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    with `unique` alone: an array that finds what stays of each pile        measure-part.ts
+ *     measure    with `unique` alone: an array that finds what stays of each pile        job-piles.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
@@ -17,20 +17,20 @@
  * nothing about them.
  */
 import { isAbsolute, resolve } from 'node:path';
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobControl } from '../job-control.js';
 import { type JobScope, runJob } from '../jobs/job.js';
-import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
+import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../jobs/option-checks.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { prepareShuffle } from '../jobs/prepare-shuffle.js';
-import { MOST_WORKERS, type ShuffleRequest } from '../jobs/request.js';
+import type { ShuffleRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../jobs/work-plan.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
 import { JobStop, startThreads } from '../passes/threads.js';
@@ -99,25 +99,6 @@ export interface ClusterPlanReport {
   readonly piles: number;
 }
 
-const {
-  workers: _workers,
-  resume: _resume,
-  keepTemp: _keepTemp,
-  tempDirs: _tempDirs,
-  repeat: _repeat,
-  onProgress: _onProgress,
-  onProfile: _onProfile,
-  report: _report,
-  ...SHARED_OPTIONS
-} = SHUFFLE_OPTIONS;
-export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
-  ...SHARED_OPTIONS,
-  tasks: true,
-  cpusPerTask: true,
-  readBack: true,
-  profile: true,
-};
-
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const MOST_TASKS = 100_000;
@@ -133,6 +114,25 @@ const MOST_COMMIT_READ_BYTES = 100e9;
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
 const ENDLESS_SLICE_BYTES = 2 ** 50;
+
+const {
+  workers: _workers,
+  resume: _resume,
+  keepTemp: _keepTemp,
+  tempDirs: _tempDirs,
+  repeat: _repeat,
+  onProgress: _onProgress,
+  onProfile: _onProfile,
+  report: _report,
+  ...SHARED_OPTIONS
+} = SHUFFLE_OPTIONS;
+export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
+  ...SHARED_OPTIONS,
+  tasks: { required: whole(1, MOST_TASKS) },
+  cpusPerTask: whole(1, MOST_WORKERS),
+  readBack: flag,
+  profile: path,
+};
 
 /**
  * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
@@ -154,15 +154,14 @@ export async function planCluster(
 }
 
 async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
-  const { tasks: _, cpusPerTask: __, memoryBytes: ___, readBack: readsBack = true, profile: file, ...rest } = options;
-  const { tasks, cpusPerTask, memoryBytes } = completeTasks(options);
+  const { tasks, cpusPerTask = 4, memoryBytes: given, readBack: readsBack = true, profile: file, ...rest } = options;
+  const memoryBytes = given ?? cpusPerTask * GIB;
   refuseUnplannable(options);
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
   const onDisk: Tuning = { ...tuning, keepInRam: false, stripeCount: 1 };
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
   let profile: ProfilePlace | undefined;
   const prepared = await prepareShuffle(rest, onlySizes, scope, {
-    isInTasks: true,
     checkPlaces(listed, { kind, output, paths }) {
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
@@ -250,14 +249,6 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryBytes,
     piles: plan.memory.pileCount,
   };
-}
-
-function completeTasks(options: ClusterPlanOptions) {
-  const { tasks, cpusPerTask = 4, memoryBytes = cpusPerTask * GIB } = options;
-  requireWhole('`tasks`', tasks, 1, MOST_TASKS);
-  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
-  requireWhole('`memoryBytes`', memoryBytes, 1);
-  return { tasks, cpusPerTask, memoryBytes };
 }
 
 function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
+import { keyRuleOf } from '../inputs/ids.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
@@ -10,12 +11,11 @@ import { type JobControl, UNGATED } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import type { PileStorage } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
-import { keyRuleOf } from '../jobs/unique-records.js';
 import { createControl } from '../jobs/work-plan.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
-import { AttemptLog } from './attempt-log.js';
+import type { AttemptLog } from './attempt-log.js';
 import {
   type ClusterPlan,
   COMMITTED_NAME,
@@ -24,7 +24,6 @@ import {
   readClusterPlan,
   type TaskKind,
 } from './cluster-plan.js';
-import type { TaskTimes } from './task-times.js';
 import type { Patience } from './until-visible.js';
 
 /** One attempt at a task. */
@@ -35,7 +34,7 @@ export interface TaskAttempt {
   /** A directory on this machine, for piles that are too large. */
   readonly scratchDir: string;
   readonly patience: Patience;
-  readonly times: TaskTimes;
+  readonly log: AttemptLog;
   readonly scope: JobScope;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
@@ -45,7 +44,6 @@ export interface TaskAttempt {
 export interface ClusterJob extends TaskAttempt {
   readonly directory: string;
   readonly plan: ClusterPlan;
-  readonly log: AttemptLog;
   readonly gates: DeviceGates;
   readonly control: JobControl;
   readonly stop: JobStop;
@@ -57,7 +55,7 @@ export interface ClusterJob extends TaskAttempt {
 
 /** @returns undefined if the job is committed. */
 export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Promise<ClusterJob | undefined> {
-  const { kind, index, patience, signal, scope } = attempt;
+  const { kind, patience, signal, scope } = attempt;
   const found = await findPlan(jobDir, patience);
   if (found === undefined) return undefined;
   const { directory, plan } = found;
@@ -74,7 +72,6 @@ export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Prom
     ...attempt,
     directory,
     plan,
-    log: new AttemptLog(directory, kind, index),
     gates,
     control,
     stop,
@@ -155,9 +152,9 @@ function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
   }));
 }
 
-export function startTaskThreads({ plan, control, stop, times, scope }: ClusterJob): Promise<Threads> {
+export function startTaskThreads({ plan, control, stop, log, scope }: ClusterJob): Promise<Threads> {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
-  return startThreads({ threadCount, startCount: 0 }, { control, stop }, times.add, scope.releases);
+  return startThreads({ threadCount, startCount: 0 }, { control, stop }, log.add, scope.releases);
 }
 
 /** Inputs without gates, for a task that reads none of them. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { counted, VerificationError } from '../errors.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
-import { createOnce } from '../io/small-file.js';
+import { DAMAGED, type DamagedRegion, type ShuffledNote, VERIFIED } from '../job-directory/notes.js';
 import type { WrittenRegion } from '../output/output-target.js';
 import { findChanged } from '../passes/finished-output.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -13,17 +13,16 @@ import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import {
-  type DamagedRegion,
-  lastDamage,
-  noteDamage,
-  pathsOfShards,
-  readShuffleRecord,
-  rewriteOf,
-  type ShuffleRecord,
-} from './shuffle-record.js';
 import { commandLine } from './slurm-script.js';
-import { requireDone, unfinished, unfinishedTasks } from './task-arrays.js';
+import {
+  lastDamage,
+  pathsOfShards,
+  readShuffled,
+  requireDone,
+  rewriteOf,
+  unfinished,
+  unfinishedTasks,
+} from './task-arrays.js';
 
 /**
  * If the output of the shuffle task of this index is damaged, that task is no longer done.
@@ -34,20 +33,19 @@ export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
   const rewrite = rewriteOf(directory, index);
   const name = recordNameOf('verify', index, rewrite);
   if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
-  const record = await patience.untilFound(directory, () => readShuffleRecord(directory, index, rewrite));
+  const record = await patience.untilFound(directory, () => readShuffled(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
   const threads = await startTaskThreads(job);
-  job.times.useThreads(threads.pool.threadCount);
+  job.log.useThreads(threads.pool.threadCount);
   const bytes = await requireUndamaged(job, [record], threads);
-  // Empty: that it is there says all.
-  await createOnce(directory, name, new Uint8Array());
+  await VERIFIED.write(directory, name, {}, `verify task ${index}`);
   return bytes;
 }
 
-export function readShuffleRecords(job: ClusterJob): ShuffleRecord[] {
+export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
   const { directory, plan } = job;
   return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
-    const record = readShuffleRecord(directory, task, rewriteOf(directory, task));
+    const record = readShuffled(directory, task, rewriteOf(directory, task));
     if (record === undefined) throw notWritten(job, [task]);
     return record;
   });
@@ -66,7 +64,7 @@ function notWritten(job: ClusterJob, tasks: readonly number[]): Error {
 
 /** A region of a staged file, and who wrote it. */
 interface StagedRegion {
-  readonly record: ShuffleRecord;
+  readonly record: ShuffledNote;
   readonly path: string;
   readonly headerBytes: number;
   readonly region: WrittenRegion;
@@ -79,7 +77,7 @@ interface StagedRegion {
  */
 export async function requireUndamaged(
   job: ClusterJob,
-  records: readonly ShuffleRecord[],
+  records: readonly ShuffledNote[],
   threads: Threads | undefined,
 ): Promise<number> {
   const { directory, control, log } = job;
@@ -99,13 +97,15 @@ export async function requireUndamaged(
   }
   for (const record of records) {
     const ofTask = damage.get(record.task);
-    if (ofTask !== undefined) await noteDamage(directory, record, ofTask);
+    if (ofTask === undefined) continue;
+    const name = recordNameOf('damaged', record.task, record.rewrite);
+    await DAMAGED.write(directory, name, { regions: ofTask }, `shuffle task ${record.task}`);
   }
   throw damageError(job, damage);
 }
 
 /** The regions by whether their files reach to their ends. Waits for files that may not be visible here yet. */
-async function findRegions(job: ClusterJob, records: readonly ShuffleRecord[]) {
+async function findRegions(job: ClusterJob, records: readonly ShuffledNote[]) {
   const { patience, signal } = job;
   const regions: StagedRegion[] = [];
   for (const record of records) {

@@ -6,16 +6,16 @@ import { realPathOf, statPath } from '../io/paths.js';
 import { runJob } from '../jobs/job.js';
 import { tempDirOfEnvironment } from '../jobs/temp-disks.js';
 import { requireKnownOptions } from '../known-options.js';
+import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob } from './commit-job.js';
 import { removeRest } from './committed-job.js';
-import { measurePart } from './measure-part.js';
+import { measurePart } from './job-piles.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
-import { leaveProfile, TaskTimes } from './task-times.js';
 import { Patience } from './until-visible.js';
 
 export interface ClusterTaskOptions {
@@ -88,8 +88,8 @@ async function runTask(options: ClusterTaskOptions, startSeconds: number): Promi
   let output: ClusterOutput | undefined;
   for (let task = index; ; task += stride ?? 1) {
     // Only the first task of a process had to wait for its start.
-    const times = new TaskTimes(task === index ? startSeconds : 0);
-    const { value } = await runJob(options, (scope) => runOne(options, { index: task, patience, times, scope }));
+    const log = new AttemptLog(kind, task, task === index ? startSeconds : 0);
+    const { value } = await runJob(options, (scope) => runOne(options, { index: task, patience, log, scope }));
     if (value.isCommitted) return { kind, done, wereDone, bytes, wasCommitted: true, output: undefined };
     if (task >= value.count) {
       break;
@@ -114,19 +114,19 @@ interface TaskOutcome {
 
 async function runOne(
   { kind, jobDir, scratchDir = tempDirOfEnvironment() ?? tmpdir(), signal, onWarning = () => {} }: ClusterTaskOptions,
-  attempt: Pick<TaskAttempt, 'index' | 'patience' | 'times' | 'scope'>,
+  attempt: Pick<TaskAttempt, 'index' | 'patience' | 'log' | 'scope'>,
 ): Promise<TaskOutcome> {
-  const { index, times, scope } = attempt;
+  const { index, log, scope } = attempt;
   const job = await openClusterJob(jobDir, { ...attempt, kind, scratchDir, signal, onWarning });
   if (job === undefined) {
     // A commit before was killed at its very end.
     if (kind === 'commit') removeRest(realPathOf(resolve(jobDir), 'temp'), scope.warn);
     return { count: 0, isCommitted: true };
   }
-  const { plan, directory, log } = job;
+  const { plan, directory } = job;
   const count = kind === 'commit' ? 1 : taskCountOf(plan, kind);
   if (index >= count) return { count };
-  log.begin();
+  log.begin(directory);
   try {
     const outcome = await doTask(job);
     if (outcome.isCommitted === true) {
@@ -134,10 +134,7 @@ async function runOne(
       log.stop();
       removeRest(directory, scope.warn);
     }
-    const { bytes } = outcome;
-    if (plan.profile !== undefined && kind !== 'commit' && bytes !== undefined)
-      leaveProfile(directory, { kind, index, ...times.timed(bytes) });
-    log.done();
+    log.done(plan.profile === undefined ? undefined : outcome.bytes);
     return { count, ...outcome };
   } catch (error) {
     const reason = job.stop.reason ?? error;

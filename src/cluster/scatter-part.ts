@@ -6,17 +6,15 @@ import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError, VerificationError } from '../errors.js';
 import type { FileInput } from '../inputs/list-inputs.js';
-import { linkToNewName, NameTakenError, syncDirectory } from '../io/durable.js';
+import { NameTakenError } from '../io/durable.js';
 import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
-import { committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
+import { commitPileSets, committedIndexPath, nameIndex, pileSetName } from '../job-directory/pile-set-commits.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { committing, GroupCommit } from '../passes/group-commit.js';
 import { removePileSet, type ScatterWork, scatterSlices } from '../passes/scatter-pass.js';
 import { hearSignalsAt } from '../pause.js';
-import { indexFilePath } from '../pile-sets/pile-layout.js';
-import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
 import { largestKeyWith } from '../plan/head-plan.js';
 import type { SlicePart } from '../plan/slices.js';
@@ -24,16 +22,18 @@ import { CLUSTER_REMEDY } from './cluster-plan.js';
 import { readScatteredSlice } from './job-piles.js';
 import { type ClusterJob, startTaskThreads } from './open-job.js';
 
+type DoneSlice = ScatterResult & { readonly slice: number };
+
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
 export async function scatterPart(job: ClusterJob): Promise<number | undefined> {
-  const { index, plan, directory, control, stop, piling, log, onWarning } = job;
+  const { index, plan, directory, control, stop, piling, log, onWarning, scope } = job;
   const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
   const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
   if (left.length === 0) return undefined;
   const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
   const { readable, before } = await openInputs(job, left);
   const threads = await startTaskThreads(job);
-  job.times.useThreads(threads.pool.threadCount);
+  job.log.useThreads(threads.pool.threadCount);
   const settings = scatterSettings(threads, plan, plan.spec, piling, {
     keepsPileSets: true,
     isProfiled: plan.profile !== undefined,
@@ -51,50 +51,45 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
   };
   log.count(bytes, () => control.counted('scatteredBytes'));
   const mayBeCommitted = new Set<number>();
-  const commits = new GroupCommit<{ readonly slice: number; readonly result: ScatterResult }>(
-    async (done) => {
-      await syncPileSets(
-        done.map(({ result }) => result.pileSet),
-        piling.layout,
-        control,
-      );
-      for (const { slice, result } of done) {
-        // A link that fails may have been made all the same: its files must stay.
-        mayBeCommitted.add(slice);
-        await commitOrYield(job, work, slice, result);
-      }
-      await syncDirectory(directory, 'temp');
-    },
+  const giveName = async (done: DoneSlice) => {
+    // A link that fails may have been made all the same: its files must stay.
+    mayBeCommitted.add(done.slice);
+    await commitOrYield(job, work, done);
+  };
+  const commits = new GroupCommit<DoneSlice>(
+    (done) => commitPileSets(done, piling.layout, control, giveName),
     () => stop.request(),
   );
   try {
-    const take = (result: ScatterResult, slice: number) => commits.add({ slice, result });
+    const take = (result: ScatterResult, slice: number) => commits.add({ ...result, slice });
     await committing(commits, () => scatterSlices(work, threads, left, before, take));
   } catch (error) {
     // No thread may make a file of this attempt after the removal.
     await threads.pool.destroy();
-    for (const slice of left) if (!mayBeCommitted.has(slice)) removeOwn(job, work, slice);
+    for (const slice of left) {
+      if (mayBeCommitted.has(slice)) continue;
+      try {
+        removePileSet({ job: work.settings, pileSetName: pileSetName(slice, log.attempt) });
+      } catch (failure) {
+        scope.warn(failure);
+      }
+    }
     throw error;
   }
   return bytes;
 }
 
 /** Gives the index the name that says that the slice is done. If another attempt was first, removes these files. */
-async function commitOrYield(
-  job: ClusterJob,
-  { settings, attempt }: ScatterWork,
-  slice: number,
-  own: ScatterResult,
-): Promise<void> {
-  const { layout } = settings;
+async function commitOrYield(job: ClusterJob, { settings }: ScatterWork, own: DoneSlice): Promise<void> {
+  const { slice, pileSet } = own;
   try {
-    linkToNewName(indexFilePath(layout, own.pileSet.name), committedIndexPath(job.directory, slice));
+    nameIndex(settings.layout, own);
   } catch (error) {
     if (!(error instanceof NameTakenError)) throw error;
     const first = await readScatteredSlice(job, slice);
-    if (first.pileSet.name === pileSetName(slice, attempt)) return;
+    if (first.pileSet.name === pileSet.name) return;
     requireSame(slice, own, first);
-    removePileSet({ job: settings, pileSetName: own.pileSet.name });
+    removePileSet({ job: settings, pileSetName: pileSet.name });
   }
 }
 
@@ -110,14 +105,6 @@ function requireSame(slice: number, own: ScatterResult, first: ScatterResult): v
   throw new VerificationError(
     `two attempts at slice ${slice} found different records: ${a.records} with the checksum ${checksumTextOf(a.checksum)}, and ${b.records} with ${checksumTextOf(b.checksum)}; check the inputs and the memory of both machines`,
   );
-}
-
-function removeOwn({ piling, scope }: ClusterJob, { settings, attempt }: ScatterWork, slice: number): void {
-  try {
-    removePileSet({ job: { ...settings, layout: piling.layout }, pileSetName: pileSetName(slice, attempt) });
-  } catch (error) {
-    scope.warn(error);
-  }
 }
 
 /** The inputs of these slices on this machine, unchanged since the plan, and what comes before each part. */

@@ -11,12 +11,11 @@
  * the bytes that it was given and no others, and takes no byte of another machine for a hole.
  */
 import { join } from 'node:path';
-import { VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { syncPath } from '../io/durable.js';
 import { lengthenFile, openStagedOutput, withFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
-import type { FinishedRange } from '../job-directory/finished-ranges.js';
+import { type FinishedRange, SHUFFLED, type ShuffledNote } from '../job-directory/notes.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { type OutputTarget, recordBytesOf, type ShardRange, stagedPath } from '../output/output-target.js';
 import { StagedOutput } from '../output/staged-output.js';
@@ -27,10 +26,10 @@ import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { taskCountOf } from './cluster-plan.js';
-import { type DecidedOutput, decideOutput } from './decide-output.js';
+import { recordNameOf, taskCountOf } from './cluster-plan.js';
+import { type DecidedOutput, decideOutput } from './job-piles.js';
 import type { ClusterJob } from './open-job.js';
-import { readShuffleRecord, rewriteOf, type ShuffleRecord, writeShuffleRecord } from './shuffle-record.js';
+import { rewriteOf } from './task-arrays.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
 export async function shufflePart(job: ClusterJob): Promise<number | undefined> {
@@ -38,7 +37,8 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
   // Another machine may have found a moment ago that the output of the task is damaged.
   listNames(directory, 'temp');
   const rewrite = rewriteOf(directory, index);
-  if (readShuffleRecord(directory, index, rewrite) !== undefined) return undefined;
+  const name = recordNameOf('shuffle', index, rewrite);
+  if (SHUFFLED.read(directory, name) !== undefined) return undefined;
   const decided = await decideOutput(job);
   const share = shareOf(job, decided);
   log.count(bytesOfPart(decided.work.piles.totals, share.part), () => control.counted('shuffledBytes'));
@@ -49,7 +49,8 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
   try {
     const written = await writeShare(job, share, decided);
     mayBeNoted = true;
-    if (!(await noteFirst(directory, { task: index, rewrite, ...written }))) removeOwn();
+    const note = { task: index, rewrite, ...written };
+    if (!(await SHUFFLED.write(directory, name, note, `shuffle task ${index}`))) removeOwn();
     return recordBytesOf(written.ranges.flatMap(({ regions }) => regions));
   } catch (error) {
     // No thread may make a file of this attempt after the removal.
@@ -93,7 +94,7 @@ async function writeShare(
   { plan, directory: jobDirectory, gates }: ClusterJob,
   { part, shards, own, directory }: Share,
   { layout, work, threads }: DecidedOutput,
-): Promise<Pick<ShuffleRecord, 'own' | 'headerBytes' | 'ranges'>> {
+): Promise<Pick<ShuffledNote, 'own' | 'headerBytes' | 'ranges'>> {
   const { output, stagingDirectory } = plan;
   const gate = gates.gateOf(stagingDirectory, 'output');
   if (own !== undefined) ensurePrivateDirectory(directory, 'output');
@@ -115,28 +116,6 @@ async function writeShare(
 
 function ofTask(target: OutputTarget, own: ShardRange): OutputTarget {
   return target.kind === 'appended' ? { ...target, own } : target;
-}
-
-/** @returns whether this attempt was the first, or may have been. */
-async function noteFirst(directory: string, record: ShuffleRecord): Promise<boolean> {
-  if (await writeShuffleRecord(directory, record)) return true;
-  const first = readShuffleRecord(directory, record.task, record.rewrite);
-  // It is this very record, or it is not visible yet, and nobody knows.
-  if (first === undefined || (first.own !== null && first.own === record.own)) return true;
-  if (contentOf(first) === contentOf(record)) return false;
-  throw new VerificationError(
-    `two attempts at shuffle task ${record.task} of ${directory} wrote different bytes; check the memory of both machines`,
-  );
-}
-
-/** What two attempts must agree on: not on compressed bytes, which may differ between versions of a library. */
-function contentOf({ own, ranges }: ShuffleRecord): string {
-  const regions = ranges.flatMap((range) => range.regions);
-  if (own === null)
-    return JSON.stringify(regions.map(({ shard, start, end, checksum }) => [shard, start, end, checksum]));
-  const bytesOfShard = new Map<number, number>();
-  for (const { shard, recordBytes } of regions) bytesOfShard.set(shard, (bytesOfShard.get(shard) ?? 0) + recordBytes);
-  return JSON.stringify([...bytesOfShard].sort(([a], [b]) => a - b));
 }
 
 function pilesOfShards({ cuts }: OutputLayout, { first, end }: ShardRange, totals: PileTotals): PilePart {

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
-import { requireKnownOptions } from '../known-options.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { ARRAY_KINDS, type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './committed-job.js';
@@ -73,8 +73,8 @@ export interface SlurmSubmission {
 const NOTHING_NEW = { jobs: [], wereQueued: false, plan: undefined };
 
 const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: Readonly<Record<keyof SlurmOptions, unknown>> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
-const RESUME_OPTIONS: Readonly<Record<keyof SlurmResumeOptions, unknown>> = { jobDir: true, ...SLURM_TASK_OPTIONS };
+const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
+const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.

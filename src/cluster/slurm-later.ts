@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { requireKnownOptions } from '../known-options.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { PLAN_NAME } from './cluster-plan.js';
 import { findPlan } from './open-job.js';
 import { submit } from './slurm-calls.js';
@@ -39,7 +39,7 @@ export interface SlurmPlanJob {
   planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
 
-const LATER_OPTIONS: Readonly<Record<keyof SlurmLaterOptions, unknown>> = {
+const LATER_OPTIONS: OptionNames<SlurmLaterOptions> = {
   jobDir: true,
   dependency: true,
   ...SLURM_TASK_OPTIONS,

@@ -8,7 +8,7 @@ import { requireWhole, UsageError } from '../errors.js';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { replaceDurably } from '../io/small-file.js';
-import { MOST_WORKERS } from '../jobs/request.js';
+import { MOST_WORKERS } from '../jobs/option-checks.js';
 import { formatBudget, formatPlural } from '../quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 
@@ -73,7 +73,9 @@ const SHAPES = {
   envCommand: optional(text),
 };
 
-export const SLURM_TASK_OPTIONS: Readonly<Record<keyof SlurmTaskOptions, unknown>> = { ...SHAPES, signal: undefined };
+export const SLURM_TASK_OPTIONS = Object.fromEntries(
+  [...Object.keys(SHAPES), 'signal'].map((name) => [name, true]),
+) as Record<keyof SlurmTaskOptions, true>;
 
 /** By the token the submissions of this job are told from all others. */
 const shape = object({ ...SHAPES, token: text });

@@ -9,15 +9,12 @@ import { type ForeignFormat, foreignFormatOf, namedFormatOf, WIDE_HEAD_BYTES } f
 import { markBytesOf } from './header.js';
 import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
 
-export type Finding = Refusal | Doubt;
-
-type Refusal =
-  | ({ readonly kind: 'foreign' } & ForeignFormat)
-  /** `position` is in the input. */
-  | ({ readonly kind: 'no JSON value' } & NoJsonValue);
+/** An error: the input is refused. */
+export type Finding = InputError | Doubt;
 
 export interface Doubt {
   readonly kind: 'NUL' | 'CR' | 'array';
+  /** In the input. */
   readonly position: number;
 }
 
@@ -32,56 +29,47 @@ export function headBytesOf(path: string, format: RecordFormat): number {
   return format.linesAssumed && JSON_NAME.test(withoutCodecSuffix(path)) ? JSON_HEAD_BYTES : WIDE_HEAD_BYTES;
 }
 
+const INSIST = "give `records: { by: 'lines' }` to shuffle it as lines all the same";
+
 export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
   if (!isHeldToText(format)) return undefined;
   const all = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const skippedBytes = format.header?.kind === 'bytes' ? format.header.value : 0;
   const head = all.subarray(skippedBytes);
   const nul = head.indexOf(0);
-  const foreign = foreignFormatOf(head, nul);
-  if (foreign !== undefined) return { kind: 'foreign', ...foreign };
-  const named = format.linesAssumed ? namedFormatOf(path, head.subarray(markBytesOf(head)), format.header) : undefined;
-  if (named !== undefined) return { kind: 'foreign', ...named };
-  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(all, isWhole, format) : undefined;
-  if (json?.kind === 'no JSON value') return json;
+  const foreign = foreignFormatOf(head, nul) ?? namedFormatOf(path, head.subarray(markBytesOf(head)), format);
+  if (foreign !== undefined) return refusalOf(path, foreign, format);
+  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(all, isWhole, path, format) : undefined;
+  if (json instanceof InputError) return json;
   if (nul >= 0) return { kind: 'NUL', position: skippedBytes + nul };
   const cr = head.includes(0x0a) ? -1 : head.indexOf(0x0d);
   return cr >= 0 ? { kind: 'CR', position: skippedBytes + cr } : json;
 }
 
-function lookAtJson(head: Buffer, isWhole: boolean, { header }: RecordFormat): Finding | undefined {
+function refusalOf(path: string, { name, remedy }: ForeignFormat, { linesAssumed }: RecordFormat): InputError {
+  const [what, advice] = linesAssumed ? ['lines', `${remedy}, or ${INSIST}`] : ['text', remedy];
+  return new InputError('ERR_INPUT_FORMAT', `${inputName(path)} holds ${name}, not ${what}; ${advice}`);
+}
+
+function lookAtJson(head: Buffer, isWhole: boolean, path: string, { header }: RecordFormat): Finding | undefined {
   const headerBytes = header === undefined ? markBytesOf(head) : headerBytesOf(head, header);
   if (headerBytes === undefined) return undefined;
   const records = headerBytes === 0 ? head : head.subarray(headerBytes);
   const found = findNoJsonValue(records, isWhole);
-  if (found !== undefined) return { kind: 'no JSON value', ...found, position: headerBytes + found.position };
-  return isArrayInOneLine(records, isWhole) ? { kind: 'array', position: headerBytes } : undefined;
+  if (found === undefined)
+    return isArrayInOneLine(records, isWhole) ? { kind: 'array', position: headerBytes } : undefined;
+  const filter = found.isOfArray
+    ? "`jq -c '.[]'` makes a line of each element"
+    : '`jq -c .` makes a line of each value';
+  return new InputError(
+    'ERR_INPUT_FORMAT',
+    `${inputName(path)}: the line at byte ${headerBytes + found.position} is no JSON value; expected one value a line, as its name says; ${filter}; or ${INSIST}`,
+  );
 }
 
 /** Undefined: the header does not end in these bytes. */
 function headerBytesOf(head: Buffer, spec: HeaderSpec): number | undefined {
   return headerRuleOf(spec).measure(head, false, '')?.byteLength;
-}
-
-export function refuse(path: string, finding: Finding, { linesAssumed }: Pick<RecordFormat, 'linesAssumed'>): void {
-  const name = inputName(path);
-  const insist = "give `records: { by: 'lines' }` to shuffle it as lines all the same";
-  if (finding.kind === 'foreign') {
-    const remedy = linesAssumed ? `${finding.remedy}, or ${insist}` : finding.remedy;
-    throw new InputError(
-      'ERR_INPUT_FORMAT',
-      `${name} holds ${finding.name}, not ${linesAssumed ? 'lines' : 'text'}; ${remedy}`,
-    );
-  }
-  if (finding.kind === 'no JSON value') {
-    const filter = finding.isOfArray
-      ? "`jq -c '.[]'` makes a line of each element"
-      : '`jq -c .` makes a line of each value';
-    throw new InputError(
-      'ERR_INPUT_FORMAT',
-      `${name}: the line at byte ${finding.position} is no JSON value; expected one value a line, as its name says; ${filter}; or ${insist}`,
-    );
-  }
 }
 
 /** @param more tells how many other inputs raise the doubt. */
@@ -112,9 +100,8 @@ export async function* lookedAt(
   let heldBytes = 0;
   const look = (head: Uint8Array, isWhole: boolean) => {
     const finding = lookAt({ head: head.subarray(0, headBytes), isWhole, path }, format);
-    if (finding === undefined) return;
-    refuse(path, finding, format);
-    if (isDoubt(finding)) onDoubt(finding);
+    if (finding instanceof InputError) throw finding;
+    if (finding !== undefined) onDoubt(finding);
   };
   let isLookedAt = false;
   for await (const piece of pieces) {
@@ -136,10 +123,6 @@ export async function* lookedAt(
   const whole = Buffer.concat(held);
   look(whole, true);
   yield whole;
-}
-
-export function isDoubt(finding: Finding): finding is Doubt {
-  return finding.kind === 'NUL' || finding.kind === 'CR' || finding.kind === 'array';
 }
 
 /** Without endings of codecs. */

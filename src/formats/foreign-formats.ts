@@ -5,7 +5,7 @@
  * UTF-16 and UTF-32 text, and files that hold no data.
  */
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
-import type { HeaderSpec } from './record-format.js';
+import type { RecordFormat } from './record-format.js';
 import { BLOCK_BYTES, parseTarHeader } from './tar-header.js';
 
 /** Enough for the magic bytes of all formats, the furthest being those of a tar header. */
@@ -199,8 +199,8 @@ export const NAME_OF_FASTQ = /\.(?:fastq|fq)$/i;
 interface NamedFormat extends ForeignFormat {
   readonly suffix: RegExp;
   readonly firstByte: string;
-  /** Whether records are lines after a header. Absent: they are not lines. */
-  readonly hasHeader?: boolean;
+  /** Records are lines after a header. */
+  readonly hasHeader?: true;
 }
 
 /**
@@ -215,30 +215,23 @@ const namedFormats: readonly NamedFormat[] = [
     firstByte: '>',
   },
   { name: 'reads (FASTQ)', remedy: "give `records: { by: 'fastq' }`", suffix: NAME_OF_FASTQ, firstByte: '@' },
-  {
-    name: 'variants behind a header (VCF)',
-    remedy: "give `header.prefix` '#'",
-    suffix: /\.vcf$/i,
-    firstByte: '#',
-    hasHeader: true,
-  },
-  {
-    name: 'alignments behind a header (SAM)',
-    remedy: "give `header.prefix` '@'",
-    suffix: /\.sam$/i,
-    firstByte: '@',
-    hasHeader: true,
-  },
+  { name: 'variants behind a header (VCF)', ...behindHeader('#'), suffix: /\.vcf$/i },
+  { name: 'alignments behind a header (SAM)', ...behindHeader('@'), suffix: /\.sam$/i },
 ];
+
+function behindHeader(firstByte: string) {
+  return { remedy: `give \`header.prefix\` '${firstByte}'`, firstByte, hasHeader: true } as const;
+}
 
 export function namedFormatOf(
   path: string,
   head: Uint8Array,
-  header: HeaderSpec | undefined,
+  { linesAssumed, header }: RecordFormat,
 ): ForeignFormat | undefined {
+  if (!linesAssumed) return undefined;
   const name = withoutCodecSuffix(path);
   return namedFormats.find(
-    ({ suffix, firstByte, hasHeader = false }) =>
+    ({ suffix, firstByte, hasHeader }) =>
       head[0] === firstByte.charCodeAt(0) && suffix.test(name) && !(hasHeader && header !== undefined),
   );
 }

@@ -2,48 +2,13 @@
  * The contract of a framing: how records lie in the decoded bytes of an input. A framing marks record boundaries in the
  * read window; later code never looks at the bytes of records, and carries everything between two boundaries unchanged.
  */
+import type * as assembly from '#workers/kernel/assembly.js';
 
-/** Where a kernel loop looks, and where it writes the records that it finds: see `RecordScanner.scan`. */
-type Region = [from: number, to: number, recordStart: number];
-type Table = [table: number, maxCount: number];
-
-/** The kernel loops that a framing may call; `workers/kernel/assembly/scan*.ts` describe them. */
-export interface FramingFunctions {
-  scanDelimiter(...call: [...Region, delimiter: number, ...Table]): number;
-  /** Address of 1 KiB for the bytes that `scanSequence` looks for. */
-  sequenceAddress(): number;
-  scanSequence(...call: [...Region, sequenceBytes: number, endBytes: number, ...Table]): number;
-  scanLineGroups(...call: [...Region, linesPerRecord: number, linesBefore: number, ...Table]): number;
-  /** Lines of the record that `scanLineGroups` left incomplete. */
-  readonly linesPending: WebAssembly.Global<number>;
-  scanQuoted(...call: [...Region, quotes: number, ...Table]): number;
-  /** The state of the quotes where `scanQuoted` stopped; odd: inside quotes. */
-  readonly quotesPending: WebAssembly.Global<number>;
-  /** Address of the byte at which `scanQuoted` refused to go on; 0: none. */
-  readonly strayQuote: WebAssembly.Global<number>;
-  scanReads(
-    ...call: [...Region, linesBefore: number, end1: number, end2: number, end3: number, isPart: boolean, ...Table]
-  ): number;
-  /** Lines of the read that `scanReads` left incomplete, and where the last three of them end. */
-  readonly readLines: WebAssembly.Global<number>;
-  readonly readLineEnd1: WebAssembly.Global<number>;
-  readonly readLineEnd2: WebAssembly.Global<number>;
-  readonly readLineEnd3: WebAssembly.Global<number>;
-  /** For `count` marked reads, the first of which has the ordinal `first`. */
-  sumOfNames(table: number, count: number, first: bigint): bigint;
-  /** Whether `scanReads` stopped at something that is no read. */
-  readonly badRead: WebAssembly.Global<boolean>;
-  scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;
-  /** Where the line begins in which `scanParagraphs` stopped; `paragraphSeen` gives what it had seen of the record. */
-  readonly paragraphLineStart: WebAssembly.Global<number>;
-  readonly paragraphSeen: WebAssembly.Global<number>;
-  scanFixed(recordStart: number, to: number, recordBytes: number, ...table: Table): number;
-  scanLengthPrefixed(recordStart: number, to: number, prefix: number, longest: bigint, ...table: Table): number;
-  scanTfrecords(recordStart: number, to: number, longest: bigint, ...table: Table): number;
-  /** The number of the defect of the record after the last marked one; 0: none. */
-  readonly framingProblem: WebAssembly.Global<number>;
-  readonly framingProblemValue: WebAssembly.Global<bigint>;
-}
+/**
+ * The exports of the kernel, `workers/kernel/assembly/index.ts`, as its compiler declares them; `scan*.ts` there have the
+ * loops that a framing may call. Addresses are u32 but arrive signed, and a `boolean` that the kernel returns is 0 or 1.
+ */
+export type KernelFunctions = typeof assembly;
 
 /**
  * The memory and the functions that a framing works with. Addresses are those of the linear memory. All may change
@@ -52,7 +17,7 @@ export interface FramingFunctions {
 export interface FramingKernel {
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  readonly wasm: FramingFunctions;
+  readonly wasm: KernelFunctions;
 }
 
 /** A record that breaks the rules of its framing. The reader of the input adds the input's name. */

@@ -87,20 +87,23 @@ export async function readHeader(
   rule: HeaderRule,
   path: string,
 ): Promise<ReadHeader> {
-  let buffer = Buffer.alloc(0);
+  let head = Buffer.alloc(0);
+  let more: Uint8Array[] = [];
   let filled = 0;
   let lookAt = 0;
   for (;;) {
     const { done, value } = await pieces.next();
     const isWhole = done === true;
     if (!isWhole) {
-      buffer = withRoom(buffer, filled, value.byteLength);
-      buffer.set(value, filled);
+      // A piece is valid until the next one.
+      more.push(new Uint8Array(value));
       filled += value.byteLength;
       if (filled < lookAt) continue;
     }
-    const header = rule.measure(buffer.subarray(0, filled), isWhole, path);
-    if (header !== undefined) return { header, rest: buffer.subarray(header.byteLength, filled) };
+    head = Buffer.concat([head, ...more]);
+    more = [];
+    const header = rule.measure(head, isWhole, path);
+    if (header !== undefined) return { header, rest: head.subarray(header.byteLength) };
     if (isWhole) throw new RangeError('a header rule must measure a whole input or refuse it');
     if (filled >= MOST_HEADER_BYTES) {
       const problem = `byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`;
@@ -108,13 +111,6 @@ export async function readHeader(
     }
     lookAt = filled < OFTEN_LOOKED_AT_BYTES ? 0 : Math.min(2 * filled, MOST_HEADER_BYTES);
   }
-}
-
-function withRoom(buffer: Buffer<ArrayBuffer>, filled: number, wanted: number): Buffer<ArrayBuffer> {
-  if (filled + wanted <= buffer.byteLength) return buffer;
-  const larger = Buffer.alloc(Math.max(filled + wanted, 2 * buffer.byteLength));
-  larger.set(buffer.subarray(0, filled));
-  return larger;
 }
 
 /** Of a longer header, only so many bytes around the difference are shown. */

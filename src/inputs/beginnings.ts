@@ -1,5 +1,6 @@
 /** UTF-8 marks and doubts at the beginnings of the inputs, told once for all of them. */
-import { type Doubt, describeDoubt, isDoubt } from '../formats/first-look.js';
+import { InputError } from '../errors.js';
+import { type Doubt, describeDoubt } from '../formats/first-look.js';
 import { NOTHING } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
@@ -40,7 +41,7 @@ export function doubtsOf(inputs: readonly Input[]): Doubts {
   const doubts = new Doubts();
   for (const [inputOrdinal, input] of inputs.entries()) {
     const doubt = input.kind === 'file' ? input.finding : undefined;
-    if (doubt !== undefined && isDoubt(doubt)) doubts.add({ inputOrdinal, doubt });
+    if (doubt !== undefined && !(doubt instanceof InputError)) doubts.add({ inputOrdinal, doubt });
   }
   return doubts;
 }

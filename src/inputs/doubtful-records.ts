@@ -3,9 +3,10 @@
  * warns of those whose first bytes or names raise a doubt.
  */
 import { basename } from 'node:path';
+import { InputError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { type Finding, headBytesOf, lookAt, refuse } from '../formats/first-look.js';
+import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
 import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
@@ -39,7 +40,7 @@ export function refuseForeignFiles(
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
     const finding = isPeeked ? findingOf(path, codec, format) : input.finding;
-    if (finding !== undefined) refuse(path, finding, format);
+    if (finding instanceof InputError) throw finding;
   }
   doubtsOf(inputs).tell(inputs, onWarning);
 }

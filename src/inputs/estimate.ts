@@ -31,7 +31,7 @@ const USUAL_RECORD_BYTES = 200;
 export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | undefined, drawSeed: string): Estimate {
   const draw = seedrandom(drawSeed);
   const files = inputs.filter((input): input is FileInput => input.kind === 'file' && input.version.byteLength > 0);
-  const compressed = files.filter(isCompressed);
+  const compressed = files.filter((file): file is CompressedInput => file.codec !== undefined);
   const plain = files.filter(({ codec }) => codec === undefined);
   const plainSamples = Array.from({ length: Math.min(PLAIN_SAMPLES, plain.length) }, () =>
     readSample(plain[Math.floor(draw() * plain.length)], draw()),
@@ -61,10 +61,6 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
     exact: compressed.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
     decodedBytes,
   };
-}
-
-function isCompressed(input: FileInput): input is CompressedInput {
-  return input.codec !== undefined;
 }
 
 function meanRecordBytes(samples: readonly Uint8Array[], framing: FramingSpec | undefined): number | undefined {
@@ -159,7 +155,7 @@ const LEAST_ERROR = 0.05;
 const USUAL_ERROR = 0.5;
 const FEW_SAMPLES = 4;
 
-export interface CompressedInput extends FileInput {
+interface CompressedInput extends FileInput {
   readonly codec: Codec;
 }
 

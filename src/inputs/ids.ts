@@ -7,7 +7,8 @@ import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { deriveInputKey } from '../keys.js';
+import { deriveContentKey, deriveInputKey } from '../keys.js';
+import type { ShuffleSpec } from '../spec.js';
 import type { Input } from './list-inputs.js';
 
 /**
@@ -24,6 +25,16 @@ export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): b
   const id = ids === undefined ? String(inputOrdinal) : ids[inputOrdinal];
   if (id === undefined) throw new RangeError(`input ${inputOrdinal} has no id`);
   return deriveInputKey(seed, id);
+}
+
+/** The generator key of an input: where the order follows from the content of records, the same for all. */
+export function keyRuleOf(
+  { key: { seed }, keep: { unique } }: ShuffleSpec,
+  inputIds: InputIds,
+): (inputOrdinal: number) => bigint {
+  if (unique === undefined) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
+  const key = deriveContentKey(seed);
+  return () => key;
 }
 
 export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {

@@ -28,42 +28,32 @@ export type InputPart = {
   /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
   readonly firstOrdinal?: number | undefined;
 } & (
-  | {
+  | ({
       readonly kind: 'range';
-      /** Bytes of the input before its first record. They precede `start`. */
-      readonly headerBytes: number;
       readonly start: number;
       readonly end: number;
       /** How often the byte that the framing counts occurs before the position where its reader starts. */
       readonly countBefore: number;
-      readonly version: FileVersion;
-      readonly gate: GateNumber;
-    }
-  | {
-      readonly kind: 'compressed';
-      readonly headerBytes: number;
-      readonly codec: string;
-      readonly version: FileVersion;
-      readonly gate: GateNumber;
-    }
-  | {
+    } & FilePart)
+  | ({ readonly kind: 'compressed'; readonly codec: string } & FilePart)
+  | ({
       readonly kind: 'members';
       readonly codec: string;
-      /** Decoded bytes of the input before its first record. They precede `start`. */
-      readonly headerBytes: number;
       /** The part has the records that begin in decoded bytes [start, end). */
       readonly start: number;
       readonly end: number;
       readonly members: MemberRange;
-      readonly version: FileVersion;
-      readonly gate: GateNumber;
-    }
-  | {
-      readonly kind: 'stream';
-      readonly firstHeader: FoundHeader | undefined;
-    }
+    } & FilePart)
+  | { readonly kind: 'stream'; readonly firstHeader: FoundHeader | undefined }
   | { readonly kind: 'list'; readonly list: RecordList }
 );
+
+interface FilePart {
+  /** Decoded bytes of the input before its first record. They precede the part. */
+  readonly headerBytes: number;
+  readonly version: FileVersion;
+  readonly gate: GateNumber;
+}
 
 /** A task took decoded bytes [start, end) of an input as records; none if start equals end. */
 export interface Coverage {

@@ -9,12 +9,12 @@ import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/f
 import { holdsNothing, type Pointer, pointerIn } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
-import { type FileVersion, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
+import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
 import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-names.js';
@@ -93,18 +93,20 @@ export async function listInputs(
   const again: { readonly path: string; readonly earlier: string }[] = [];
   const empty: Input[] = [];
   const pointers: (Pointer & { readonly path: string })[] = [];
-  const add = (path: string, { input, ownKind, isEmpty, pointer }: OpenedInput) => {
+  const withoutEnd: string[] = [];
+  const add = (path: string, { input, ownKind, isEmpty, pointer, missingEnd }: OpenedInput) => {
     if (ownKind !== undefined) {
       throw new InputError(
         'ERR_INPUT_UNREADABLE',
         `the input ${path} is ${ownKind}, which pileshuf made beside data; leave it out`,
       );
     }
-    if (isEmpty && header !== undefined && !DESCRIBES_ITSELF.has(header.kind)) {
+    if (isEmpty === true && header !== undefined && !DESCRIBES_ITSELF.has(header.kind)) {
       empty.push(input);
       return;
     }
     if (pointer !== undefined) pointers.push({ ...pointer, path });
+    if (missingEnd !== undefined) withoutEnd.push(`${path} does not end with ${missingEnd}`);
     const identity = identityOf(input);
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
@@ -129,7 +131,7 @@ export async function listInputs(
       else {
         add(file, opened);
         // An empty file says nothing of the kind of the others.
-        if (!opened.isEmpty) found.push(file);
+        if (opened.isEmpty !== true) found.push(file);
       }
     }
     if (inputs.length + empty.length > before) return;
@@ -161,7 +163,10 @@ export async function listInputs(
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
   warnOfRepeats(again, onWarning);
   if (decompressProgram === undefined) warnOfNames(inputs, onWarning);
-  await warnOfMissingEnds(inputs, onWarning, signal);
+  const [firstWithoutEnd] = withoutEnd;
+  // Only warns: some programs write files without an end mark, and others accept them.
+  if (firstWithoutEnd !== undefined)
+    onWarning(`${firstWithoutEnd}; it may be cut off${moreInputs(withoutEnd.length - 1)}`);
   const loaded = new Set<string>();
   for (const input of inputs) {
     const codec = input.kind === 'file' ? input.codec : undefined;
@@ -231,34 +236,9 @@ function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
-/** Only warns: some programs write files without an end mark, and others accept them. */
-async function warnOfMissingEnds(
-  inputs: readonly Input[],
-  onWarning: (line: string) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const without: string[] = [];
-  for (const [ordinal, input] of inputs.entries()) {
-    await hearSignalsAt(ordinal, signal);
-    const endMark = input.kind === 'file' ? input.codec?.endMark : undefined;
-    if (input.kind !== 'file' || endMark === undefined) continue;
-    if (!endsWith(input, endMark.bytes)) without.push(`${input.path} does not end with ${endMark.name}`);
-  }
-  const [first, ...others] = without;
-  if (first === undefined) return;
-  const more = moreInputs(others.length);
-  onWarning(`${first}; it may be cut off${more}`);
-}
-
 /** For messages that name the first input. */
 export function moreInputs(count: number): string {
   return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
-}
-
-function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
-  const position = Math.max(0, version.byteLength - mark.byteLength);
-  const end = withFile(openForRead(path, 'input'), (file) => readBytes(file, position, mark.byteLength));
-  return Buffer.compare(end, mark) === 0;
 }
 
 /** For messages that name the first entry of the list. */
@@ -274,9 +254,11 @@ const LEAST_HEAD_BYTES = Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES);
 interface OpenedInput {
   readonly input: Input;
   /** What it is, if pileshuf made it beside data. */
-  readonly ownKind: string | undefined;
-  readonly isEmpty: boolean;
-  readonly pointer: Pointer | undefined;
+  readonly ownKind?: string | undefined;
+  readonly isEmpty?: boolean;
+  readonly pointer?: Pointer | undefined;
+  /** The end mark of its codec that it lacks. */
+  readonly missingEnd?: string | undefined;
 }
 
 const IN_MEMORY = 'the given records';
@@ -286,12 +268,7 @@ function inputInMemory(list: RecordList, ordinal: number): Input {
 }
 
 function openInput(path: string, format: RecordFormat | undefined, decompressProgram: DecompressProgram): OpenedInput {
-  const streamOf = (identity: string) => ({
-    input: { kind: 'stream', path, identity } as const,
-    ownKind: undefined,
-    isEmpty: false,
-    pointer: undefined,
-  });
+  const streamOf = (identity: string): OpenedInput => ({ input: { kind: 'stream', path, identity } });
   if (path === STANDARD_INPUT) {
     if (isClosedStream(STANDARD_INPUT_FILE.fd))
       throw new InputError(
@@ -310,13 +287,8 @@ function openInput(path: string, format: RecordFormat | undefined, decompressPro
   }
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
-    const count = readAt(
-      file,
-      head,
-      0,
-      Math.max(LEAST_HEAD_BYTES, format === undefined ? 0 : headBytesOf(path, format)),
-      0,
-    );
+    const wanted = Math.max(LEAST_HEAD_BYTES, format === undefined ? 0 : headBytesOf(path, format));
+    const count = readAt(file, head, 0, wanted, 0);
     // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return streamOf(version.identity);
     const begin = head.subarray(0, count);
@@ -329,8 +301,16 @@ function openInput(path: string, format: RecordFormat | undefined, decompressPro
       ownKind: ownFileAt(path, begin),
       isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
       pointer: decompressProgram === undefined ? pointerIn(begin) : undefined,
+      missingEnd: codec && missingEndOf(file, version, codec),
     };
   });
+}
+
+function missingEndOf(file: OpenFile, { byteLength }: FileVersion, { endMark }: Codec): string | undefined {
+  if (endMark === undefined) return undefined;
+  const { bytes, name } = endMark;
+  const end = readBytes(file, Math.max(0, byteLength - bytes.byteLength), bytes.byteLength);
+  return Buffer.compare(end, bytes) === 0 ? undefined : name;
 }
 
 export async function gatesOf(

@@ -3,7 +3,6 @@
  * would silently replace it.
  */
 import { constants } from 'node:fs';
-import { dirname } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
 import { type OpenFile, openForRead, withFileAsync } from './files.js';
@@ -29,34 +28,17 @@ export async function syncOpenFile(file: OpenFile): Promise<void> {
   }
 }
 
-/** Like `syncOpenFile`, for a file that was written and closed. */
-export async function syncFile(path: string, role: FileRole): Promise<void> {
-  await sync(path, role, () => false);
-}
-
-/** Makes the names in a directory durable, where the file system can do that. */
-export async function syncDirectory(path: string, role: FileRole): Promise<void> {
-  await sync(path, role, () => true);
-}
-
-export async function syncPath(path: string): Promise<void> {
-  await sync(path, 'output', isDirectory);
-}
-
-/** @param mayRefuse whether the file system may answer that it cannot sync such a thing. */
-async function sync(path: string, role: FileRole, mayRefuse: (file: OpenFile) => boolean): Promise<void> {
+/** Like `syncOpenFile`, for a file that was written and closed, or for the names in a directory. */
+export async function syncPath(path: string, role: FileRole = 'output'): Promise<void> {
   await withFileAsync(openForRead(path, role), async (file) => {
     try {
       await syncOpenFile(file);
     } catch (error) {
       // Some network file systems cannot sync a directory and say so.
-      if (!(error instanceof Error && errnoOf(error.cause) === 'EINVAL' && mayRefuse(file))) throw error;
+      const isRefused = error instanceof Error && errnoOf(error.cause) === 'EINVAL';
+      if (!isRefused || !fileCalls.statOpen(file.fd).isDirectory()) throw error;
     }
   });
-}
-
-function isDirectory(file: OpenFile): boolean {
-  return fileCalls.statOpen(file.fd).isDirectory();
 }
 
 export function byteLengthOf(path: string): number {
@@ -220,8 +202,4 @@ export function appearedDuringJob(path: string): UsageError {
     `the output ${path} appeared during the job and was left alone; ${REPLACE_ADVICE}`,
     'ERR_OUTPUT_EXISTS',
   );
-}
-
-export async function syncParent(path: string): Promise<void> {
-  await syncPath(dirname(path));
 }

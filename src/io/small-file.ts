@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { ifPossible } from '../cleanup.js';
-import { linkToNewName, NameTakenError, publishName, syncDirectory, syncOpenFile } from './durable.js';
+import { linkToNewName, NameTakenError, publishName, syncOpenFile, syncPath } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {
   createOwnFile,
@@ -94,7 +94,7 @@ async function commit(
     ifPossible(() => removeFile(attempt, role));
     throw error;
   }
-  await syncDirectory(directory, role);
+  await syncPath(directory, role);
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { dirname, join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { moveIntoPlace, syncDirectory } from '../io/durable.js';
+import { moveIntoPlace, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { fileName, list, object, text } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
@@ -39,7 +39,7 @@ export async function writeEndedNote(paths: JobPaths): Promise<void> {
   // What a kill leaves of the attempt lies in the staging directory, where it is found.
   await replaceDurably(stagingDirectory, ENDED_NAME, format.seal({ records }));
   moveIntoPlace(join(stagingDirectory, ENDED_NAME), endedNoteOf(paths));
-  await syncDirectory(dirname(stagingDirectory), 'output');
+  await syncPath(dirname(stagingDirectory), 'output');
 }
 
 /** Undefined when there is no note, or a damaged one, which is of no use. */

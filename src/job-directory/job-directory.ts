@@ -7,11 +7,10 @@ import { dirname, join } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
 import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError } from '../errors.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
-import { syncDirectory, syncFile } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { putBack, readEndedNote, removeEndedNote, writeEndedNote } from './ended-note.js';
-import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
 import {
@@ -30,6 +29,7 @@ import {
   type JobPaths,
   requireNothingForeign,
 } from './job-paths.js';
+import { finishedRangeNames } from './notes.js';
 
 /**
  * What becomes of the directories of a job when it ends:
@@ -122,7 +122,7 @@ export class JobDirectory {
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
     if (this.#job.makeIfMissing(isNamed ? 'job' : 'temp')) this.#removesJobDirectory = true;
     // Before the outputs: outputs staged for a job directory that does not exist look like those of another job.
-    if (isDurable) await syncDirectory(dirname(jobDirectory), 'temp');
+    if (isDurable) await syncPath(dirname(jobDirectory), 'temp');
     this.#staging.makeIfMissing('output');
     noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: isDurable });
     for (const directory of dataDirectories) this.#ensureDataDirectory(directory);
@@ -151,11 +151,11 @@ export class JobDirectory {
   async syncNames(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
     const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
-    for (const directory of new Set([jobDirectory, ...parents])) await syncDirectory(directory, 'temp');
+    for (const directory of new Set([jobDirectory, ...parents])) await syncPath(directory, 'temp');
     // After that: a note that says `isResumable` must not outlive its job directory.
     noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: true });
-    await syncFile(join(stagingDirectory, STAGING_OWNER_NAME), 'output');
-    for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncDirectory(directory, 'output');
+    await syncPath(join(stagingDirectory, STAGING_OWNER_NAME), 'output');
+    for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncPath(directory, 'output');
     this.#isDurable = true;
   }
 
@@ -193,8 +193,8 @@ export class JobDirectory {
   async #syncParents(hasNote: boolean): Promise<void> {
     if (!hasNote || !this.#isDurable) return;
     const { jobDirectory, stagingDirectory } = this.paths;
-    await syncDirectory(dirname(jobDirectory), 'temp');
-    await syncDirectory(dirname(stagingDirectory), 'output');
+    await syncPath(dirname(jobDirectory), 'temp');
+    await syncPath(dirname(stagingDirectory), 'output');
   }
 
   /**
@@ -347,7 +347,7 @@ class Removal {
   async sync(directories: readonly string[]): Promise<void> {
     for (const directory of this.#isDurable ? new Set(directories) : []) {
       try {
-        await syncDirectory(directory, 'temp');
+        await syncPath(directory, 'temp');
       } catch (error) {
         this.#add(error);
       }

@@ -1,17 +1,98 @@
 /**
- * What a job notes between its passes because it cannot be found again: the piles that were measured for it are deleted as
- * soon as the output has their records. So a note is durable before the first record of finished ranges, and it never
- * changes.
+ * The notes of a job: what an attempt found or did, for later attempts and for other tasks. A note names what it covers,
+ * never who did it. An attempt writes it under a name of its own, makes it durable, and gives it its name by a hard link:
+ * the first wins, and the note never changes. Two attempts at one thing must agree on the part of their notes that decides
+ * what others do (`agreed`). A local job holds the lock of its directory, so it meets no other attempt.
+ *
+ *     head splits cuts   what was decided between the passes                  of the job
+ *     distinct           what stays of each pile                              of the job
+ *     measure-000003     what stays of the piles of this task                 of a measure task
+ *     done-000007        ranges of piles whose output is durable              of a group of ranges
+ *     shuffle-000003     the ranges that this task wrote, and where           of a shuffle task
+ *     damaged-000003     what was not there when that output was read back    of a shuffle task
+ *     verify-000003      that output was read back, and is whole              of a verify task
+ *
+ * The piles that a local job measured are deleted as soon as the output has their records. So the note of what it found is
+ * durable before the first note of finished ranges.
  */
 import { join } from 'node:path';
-import { StagedOutputError } from '../errors.js';
-import { checksumText, list, nullable, object, optional, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { StagedOutputError, VerificationError } from '../errors.js';
+import {
+  checksumText,
+  fileName,
+  list,
+  nullable,
+  object,
+  optional,
+  type Shape,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../io/json-shape.js';
+import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createOnce } from '../io/small-file.js';
+import { createOnce, readSmallFile } from '../io/small-file.js';
+
+/** The limits of the numbers in notes. */
+export interface RangeLimits {
+  readonly pileCount: number;
+  readonly mostShards: number;
+}
+
+interface NoteParts<Note> {
+  readonly kind: string;
+  readonly version: number;
+  readonly mostBytes: number;
+  readonly shape: Shape<Note>;
+  /** What messages say of two attempts that disagree. Default: `found different records`. */
+  readonly disagreement?: string;
+  /** The part on which attempts must agree, as plain data. Absent: all of the note. */
+  readonly agreed?: (note: Note) => unknown;
+  readonly requireWithin?: (note: Note, limits: RangeLimits, path: string) => void;
+}
+
+class NoteKind<Note extends object> {
+  readonly #parts: NoteParts<Note>;
+  readonly #format: SealedFormat<Note>;
+
+  constructor(parts: NoteParts<Note>) {
+    this.#parts = parts;
+    this.#format = new SealedFormat({ ...parts, role: 'temp' });
+  }
+
+  /** Undefined when there is no such note. @param limits absent: they are checked where the note is used. */
+  read(jobDirectory: string, name: string, limits?: RangeLimits): Note | undefined {
+    const path = join(jobDirectory, name);
+    const note = this.#format.read(path);
+    if (note !== undefined && limits !== undefined) this.#parts.requireWithin?.(note, limits, path);
+    return note;
+  }
+
+  /**
+   * @param covers what the note covers, as messages say it.
+   * @returns whether the note of this attempt stands, as far as this machine sees. False: that of another attempt does, and
+   *   agrees with it.
+   */
+  async write(jobDirectory: string, name: string, own: Note, covers: string): Promise<boolean> {
+    const { mostBytes, agreed, disagreement = 'found different records' } = this.#parts;
+    const bytes = this.#format.seal(own);
+    if (await createOnce(jobDirectory, name, bytes)) return true;
+    const there = readSmallFile(join(jobDirectory, name), 'temp', mostBytes);
+    // It is this very note, or it is not visible yet, and nobody knows.
+    if (there === undefined || Buffer.compare(there, bytes) === 0) return true;
+    const first = this.read(jobDirectory, name);
+    const isAgreed =
+      first !== undefined && agreed !== undefined && JSON.stringify(agreed(first)) === JSON.stringify(agreed(own));
+    if (isAgreed) return false;
+    throw new VerificationError(
+      `two attempts at ${covers} of ${jobDirectory} ${disagreement}; check the memory of both machines`,
+    );
+  }
+}
 
 /** The totals of those records of one pile that stay. */
-export const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
+const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
 
 /** Where a job asks for its first records alone: how much of the last pile belongs to them. */
 const headNote = object({
@@ -39,7 +120,54 @@ const cutsNote = object({
 /** What stays of each pile, where of equal records one is kept and the output cannot be planned without that. */
 const distinctNote = object({ piles: list(distinctTally) });
 
+/** A part of a staged file: a later attempt verifies it before it relies on it. */
+const writtenRegion = object({
+  shard: wholeNumber(),
+  /** From the end of the header of the file on. */
+  start: wholeNumber(),
+  end: wholeNumber(),
+  /** The bytes of the records in it, decompressed. */
+  recordBytes: wholeNumber(),
+  /** The checksum of the bytes as they are stored. */
+  checksum: checksumText,
+});
+
+/** A sample with a key that readers know, and the key by which it has its place in the order. */
+const keyedSample = object({ sampleKey: text, key: checksumText });
+
+/** The samples at both ends of a range, whose neighbours belong to other ranges. */
+const rangeEnds = object({ first: keyedSample, last: keyedSample });
+
+const finishedRange = object({
+  /** Piles [first, end). */
+  first: wholeNumber(),
+  end: wholeNumber(),
+  regions: list(writtenRegion),
+  /** Only if the samples of the framing have keys; null if the range has no sample. */
+  ends: optional(nullable(rangeEnds)),
+  /** What stays of each of its piles, if only the output can tell. */
+  distinct: optional(list(distinctTally)),
+});
+
+const shuffledNote = object({
+  task: wholeNumber(),
+  /** How often the output of the task had been found damaged before. */
+  rewrite: wholeNumber(),
+  /** The directory in the staging directory that holds the shards of this attempt; null: it wrote to those of all. */
+  own: nullable(fileName),
+  headerBytes: wholeNumber(),
+  ranges: list(finishedRange),
+});
+
+/** Bytes of a staged file. */
+const damagedRegion = object({ path: text, start: wholeNumber(), end: wholeNumber() });
+
 export type DistinctTally = ValueOf<typeof distinctTally>;
+export type KeyedSample = ValueOf<typeof keyedSample>;
+export type RangeEnds = ValueOf<typeof rangeEnds>;
+export type FinishedRange = ValueOf<typeof finishedRange>;
+export type ShuffledNote = ValueOf<typeof shuffledNote>;
+export type DamagedRegion = ValueOf<typeof damagedRegion>;
 
 export interface JobNotes {
   readonly head: ValueOf<typeof headNote>;
@@ -52,77 +180,107 @@ type NoteName = keyof JobNotes;
 
 export type FoundNotes = { readonly [Name in NoteName]?: JobNotes[Name] | undefined };
 
-interface NoteKind<T extends object> {
-  /** What the note tells, as messages say it. */
-  readonly tells: string;
-  readonly format: SealedFormat<T>;
-  readonly requireWithin?: (note: T, limits: RangeLimits, path: string) => void;
-}
+const WROTE_OTHERS = 'wrote different bytes';
+const MOST_BYTES_OF_RANGES = 2 ** 28;
 
-const sealedAs = { version: 1, role: 'temp' } as const;
-
-const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = {
-  head: {
-    tells: 'where it ends',
-    format: new SealedFormat({ ...sealedAs, kind: 'head', mostBytes: 2 ** 12, shape: headNote }),
-  },
-  splits: {
-    tells: 'where splits begin',
-    format: new SealedFormat({ ...sealedAs, kind: 'splits', mostBytes: 2 ** 20, shape: splitsNote }),
-  },
-  cuts: {
-    tells: 'where shards begin',
+/** What a job decides once. */
+export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = {
+  head: new NoteKind({
+    kind: 'head',
+    version: 1,
+    mostBytes: 2 ** 12,
+    shape: headNote,
+  }),
+  splits: new NoteKind({
+    kind: 'splits',
+    version: 1,
+    mostBytes: 2 ** 20,
+    shape: splitsNote,
+  }),
+  cuts: new NoteKind({
+    kind: 'cuts',
+    version: 1,
     /** A million shards take some 16 MB. */
-    format: new SealedFormat({ ...sealedAs, kind: 'cuts', mostBytes: 2 ** 25, shape: cutsNote }),
+    mostBytes: 2 ** 25,
+    shape: cutsNote,
     requireWithin: ({ starts, ofOthers = [] }, { mostShards }, path) => {
       for (const each of [starts, ...ofOthers]) requireAscending(each ?? [0], path, mostShards);
     },
-  },
-  distinct: {
-    tells: 'what stays of its piles',
+  }),
+  distinct: new NoteKind({
+    kind: 'distinct',
+    version: 2,
     /** 65,536 piles take some 7 MB. */
-    format: new SealedFormat({ ...sealedAs, version: 2, kind: 'distinct', mostBytes: 2 ** 28, shape: distinctNote }),
+    mostBytes: 2 ** 28,
+    shape: distinctNote,
     requireWithin: ({ piles }, { pileCount }, path) => {
       if (piles.length === pileCount) return;
       throw damagedFile(path, `expected the totals of ${pileCount} piles, got ${piles.length}`);
     },
-  },
+  }),
 };
 
-/** The limits of the numbers in notes, and in the records of finished ranges. */
-export interface RangeLimits {
-  readonly pileCount: number;
-  readonly mostShards: number;
-}
+/** What messages say of a job that lacks one of these notes. */
+const TOLD: { readonly [Name in NoteName]: string } = {
+  head: 'where it ends',
+  splits: 'where splits begin',
+  cuts: 'where shards begin',
+  distinct: 'what stays of its piles',
+};
 
-export function readNote<Name extends NoteName>(
-  jobDirectory: string,
-  name: Name,
-  limits: RangeLimits,
-): JobNotes[Name] | undefined {
-  const { format, requireWithin } = NOTES[name];
-  const path = join(jobDirectory, name);
-  const note = format.read(path);
-  if (note !== undefined) requireWithin?.(note, limits, path);
-  return note;
+const RANGES = new NoteKind<{ readonly ranges: readonly FinishedRange[] }>({
+  kind: 'ranges',
+  version: 4,
+  mostBytes: MOST_BYTES_OF_RANGES,
+  shape: object({ ranges: list(finishedRange) }),
+  disagreement: WROTE_OTHERS,
+  requireWithin: ({ ranges }, limits, path) => {
+    for (const range of ranges) requireWithin(range, limits, path);
+  },
+});
+
+export const SHUFFLED = new NoteKind({
+  kind: 'shuffled',
+  version: 1,
+  mostBytes: MOST_BYTES_OF_RANGES,
+  shape: shuffledNote,
+  disagreement: WROTE_OTHERS,
+  agreed: contentOf,
+});
+
+/** Who reads an output later may find more of it damaged. */
+export const DAMAGED = new NoteKind({
+  kind: 'damaged',
+  version: 1,
+  mostBytes: MOST_BYTES_OF_RANGES,
+  shape: object({ regions: list(damagedRegion) }),
+  agreed: () => null,
+});
+
+export const VERIFIED = new NoteKind({
+  kind: 'verified',
+  version: 1,
+  mostBytes: 2 ** 10,
+  shape: object({}),
+});
+
+/** Not the compressed bytes, which may differ between versions of a library. */
+function contentOf({ own, ranges }: ShuffledNote): unknown {
+  const regions = ranges.flatMap((range) => range.regions);
+  if (own === null) return regions.map(({ shard, start, end, checksum }) => [shard, start, end, checksum]);
+  const bytesOfShard = new Map<number, number>();
+  for (const { shard, recordBytes } of regions) bytesOfShard.set(shard, (bytesOfShard.get(shard) ?? 0) + recordBytes);
+  return [...bytesOfShard].sort(([a], [b]) => a - b);
 }
 
 export function readNotes(jobDirectory: string, limits: RangeLimits): FoundNotes {
+  const { cuts, distinct, head, splits } = NOTES;
   return {
-    cuts: readNote(jobDirectory, 'cuts', limits),
-    distinct: readNote(jobDirectory, 'distinct', limits),
-    head: readNote(jobDirectory, 'head', limits),
-    splits: readNote(jobDirectory, 'splits', limits),
+    cuts: cuts.read(jobDirectory, 'cuts', limits),
+    distinct: distinct.read(jobDirectory, 'distinct', limits),
+    head: head.read(jobDirectory, 'head', limits),
+    splits: splits.read(jobDirectory, 'splits', limits),
   };
-}
-
-/** If another attempt has noted it already, that note stays: it says the same. */
-export async function writeNote<Name extends NoteName>(
-  jobDirectory: string,
-  name: Name,
-  note: JobNotes[Name],
-): Promise<void> {
-  await createOnce(jobDirectory, name, NOTES[name].format.seal(note));
 }
 
 function requireAscending(starts: readonly number[], path: string, mostShards: number): void {
@@ -156,8 +314,82 @@ export async function notedOrFound<Name extends NoteName>(
   const noted = kept.found(name);
   if (noted !== undefined) return noted;
   if (kept.hasFinishedRanges)
-    throw new StagedOutputError(`the unfinished job finished a part of its output without noting ${NOTES[name].tells}`);
+    throw new StagedOutputError(`the unfinished job finished a part of its output without noting ${TOLD[name]}`);
   const found = await find();
-  await writeNote(kept.jobDirectory, name, found);
+  await NOTES[name].write(kept.jobDirectory, name, found, `the ${name}`);
   return found;
+}
+
+const NAME_OF_RANGES = /^done-(\d{6,})$/;
+
+function recordName(number: number): string {
+  return `done-${String(number).padStart(6, '0')}`;
+}
+
+export async function writeFinishedRanges(
+  jobDirectory: string,
+  number: number,
+  ranges: readonly FinishedRange[],
+): Promise<void> {
+  const name = recordName(number);
+  await RANGES.write(jobDirectory, name, { ranges }, name);
+}
+
+export interface FinishedRanges {
+  readonly ranges: readonly FinishedRange[];
+  readonly recordCount: number;
+}
+
+export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): FinishedRanges {
+  const recordCount = finishedRangeNames(jobDirectory).length;
+  const ranges: FinishedRange[] = [];
+  for (let number = 1; number <= recordCount; number++) {
+    const name = recordName(number);
+    const note = RANGES.read(jobDirectory, name, limits);
+    if (note === undefined)
+      throw damagedFile(join(jobDirectory, name), `it is missing, expected ${recordCount} records`);
+    for (const range of note.ranges) ranges.push(range);
+  }
+  requireDisjoint(ranges, jobDirectory);
+  return { ranges, recordCount };
+}
+
+function requireWithin(
+  { first, end, regions, distinct }: FinishedRange,
+  { pileCount, mostShards }: RangeLimits,
+  path: string,
+): void {
+  if (first >= end || end > pileCount) {
+    throw damagedFile(path, `expected a range of the ${pileCount} piles, got ${first} to ${end}`);
+  }
+  if (distinct !== undefined && distinct.length !== end - first) {
+    throw damagedFile(path, `expected the totals of ${end - first} piles, got ${distinct.length}`);
+  }
+  for (const { shard, start, end: regionEnd } of regions) {
+    if (shard >= mostShards) throw damagedFile(path, `expected one of at most ${mostShards} shards, got ${shard}`);
+    if (start > regionEnd) throw damagedFile(path, `expected a range of bytes, got ${start} to ${regionEnd}`);
+  }
+}
+
+/** Refuses a pile that is finished twice, and a byte of a shard that is written twice. */
+function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string): void {
+  const damaged = (what: string) => damagedFile(join(jobDirectory, recordName(1)), `${what}, by it and those after it`);
+  let pile = 0;
+  for (const { first, end } of ranges.toSorted((a, b) => a.first - b.first)) {
+    if (first < pile) throw damaged(`pile ${first} is finished twice`);
+    pile = end;
+  }
+  let last = { shard: -1, end: 0 };
+  const regions = ranges.flatMap((range) => range.regions);
+  for (const { shard, start, end } of regions.sort((a, b) => a.shard - b.shard || a.start - b.start)) {
+    if (shard === last.shard && start < last.end) throw damaged(`byte ${start} of shard ${shard} is written twice`);
+    last = { shard, end };
+  }
+}
+
+/** The names of all records, in the order of their numbers. */
+export function finishedRangeNames(jobDirectory: string): string[] {
+  return listNames(jobDirectory, 'temp')
+    .filter((name) => NAME_OF_RANGES.test(name))
+    .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }

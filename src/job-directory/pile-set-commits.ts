@@ -4,7 +4,7 @@
  * index names are leftovers.
  */
 import { join } from 'node:path';
-import { linkToNewName, syncDirectory } from '../io/durable.js';
+import { linkToNewName, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
@@ -47,25 +47,32 @@ export interface PileSetOfSlice {
   readonly pileSet: PileSet;
 }
 
-/** The index of each pile set must be a file. */
-export async function commitPileSets(
-  pileSets: readonly PileSetOfSlice[],
+/**
+ * The index of each pile set must be a file.
+ * @param giveName called for each when all are durable. Default: `nameIndex`, for a job that meets no other attempt.
+ */
+export async function commitPileSets<Done extends PileSetOfSlice>(
+  pileSets: readonly Done[],
   layout: PileSetLayout,
   control: JobControl,
+  giveName: (done: Done) => void | Promise<void> = (done) => nameIndex(layout, done),
 ): Promise<void> {
   await syncPileSets(
     pileSets.map(({ pileSet }) => pileSet),
     layout,
     control,
   );
-  for (const { slice, pileSet } of pileSets) {
-    linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, slice));
-  }
-  await syncDirectory(layout.indexDirectory, 'temp');
+  for (const done of pileSets) await giveName(done);
+  await syncPath(layout.indexDirectory, 'temp');
+}
+
+/** @throws NameTakenError if the slice is committed. */
+export function nameIndex(layout: PileSetLayout, { slice, pileSet }: PileSetOfSlice): void {
+  linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, slice));
 }
 
 /** Takes back the commit of a damaged pile set: the next attempt makes it again. */
 export async function revokePileSet(jobDirectory: string, slice: number): Promise<void> {
   removeFile(committedIndexPath(jobDirectory, slice), 'temp');
-  await syncDirectory(jobDirectory, 'temp');
+  await syncPath(jobDirectory, 'temp');
 }

@@ -12,7 +12,7 @@ import { storedBytesOf } from '../inputs/list-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { type CountedGroup, type CountWork, countGroups } from '../passes/count-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { hearSignalsAt } from '../pause.js';

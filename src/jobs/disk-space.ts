@@ -4,7 +4,7 @@ import { SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import type { JobStop } from '../passes/threads.js';
 import { formatBytes, formatExactBytes, nameSome } from '../quantity.js';
 import type { TalkRequest } from './request.js';

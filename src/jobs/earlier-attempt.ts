@@ -4,11 +4,16 @@ import { afterFailure, ifPossible } from '../cleanup.js';
 import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
-import { type FinishedRanges, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { type FoundNotes, type RangeLimits, readNotes } from '../job-directory/notes.js';
+import {
+  type FinishedRanges,
+  type FoundNotes,
+  type RangeLimits,
+  readFinishedRanges,
+  readNotes,
+} from '../job-directory/notes.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';

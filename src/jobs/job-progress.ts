@@ -1,14 +1,14 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Counter, JobControl } from '../job-control.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
+import { isMeasuredBefore } from '../passes/take-distinct.js';
 import type { JobStop } from '../passes/threads.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import type { KeepSpec, ShuffleSpec } from '../spec.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
 import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './options.js';
 import type { ShuffleRequest } from './request.js';
-import { isMeasuredBefore } from './unique-records.js';
 
 const REPORT_MILLISECONDS = 200;
 

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
-import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
 import { requireKnownOptions } from '../known-options.js';
 import {
   type Fraction,
@@ -15,6 +14,7 @@ import {
   weightOf,
 } from '../plan/weights.js';
 import type { InputGroup, MixSpec, ShareSpec } from '../spec.js';
+import { requireGlob } from './option-checks.js';
 import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
 type WeightRule = MixSpec['weights'][number];
@@ -28,10 +28,7 @@ const MOST_UNIT_CHARACTERS = 2000;
 const ONE_EPOCH = 1;
 
 export function completeMix({ weights, mix }: Pick<ShuffleOptions, 'weights' | 'mix'>): MixSpec {
-  if (mix !== undefined) {
-    if (weights !== undefined) throw new UsageError('`weights` and `mix` contradict each other; give one of them');
-    return requestOfMix(mix);
-  }
+  if (mix !== undefined) return requestOfMix(mix);
   // Callers without types may pass anything.
   if (weights !== undefined && !Array.isArray(weights))
     throw new UsageError('`weights`: expected an array of objects with `glob` and `factor`');
@@ -170,13 +167,6 @@ function readFraction(value: unknown): Fraction | undefined {
 
 function isOver({ numerator, denominator }: Fraction): boolean {
   return numerator > BigInt(MOST_COPIES) * denominator;
-}
-
-/** @param what the message begins with this. */
-export function requireGlob(what: string, glob: unknown): void {
-  const isGlob = typeof glob === 'string' && glob !== '' && glob.length <= MOST_GLOB_CHARACTERS && !glob.includes('\0');
-  if (!isGlob)
-    throw new UsageError(`${what} to be a path or a glob pattern, of 1 to ${MOST_GLOB_CHARACTERS} characters`);
 }
 
 function requireFew(option: string, list: readonly unknown[]): void {

@@ -1,5 +1,6 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
+import { keyRuleOf } from '../inputs/ids.js';
 import { openRamPool } from '../passes/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../passes/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../passes/scatter-pass.js';
@@ -13,7 +14,6 @@ import type { JobProgress } from './job-progress.js';
 import type { OpenSite } from './open-site.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
-import { keyRuleOf } from './unique-records.js';
 import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle {

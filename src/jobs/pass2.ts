@@ -1,18 +1,21 @@
 /**
  * Pass 2 of a shuffle: takes the piles of pass 1, leaves out what the output does not get, and writes the rest in its order.
- * With `unique`, duplicates leave the piles (unique-records.ts); with `repeat`, records are drawn from them
+ * With `unique`, duplicates leave the piles (../passes/take-distinct.ts); with `repeat`, records are drawn from them
  * (draw-output.ts). The rest is decided between the passes (../passes/between-passes.ts).
  */
+import { withColumnNumber } from '../formats/selector.js';
+import type { OutputLayout } from '../output/output-layout.js';
 import { foundEnds, planOutput } from '../passes/between-passes.js';
 import type { FoundSplit } from '../passes/find-splits.js';
-import type { PilesWork, ScatteredPiles } from '../passes/shuffle-work.js';
-import type { Threads } from '../passes/threads.js';
+import type { FoundInInputs } from '../passes/gathered-slices.js';
+import type { ScatteredPiles } from '../passes/shuffle-work.js';
+import { takeDistinct } from '../passes/take-distinct.js';
+import type { KeepSpec, UniqueSpec } from '../spec.js';
 import { drawOutput } from './draw-output.js';
 import { measuresPiles } from './job-progress.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
 import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
-import { distinctPiles, equalityOf, inTurns } from './unique-records.js';
 
 interface Pass2 {
   readonly output: ShuffledOutput;
@@ -41,7 +44,12 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const toOpen = { piles: pass1.piles, attempt, onWarning };
   const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, scope.releases);
   const { threads } = opened;
-  const distinct = await measureIfAsked(job, opened.work, threads);
+  const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
+  const measure = () => takeDistinct(spec, opened.work, threads, keptNotes);
+  const measured = measuresPiles(spec, prepared.earlier)
+    ? await progress.during('measure', pass1.piles.bytes, measure)
+    : { value: await measure() };
+  const distinct = measured.value;
   const work = { ...opened.work, piles: distinct };
   if (repeat) {
     profile.pass2Begins();
@@ -50,7 +58,6 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
-  const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
   const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, keptNotes);
   const { piles } = planned.work;
   const deletesStripes = !(outlivesJob(site) && request.keepTemp);
@@ -64,11 +71,15 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   return { output, seconds, piles, distinct, splits: planned.splits };
 }
 
-/** Finds what stays of the piles where that must be known before the output is written. */
-async function measureIfAsked(job: RunningShuffle, work: PilesWork, threads: Threads): Promise<ScatteredPiles> {
-  const { site, prepared, progress } = job;
-  const { request } = prepared;
-  const measure = () => distinctPiles(request.spec, site, work, threads);
-  if (!measuresPiles(request.spec, prepared.earlier)) return measure();
-  return (await progress.during('measure', work.piles.bytes, measure)).value;
+/** What tells equal records apart, once pass 1 has read the headers of all inputs. */
+function equalityOf({ unique }: KeepSpec, { header }: Pick<FoundInInputs, 'header'>): UniqueSpec | undefined {
+  return unique && { by: unique.by && withColumnNumber(unique.by, header && { path: 'the inputs', header }) };
+}
+
+/**
+ * How the records of an output get their places where nobody knows them beforehand. A part in a claimed place cannot be
+ * taken back and made again, as a job needs that outlives its process.
+ */
+function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' | 'isClaimed'> {
+  return outlivesJob ? { isAppended: true } : { isClaimed: true };
 }

@@ -11,7 +11,7 @@ import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { type PileSet, PileSetWriter } from '../pile-sets/pile-set-writer.js';
 import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';

@@ -1,5 +1,5 @@
 /** Plans and checks an append before the store gets its first byte. The last step creates a missing store. */
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import { requireDirectory } from '../inputs/file-choice.js';
@@ -10,9 +10,9 @@ import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
-import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
+import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
@@ -21,9 +21,9 @@ import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { type DiskNeed, requireSpace } from './disk-space.js';
-import { APPEND_OPTIONS } from './option-names.js';
+import { APPEND_OPTIONS } from './option-checks.js';
 import type { AppendOptions } from './options.js';
-import { completeReading, type ReadingRequest, requireInputIds, requireSeed } from './request.js';
+import { completeReading, type ReadingRequest } from './request.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, planAppend, type ScatterPlan } from './work-plan.js';
 
@@ -64,10 +64,6 @@ export async function prepareAppend(
   requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
-  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
-  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
-  requireInputIds(inputIds);
-  requireSeed(seed);
   const { read, ...reading } = completeReading(options);
   const { fileChoice, signal, onWarning, memoryBytes } = reading;
   refuseHeaders(read);

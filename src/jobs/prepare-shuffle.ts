@@ -12,7 +12,7 @@ import { gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inpu
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
@@ -56,12 +56,10 @@ interface ListedPlaces {
   readonly directories: readonly string[];
 }
 
-/** What is prepared, if it is no job of this process. */
+/** What is not as in a job of this process. */
 interface Preparation {
   /** Whether this is a preview: it changes nothing, samples large inputs, and leaves streams to the job. */
   readonly isPreview?: boolean;
-  /** Whether tasks of several machines do the job. */
-  readonly isInTasks?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
@@ -70,9 +68,9 @@ export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
   { releases, warn }: JobScope,
-  { isPreview = false, isInTasks, checkPlaces }: Preparation = {},
+  { isPreview = false, checkPlaces }: Preparation = {},
 ): Promise<PreparedShuffle> {
-  const asked = completeShuffle(options, isInTasks);
+  const asked = completeShuffle(options);
   const { fileChoice, onWarning, signal } = asked;
   const { read, key, keep, cut } = asked.spec;
   // Files with keys from ordinals must keep their places.

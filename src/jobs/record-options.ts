@@ -40,7 +40,6 @@ export function recordFormatOf({
   header,
   skipBlank = false,
 }: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header' | 'skipBlank'>): RecordFormat {
-  if (typeof skipBlank !== 'boolean') throw new UsageError('`skipBlank`: expected true or false');
   if (records === undefined) {
     const framing = zeroTerminated ? NUL_TERMINATED : LINES;
     const rest = { linesAssumed: !zeroTerminated, isText: isText(framing), skipsBlank: skipBlank };

@@ -1,6 +1,6 @@
 /** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import {
   type Compression,
@@ -17,15 +17,15 @@ import type { FileChoice } from '../inputs/file-choice.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
-import { requireKnownOptions } from '../known-options.js';
+import { isPath, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { OutputSpec, ReadSpec, ShardSpec, ShuffleSpec } from '../spec.js';
-import { completeMix, requireGlob } from './mix-options.js';
-import { SHUFFLE_OPTIONS } from './option-names.js';
+import { refuseContradictions } from './contradictions.js';
+import { completeMix } from './mix-options.js';
+import { SHUFFLE_OPTIONS } from './option-checks.js';
 import type {
-  FileChoiceOptions,
   InputOptions,
   MachineOptions,
   OutputOptions,
@@ -107,24 +107,15 @@ export interface ShuffleRequest
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
-/** The kernel addresses 4 GiB, of which half may be pile buffers. */
-const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 /** The page cache for inputs and output needs the other half. */
 const DEFAULT_MEMORY_SHARE = 0.5;
-export const MOST_WORKERS = 1024;
 /** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
 const DEFAULT_TEMP_LEVEL = 1;
 
-/** @param isInTasks whether tasks of several machines do the job: these keep what is done in any case. */
-export function completeShuffle(options: ShuffleOptions, isInTasks = false): ShuffleRequest {
+export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
+  refuseContradictions(options);
   const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
-  requireInputIds(inputIds);
-  // Callers without types may pass anything.
-  if (keys !== 'position' && keys !== 'ordinal')
-    throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
-  if (repeat) requireRepeatable(options, isInTasks);
-  requireSeed(seed);
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind);
@@ -140,14 +131,6 @@ export function completeShuffle(options: ShuffleOptions, isInTasks = false): Shu
     write: output.spec.write,
   };
   requireNoCopies(spec);
-  if (keys === 'ordinal' && read.skipsBlank === true)
-    throw new UsageError(
-      '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
-    );
-  if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
-    throw new UsageError(
-      `${mix.option} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
-    );
   return {
     ...inputs,
     ...completeResume(options),
@@ -176,37 +159,13 @@ function requireNoCopies({ keep: { mix }, cut: { splits, splitBy } }: ShuffleSpe
   );
 }
 
-function requireRepeatable(
-  { repeat, headCount, splits, shards, resume, jobDir, keepTemp, records }: ShuffleOptions,
-  isInTasks: boolean,
-): void {
-  if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
-  if (!isInTasks && (resume || jobDir !== undefined || keepTemp))
-    throw new UsageError('a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
-  if (splits !== undefined)
-    throw new UsageError('`repeat` does not go with `splits`: copies of one record would be in several of them');
-  if (records?.by === 'webdataset')
-    throw new UsageError('`repeat` does not go with samples of tar files: readers join copies that are neighbours');
-  if (headCount === undefined && records?.by === 'npy')
-    throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
-  if (shards?.by === 'bytes')
-    throw new UsageError(
-      '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
-    );
-}
-
 export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkOptions): TalkRequest {
   return { signal, onProgress, onWarning };
 }
 
 export function completeMachine(options: MachineOptions & Pick<TalkOptions, 'onWarning'>): MachineRequest {
   const { ioLimits = {}, workers = readCpuCount() } = options;
-  for (const [path, limit] of Object.entries(ioLimits)) requireWhole(`\`ioLimits\` ${path}`, limit, 1, 2 ** 16);
-  return {
-    memoryBytes: chooseMemoryBytes(options),
-    workers: requireWhole('`workers`', workers, 1, MOST_WORKERS),
-    ioLimits,
-  };
+  return { memoryBytes: chooseMemoryBytes(options), workers, ioLimits };
 }
 
 export function completeReading(options: InputOptions & MachineOptions & TalkOptions): ReadingRequest {
@@ -214,39 +173,21 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 }
 
 function completeInputs(options: InputOptions): InputRequest {
-  const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+  const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+  const { hidden = false, include = [], exclude = [] } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
-  if (decompressProgram !== undefined && decompressProgram !== 'none' && !isProgram(decompressProgram))
-    throw new UsageError(
-      "`decompressProgram`: expected 'none', or an array of a program and its arguments, without NUL",
-    );
-  if (typeof igzip !== 'boolean') throw new UsageError('`igzip`: expected true or false');
-  if (header !== undefined && !isHeader(header))
-    throw new UsageError('`header`: expected an object with one of `lines`, `prefix` and `bytes`');
   const format = recordFormatOf(options);
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
-    fileChoice: completeFileChoice(options),
+    fileChoice: { hidden, include, exclude },
     read: {
       ...format,
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
       igzip,
-      maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
+      maxRecordBytes,
     },
   };
-}
-
-function completeFileChoice({ hidden = false, include = [], exclude = [] }: FileChoiceOptions): FileChoice {
-  if (typeof hidden !== 'boolean') throw new UsageError('`hidden`: expected true or false');
-  requireGlobs('`include`', include);
-  requireGlobs('`exclude`', exclude);
-  return { hidden, include, exclude };
-}
-
-function requireGlobs(option: string, globs: readonly string[]): void {
-  if (!Array.isArray(globs)) throw new UsageError(`${option}: expected an array of glob patterns`);
-  for (const glob of globs) requireGlob(`${option}: expected each`, glob);
 }
 
 function requireInput(input: NamedInput): void {
@@ -262,39 +203,17 @@ function requireInput(input: NamedInput): void {
   requireKnownOptions('an object of `inputs`', input, { path: true });
 }
 
-export function requireInputIds(inputIds: unknown): asserts inputIds is InputIdRule {
-  const isRule = Array.isArray(inputIds)
-    ? inputIds.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id))
-    : inputIds === 'ordinal' || inputIds === 'path' || inputIds === 'name';
-  if (!isRule)
-    throw new UsageError("`inputIds`: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
-}
-
-export function requireSeed(seed: unknown): asserts seed is string | undefined {
-  if (seed === undefined) return;
-  if (typeof seed !== 'string') throw new UsageError('`seed`: expected a string');
-  if (!isWellFormed(seed)) throw new UsageError('`seed`: expected well-formed Unicode, without half pairs');
-}
-
 /** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
   options: OutputOptions & Pick<TalkOptions, 'onWarning'>,
   kindOfRecords: RecordKind['by'] | undefined,
 ): OutputRequest {
   const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
-  if (output !== undefined && !isPath(output)) throw new UsageError('`output`: expected a path that is not empty');
-  if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
-    throw new UsageError('`tempDirs`: expected an array of paths');
   const { shards, splits } = completeShards(options);
   if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords);
-  if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
-    throw new UsageError(
-      `\`shardPrefix\` ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
-    );
-  }
   return {
     spec: {
-      keep: { headCount: headCount === undefined ? undefined : requireWhole('`headCount`', headCount, 0) },
+      keep: { headCount },
       cut: { shards, shardPrefix, splits },
       write: { compression: chooseCompression({ ...options, shards }) },
     },
@@ -311,13 +230,9 @@ const COMPRESSION = { codec: true, level: true } as const;
 function completeResume(
   options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
 ): ResumeRequest {
-  const { inputs, output, resume, jobDir, keepTemp } = options;
-  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
-  if (!isFlag(resume)) throw new UsageError('`resume`: expected true or false');
-  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('`jobDir`: expected a path that is not empty');
-  if (!isFlag(keepTemp)) throw new UsageError('`keepTemp`: expected true or false');
-  const mustBeResumable = resume === true || jobDir !== undefined;
-  if ((mustBeResumable || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
+  const { inputs, output, resume = false, jobDir, keepTemp = false } = options;
+  const mustBeResumable = resume || jobDir !== undefined;
+  if ((mustBeResumable || keepTemp) && (output === undefined || output === STANDARD_OUTPUT))
     throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
   const isStandardInput = (input: NamedInput) =>
     typeof input === 'string' ? input === STANDARD_INPUT : 'path' in input && input.path === STANDARD_INPUT;
@@ -325,7 +240,7 @@ function completeResume(
     throw new UsageError(
       'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
     );
-  return { resume: resume ?? false, jobDir, keepTemp: keepTemp ?? false, mustBeResumable };
+  return { resume, jobDir, keepTemp, mustBeResumable };
 }
 
 function chooseCompression(
@@ -367,7 +282,7 @@ function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>)
 function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'memoryBytes' | 'onWarning'>): number {
   const { availableBytes, totalBytes } = readMemory();
   if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
-  if (requireWhole('`memoryBytes`', memoryBytes, 1) <= totalBytes) return memoryBytes;
+  if (memoryBytes <= totalBytes) return memoryBytes;
   const totalMib = Math.floor(totalBytes / 2 ** 20);
   onWarning?.(`\`memoryBytes\` is more than the ${totalMib} MiB of this machine; pileshuf uses ${totalMib} MiB`);
   return totalBytes;
@@ -389,27 +304,4 @@ function askedInput(input: NamedInput, { framing, header }: RecordFormat): Asked
 
 function isTextOrBytes(value: unknown): boolean {
   return typeof value === 'string' || types.isUint8Array(value);
-}
-
-function isPath(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-/** Seeds and ids are hashed as UTF-8, where every unpaired surrogate becomes the same character. */
-function isWellFormed(text: string): boolean {
-  return Buffer.from(text).toString() === text;
-}
-
-function isHeader(header: unknown): boolean {
-  const names = typeof header === 'object' && header !== null ? Object.keys(header) : [];
-  return names.length === 1 && ['lines', 'bytes', 'prefix'].includes(names[0] ?? '');
-}
-
-function isProgram(words: unknown): boolean {
-  return (
-    Array.isArray(words) &&
-    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
-    words[0] !== undefined &&
-    words[0] !== ''
-  );
 }

@@ -1,6 +1,6 @@
 /** Completes the options that say how the output is cut: into splits, and each of them into shards. */
 import { requireWhole, UsageError } from '../errors.js';
-import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
+import { type Check, type OptionNamesBy, requireKnownOptions, whole } from '../known-options.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import { requireWholeOrder, type SplitRule } from '../plan/splits.js';
 import type { ShuffleOptions } from './options.js';
@@ -22,11 +22,7 @@ const MOST_SPLITS = 1000;
 /** What loaders of data sets take for the name of a split. */
 const SPLIT_NAME = /^\w+(\.\w+)*$/;
 
-export function completeShards({
-  shards,
-  splits,
-  shardPrefix,
-}: Pick<ShuffleOptions, 'shards' | 'splits' | 'shardPrefix'>): ShardRequest {
+export function completeShards({ shards, splits }: Pick<ShuffleOptions, 'shards' | 'splits'>): ShardRequest {
   if (shards !== undefined) requireShards(shards);
   const shardCount = shards?.by === 'count' ? shards.shardCount : 1;
   if (splits === undefined) {
@@ -35,8 +31,6 @@ export function completeShards({
     return { shards: shards as ShardRule | undefined, splits };
   }
   requireSplits(splits);
-  if (shardPrefix !== undefined)
-    throw new UsageError('the names of `splits` are the first parts of their shards; leave out `shardPrefix`');
   const names = splits.map(({ name }) => name);
   if (typeof shardCount === 'number') {
     const rule = (shards as ShardRule | undefined) ?? ONE_SHARD;
@@ -61,32 +55,23 @@ function ofAll(rule: ShardRule, splitCount: number): ShardRule {
   return { by: 'count', shardCount: requireWhole('the shards of all splits', shardCount, 1, MOST_SHARDS) };
 }
 
+const shardCounts: Check = (value, option) => {
+  const counts = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  for (const [name, count] of counts) whole(1, MOST_SHARDS)(count, `${option} of ${name}`);
+  if (typeof value !== 'object' || value === null) whole(1, MOST_SHARDS)(value, option);
+};
+
 const SHARD_RULES: OptionNamesBy<ShardRule> = {
-  count: { by: true, shardCount: true },
-  records: { by: true, recordsPerShard: true },
-  bytes: { by: true, maxShardBytes: true },
+  count: { by: true, shardCount: { required: shardCounts } },
+  records: { by: true, recordsPerShard: { required: whole(1) } },
+  bytes: { by: true, maxShardBytes: { required: whole(1) } },
 };
 
 function requireShards(shards: NonNullable<ShuffleOptions['shards']>): void {
   // Callers without types may pass anything.
   if (!Object.hasOwn(SHARD_RULES, shards?.by))
     throw new UsageError("`shards`: expected an object with `by` one of 'count', 'records' and 'bytes'");
-  requireKnownOptions(`\`shards\` by ${shards.by}`, shards, SHARD_RULES[shards.by]);
-  switch (shards.by) {
-    case 'count':
-      for (const [name, count] of countsOf(shards.shardCount)) requireWhole(name, count, 1, MOST_SHARDS);
-      break;
-    case 'records':
-      requireWhole('`shards.recordsPerShard`', shards.recordsPerShard, 1);
-      break;
-    case 'bytes':
-      requireWhole('`shards.maxShardBytes`', shards.maxShardBytes, 1);
-  }
-}
-
-function countsOf(shardCount: number | Readonly<Record<string, number>>): [name: string, count: number][] {
-  if (typeof shardCount !== 'object' || shardCount === null) return [['`shards.shardCount`', shardCount]];
-  return Object.entries(shardCount).map(([name, count]) => [`\`shards.shardCount\` of ${name}`, count]);
+  requireKnownOptions(`\`shards\` by ${shards.by}`, shards, SHARD_RULES[shards.by], 'shards.');
 }
 
 const AMOUNTS = ['share', 'records', 'rest'] as const;

@@ -9,11 +9,11 @@
 import type { NumberSettings } from '../../workers/settings.js';
 import type { NumbersResult, NumbersTask } from '../../workers/tasks/write-numbers.js';
 import type { Release } from '../cleanup.js';
-import { requireWhole, UsageError, VerificationError } from '../errors.js';
+import { UsageError, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { deriveRangeKey, drawSeed } from '../keys.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount } from '../machine/limits.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../output/output-layout.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../output/output-target.js';
@@ -45,16 +45,9 @@ import {
   startUnresumable,
   workAt,
 } from './open-site.js';
+import { MOST_WORKERS, seedText } from './option-checks.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
-import {
-  completeOutput,
-  completeTalk,
-  MOST_WORKERS,
-  NEVER_RESUMED,
-  type OutputRequest,
-  requireSeed,
-  type TalkRequest,
-} from './request.js';
+import { completeOutput, completeTalk, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
 import { chooseSite } from './site.js';
 import { TempDisks } from './temp-disks.js';
 
@@ -99,13 +92,13 @@ interface RangeRequest extends TalkRequest, OutputRequest {
 const RANGE_OPTIONS: OptionNames<RangeOptions> = {
   range: true,
   headCount: true,
-  repeat: true,
-  zeroTerminated: true,
-  output: true,
+  repeat: flag,
+  zeroTerminated: flag,
+  output: path,
   compress: true,
-  force: true,
-  seed: true,
-  workers: true,
+  force: flag,
+  seed: seedText,
+  workers: whole(1, MOST_WORKERS),
   signal: true,
   onProgress: true,
   onWarning: true,
@@ -150,9 +143,6 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
 function completeRange(options: RangeOptions): RangeRequest {
   requireKnownOptions('shuffleRange()', options, RANGE_OPTIONS);
   const { seed, workers = readCpuCount(), headCount, repeat: isRepeated = false, zeroTerminated = false } = options;
-  for (const [name, flag] of Object.entries({ repeat: isRepeated, zeroTerminated }))
-    if (typeof flag !== 'boolean') throw new UsageError(`\`${name}\`: expected true or false`);
-  requireSeed(seed);
   const output = completeOutput({ ...options, headCount: undefined }, 'lines');
   if (output.spec.write.compression !== undefined)
     throw new UsageError(`the output ${output.output} would be compressed, and numbers are not; name another`);
@@ -175,7 +165,7 @@ function completeRange(options: RangeOptions): RangeRequest {
     isEndless: isRepeated && places === MOST_NUMBERS,
     terminator: zeroTerminated ? 0 : NEWLINE,
     seed: seed ?? drawSeed(),
-    workers: requireWhole('`workers`', workers, 1, MOST_WORKERS),
+    workers,
   };
 }
 

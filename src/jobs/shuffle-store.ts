@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { NO_ENDS } from '../output/output-layout.js';
 import { requireNotRead } from '../output/output-place.js';
 import { planOutput } from '../passes/between-passes.js';
@@ -40,7 +40,7 @@ import {
   startUnresumable,
   workAt,
 } from './open-site.js';
-import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
+import { SHUFFLE_STORE_OPTIONS } from './option-checks.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
   completeMachine,

@@ -19,14 +19,7 @@ import { refuseForeignFiles } from '../inputs/doubtful-records.js';
 import { noteInputs } from '../inputs/fingerprints.js';
 import { type FileInput, type Input, listInputs, storedBytesOf } from '../inputs/list-inputs.js';
 import { makeOwnDirectory } from '../io/directories.js';
-import {
-  byteLengthOf,
-  moveDirectoryIntoPlace,
-  moveIntoPlace,
-  openToOthers,
-  syncParent,
-  syncPath,
-} from '../io/durable.js';
+import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { JobDirectory, type JobFate } from '../job-directory/job-directory.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
@@ -39,7 +32,7 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
 import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../output/output-place.js';
 import { shardNames } from '../output/shard-names.js';
@@ -457,7 +450,7 @@ class TogetherJob {
       await syncPath(gathered);
       this.#rename(gathered);
     }
-    await syncParent(outputPath);
+    await syncPath(dirname(outputPath));
   }
 
   #rename(gathered: string): void {

@@ -18,10 +18,13 @@
 import { randomBytes } from 'node:crypto';
 import { AbortError, addCleanupErrors } from '../errors.js';
 import type { InputCounts } from '../passes/coverage-check.js';
-import { diskBytesOf } from '../passes/shuffle-work.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
+import { diskBytesOf, type ScatteredPiles } from '../passes/shuffle-work.js';
+import { leftOutOf } from '../passes/take-head.js';
 import { JobStop } from '../passes/threads.js';
-import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import { checksumTextOf, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import type { KeepSpec } from '../spec.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { type JobScope, runJob } from './job.js';
@@ -35,7 +38,6 @@ import { runPass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { prepareShuffle } from './prepare-shuffle.js';
 import { reportShards, summarizeSplits } from './split-report.js';
-import { leftOutBy } from './unique-records.js';
 import { reportGroups } from './weigh-job.js';
 
 /**
@@ -145,4 +147,21 @@ function tellOfDiscarded(error: unknown, prepared: PreparedShuffle): unknown {
 function couldHaveBeenKept({ plan, site, inputs, control }: PreparedShuffle): boolean {
   const canBeResumed = site.kind === 'files' && inputs.every(({ kind }) => kind === 'file');
   return canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
+}
+
+/** The records of the inputs that the output lacks, and why. */
+function leftOutBy(
+  { headCount, repeat, unique }: KeepSpec,
+  { piles: all, found }: ScatterOutcome,
+  kept: ScatteredPiles,
+  written: TotalsSum,
+): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
+  const hasNoHead = headCount === undefined || repeat;
+  if (unique === undefined)
+    return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, found.leftOut), duplicates: undefined };
+  const distinct = kept.hasDuplicates === true ? written : kept;
+  return {
+    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
+    duplicates: leftOutOf(all, distinct, found.leftOut),
+  };
 }

@@ -3,7 +3,7 @@ import type { Release } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { requireWritable } from '../output/output-place.js';
 import type { TempDisk } from '../pile-sets/pile-layout.js';
 

@@ -9,7 +9,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { NAMES_OF_STANDARD_OUTPUT } from '../output/output-place.js';
 import { requireShortNames, type ShardNaming } from '../output/shard-names.js';
 import type { ShardSpec, ShuffleSpec } from '../spec.js';
-import { SHUFFLE_TOGETHER_OPTIONS } from './option-names.js';
+import { SHUFFLE_TOGETHER_OPTIONS } from './option-checks.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';

@@ -3,7 +3,7 @@ import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-p
 import { releasingAll } from '../cleanup.js';
 import { setAbortReason } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { onceMore, runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads } from '../passes/threads.js';

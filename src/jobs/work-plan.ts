@@ -11,7 +11,7 @@ import type { Input } from '../inputs/list-inputs.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import type { DeviceGates } from '../machine/device-gates.js';
+import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { tooLargeToDraw } from '../pile-sets/pile-set-writer.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';

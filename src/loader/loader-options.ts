@@ -86,10 +86,6 @@ export function completePrefetch({ prefetchPiles = DEFAULT_PREFETCH_PILES }: Loa
   return requireWhole('`prefetchPiles`', prefetchPiles, 0, MOST_PREFETCH_PILES);
 }
 
-export function requireEpoch(epoch: number): number {
-  return requireWhole('`epoch`', epoch, 0);
-}
-
 export function requireBatchSize(size: number): number {
   return requireWhole('the size of a batch', size, 1, MOST_BATCH_RECORDS);
 }

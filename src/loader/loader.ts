@@ -1,4 +1,4 @@
-import { AbortError, counted, UsageError } from '../errors.js';
+import { AbortError, counted, requireWhole, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -14,7 +14,6 @@ import {
   type OpenStoreOptions,
   readState,
   requireBatchSize,
-  requireEpoch,
   stateOf,
 } from './loader-options.js';
 import { type PortionBuffers, PortionReader } from './portion-reader.js';
@@ -195,7 +194,13 @@ export class OpenedStore {
 
   /** A loader at the first record of an epoch. Epochs count from 0; epoch 0 is the global shuffle. @throws UsageError */
   epoch(epoch: number, options: LoaderOptions = {}): Loader {
-    return new Loader(this.#view, completeSettings(options), completePrefetch(options), requireEpoch(epoch), 0);
+    return new Loader(
+      this.#view,
+      completeSettings(options),
+      completePrefetch(options),
+      requireWhole('`epoch`', epoch, 0),
+      0,
+    );
   }
 
   /**

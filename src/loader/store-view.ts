@@ -4,7 +4,7 @@ import type { LoadSettings } from '../../workers/settings.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortError, counted, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../machine/device-gates.js';
+import { DeviceGates } from '../machine/devices.js';
 import { onceMore } from '../passes/run-tasks.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
 import { hearSignals } from '../pause.js';
@@ -85,13 +85,7 @@ export async function readStoreContents(
   }
   requireTotals(totals, snapshot);
   if (keptCount > mostEntries) return { totals, merged: undefined };
-  const merged = Array.from({ length: pileCount }, (_, pile) =>
-    mergeEntries(
-      pile,
-      kept.map(({ name, entries }) => ({ name, entry: entries[pile] })),
-    ),
-  );
-  return { totals, merged };
+  return { totals, merged: Array.from({ length: pileCount }, (_, pile) => mergeEntries(pile, kept, pile)) };
 }
 
 function requireTotals({ records }: PileTotals, { directory, manifest }: StoreSnapshot): void {

@@ -3,7 +3,7 @@
  * written durably before the first move, so that a later attempt can finish or take back the moves of a killed one.
  */
 import { join } from 'node:path';
-import { syncDirectory } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
   checksumText,
@@ -65,7 +65,7 @@ export async function writeJournal(jobDirectory: string, journal: CommitJournal)
 
 export async function removeJournal(jobDirectory: string): Promise<void> {
   removeFile(join(jobDirectory, JOURNAL_NAME), 'temp');
-  await syncDirectory(jobDirectory, 'temp');
+  await syncPath(jobDirectory, 'temp');
 }
 
 /** Undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */

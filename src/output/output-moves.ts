@@ -9,7 +9,7 @@
  *
  * A file that replaces one of its name first gets the permissions of that one.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { counted, SystemError, VerificationError } from '../errors.js';
 import { makeOwnDirectory, removeDirectory } from '../io/directories.js';
 import {
@@ -18,7 +18,6 @@ import {
   moveDirectoryIntoPlace,
   moveIntoPlace,
   openToOthers,
-  syncParent,
   syncPath,
 } from '../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
@@ -48,7 +47,7 @@ export async function moveOutputs(
     const give = place.mayReplace ? moveIntoPlace : addName;
     if (place.mayReplace && isWithoutName(staged, place.path)) await keepPermissions(staged, place.path);
     nameOnce(staged, place.path, journal.byteLengths[0] ?? 0, give);
-    await syncParent(place.path);
+    await syncPath(dirname(place.path));
   } else if (journal.intoExisting) {
     await moveIntoExisting(place, directories, journal);
   } else {
@@ -69,7 +68,7 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
     await syncPath(gathered);
     moveDirectoryIntoPlace(gathered, place.path);
   }
-  await syncParent(place.path);
+  await syncPath(dirname(place.path));
 }
 
 function hasMovedAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): boolean {

@@ -4,7 +4,7 @@
  */
 import type { ReadBackTask } from '../../workers/tasks/read-back.js';
 import { StagedOutputError } from '../errors.js';
-import type { FinishedRange } from '../job-directory/finished-ranges.js';
+import type { FinishedRange } from '../job-directory/notes.js';
 import { recordBytesOf, stagedPath, type WrittenRegion } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';

@@ -8,7 +8,7 @@ import { InputError, VerificationError } from '../errors.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { inputName } from '../io/input-source.js';
-import type { FinishedRange, KeyedSample } from '../job-directory/finished-ranges.js';
+import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
 import type { UniqueSpec } from '../spec.js';

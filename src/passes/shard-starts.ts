@@ -1,6 +1,6 @@
 /** Finds where each range of piles starts in the output. */
 import { StagedOutputError } from '../errors.js';
-import type { FinishedRange } from '../job-directory/finished-ranges.js';
+import type { FinishedRange } from '../job-directory/notes.js';
 import type { SinkEnd, SinkStart } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';

@@ -6,7 +6,7 @@
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
 import { StagedOutputError } from '../errors.js';
 import { removeFile } from '../io/files.js';
-import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/finished-ranges.js';
+import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/notes.js';
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
 import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';

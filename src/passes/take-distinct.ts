@@ -18,6 +18,7 @@ import {
   totalsOfRange,
 } from '../pile-sets/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
+import type { ShuffleSpec } from '../spec.js';
 import { runVerified } from './run-tasks.js';
 import {
   bytesOfPart,
@@ -33,12 +34,24 @@ import type { Threads } from './threads.js';
 /** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
 const TASKS_A_THREAD = 4;
 
-/** Returns the same piles, with the totals of what stays. */
+/** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
+export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: ShuffleSpec): boolean {
+  const { unique, headCount, repeat } = keep;
+  return unique !== undefined && (headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy');
+}
+
+/**
+ * Returns the piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of
+ * them, the shuffle pass finds these itself: then records lie one after the other in one file or stream.
+ */
 export async function takeDistinct(
+  spec: ShuffleSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
+  if (spec.keep.unique === undefined) return work.piles;
+  if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
   const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
   const { piles } = await notedOrFound(kept, 'distinct', async () => ({
     piles: textsOf(await measureDistinct(work, threads)),

@@ -24,13 +24,8 @@ export interface MergedPile {
 }
 
 export function mergePiles(pileSets: readonly StoredPileSet[], first: number, end: number): MergedPile[] {
-  const entriesOfSet = pileSets.map(({ name, index }) => readPileEntries(index, first, end, name));
-  return Array.from({ length: end - first }, (_, i) =>
-    mergeEntries(
-      first + i,
-      pileSets.map((pileSet, k) => ({ name: pileSet.name, entry: entriesOfSet[k]?.[i] })),
-    ),
-  );
+  const sets = pileSets.map(({ name, index }) => ({ name, entries: readPileEntries(index, first, end, name) }));
+  return Array.from({ length: end - first }, (_, i) => mergeEntries(first + i, sets, i));
 }
 
 /** The most segments of merged piles in memory at one time, unless one pile has more: some 5 MB. */
@@ -57,15 +52,17 @@ export function* eachMergedPile(
   }
 }
 
-/** @param entries of the pile, one for each pile set. */
+/** @param sets the pile sets, whose entry `at` is that of the pile. */
 export function mergeEntries(
   pile: number,
-  entries: readonly { name: string; entry: PileEntry | undefined }[],
+  sets: readonly { readonly name: string; readonly entries: readonly PileEntry[] }[],
+  at: number,
 ): MergedPile {
   const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
   let records = 0;
   let storedBytes = 0;
-  for (const { name, entry } of entries) {
+  for (const { name, entries } of sets) {
+    const entry = entries[at];
     if (entry === undefined || entry.segments.length === 0) continue;
     parts.push({ pileSetName: name, segments: entry.segments });
     records += entry.records;

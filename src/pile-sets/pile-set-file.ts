@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
-import { syncDirectory, syncFile } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -101,12 +101,12 @@ export async function syncPileSets(
   );
   const syncDataFile = async ({ path, disk }: { path: string; disk: number }) => {
     const { rotates, gate } = diskAt(layout, disk);
-    if (rotates) await control.duringAsync(gate, () => syncFile(path, role));
-    else await syncFile(path, role);
+    if (rotates) await control.duringAsync(gate, () => syncPath(path, role));
+    else await syncPath(path, role);
   };
   await severalAtOnce(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.disks.length));
-  await severalAtOnce(pileSets, ({ name }) => syncFile(indexFilePath(layout, name), role));
+  await severalAtOnce(pileSets, ({ name }) => syncPath(indexFilePath(layout, name), role));
   for (const disk of new Set(files.map((file) => file.disk))) {
-    await syncDirectory(diskAt(layout, disk).directory, role);
+    await syncPath(diskAt(layout, disk).directory, role);
   }
 }

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
-import { keepPermissions, moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
+import { keepPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
@@ -101,7 +101,7 @@ export class IndexAttempt {
   async commit(): Promise<void> {
     this.#close();
     moveIntoPlace(this.path, this.#target);
-    await syncParent(this.#target);
+    await syncPath(dirname(this.#target));
   }
 
   /** Removes the attempt; a committed index stays. */

@@ -36,7 +36,7 @@ export const MOST_DESCRIPTION_BYTES = 64 * 1024;
 const CRC_BYTES = 4;
 
 /** The whole numbers of an entry: `{ name: byte length }`, little-endian, without gaps. A checksum may follow them. */
-export class FixedFields<Name extends string> {
+class FixedFields<Name extends string> {
   /** Where the fields end: the bytes before `start` count, too. */
   readonly byteLength: number;
   readonly sealedBytes: number;
@@ -82,9 +82,9 @@ export class FixedFields<Name extends string> {
   }
 }
 
-export type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
+type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
 
-const header = new FixedFields(
+export const indexHeader = new FixedFields(
   {
     recordCount: 8,
     blockCount: 8,
@@ -98,20 +98,15 @@ const header = new FixedFields(
   },
   MAGIC.byteLength,
 );
-export const HEADER_BYTES = header.sealedBytes;
-export type IndexHeader = ValuesOf<typeof header>;
+export const HEADER_BYTES = indexHeader.sealedBytes;
+export type IndexHeader = ValuesOf<typeof indexHeader>;
 
 export function encodeHeader(values: IndexHeader): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(bytes);
-  header.write(bytes, 0, values);
-  header.seal(bytes, 0, 0);
+  indexHeader.write(bytes, 0, values);
+  indexHeader.seal(bytes, 0, 0);
   return bytes;
-}
-
-/** Undefined when its checksum is wrong. */
-export function decodeHeader(bytes: Buffer): IndexHeader | undefined {
-  return header.readSealed(bytes, 0);
 }
 
 /** `start` and `end` are decoded positions in the file, `place` is the block's position in the index. */
@@ -177,7 +172,7 @@ export function indexRemedy(file: string): Remedy {
  *     entry      u64 decoded start, u64 stored start, u32 decoded bytes, u32 stored bytes of the span,
  *                u32 CRC of the 24 bytes before, seeded with the cell's number
  */
-const cellEntry = new FixedFields({ decodedStart: 8, storedStart: 8, decodedBytes: 4, storedBytes: 4 });
+export const cellEntry = new FixedFields({ decodedStart: 8, storedStart: 8, decodedBytes: 4, storedBytes: 4 });
 
 export const CELL_ENTRY_BYTES = cellEntry.sealedBytes;
 export const CELL_BYTES = 32 * 1024;
@@ -252,9 +247,4 @@ export class CellEncoder {
     }
     return bytes;
   }
-}
-
-/** Undefined when the checksum is not that of this cell. */
-export function decodeCell(bytes: Buffer, cell: number): Span | undefined {
-  return cellEntry.readSealed(bytes, cell);
 }

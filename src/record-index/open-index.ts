@@ -14,13 +14,13 @@ import {
   type BlockEntry,
   blockEntry,
   CELL_ENTRY_BYTES,
-  decodeCell,
-  decodeHeader,
+  cellEntry,
   decodeStretches,
   HEADER_BYTES,
   type IndexDescription,
   type IndexHeader,
   indexDescription,
+  indexHeader,
   indexRemedy,
   MAGIC,
   MOST_DESCRIPTION_BYTES,
@@ -103,7 +103,7 @@ export class OpenIndex {
     const bytes = this.#read(HEADER_BYTES + first * CELL_ENTRY_BYTES, (cell - first + 1) * CELL_ENTRY_BYTES);
     for (let number = cell; number >= first; number--) {
       const at = (number - first) * CELL_ENTRY_BYTES;
-      const span = decodeCell(bytes.subarray(at, at + CELL_ENTRY_BYTES), number);
+      const span = cellEntry.readSealed(bytes.subarray(at, at + CELL_ENTRY_BYTES), number);
       if (span === undefined) throw this.#damaged(`the checksum of its cell ${number} is wrong`);
       if (span.decodedStart > position) continue;
       if (position < span.decodedStart + span.decodedBytes) return span;
@@ -166,7 +166,7 @@ export class OpenIndex {
         'ERR_INDEX_VERSION',
       );
     }
-    const header = decodeHeader(bytes);
+    const header = indexHeader.readSealed(bytes, 0);
     if (header === undefined) throw this.#damaged('the checksum of its header is wrong');
     return header;
   }

@@ -1,15 +1,13 @@
 import type { JobProfile, JobReport } from '../jobs/options.js';
-import type { Moment, PileSizes, WatchedDevice } from '../jobs/report/report-facts.js';
+import type { Moment } from '../jobs/report/report-facts.js';
 import { sum } from '../jobs/report/self-check.js';
 import { formatCount } from '../quantity.js';
-import { bands, chart, dots, type Frame, level, linear, rectangle, steps, text, xAxis, yAxis } from './svg.js';
+import { bands, chart, dots, type Frame, linear, rectangle, steps, text, xAxis, yAxis } from './svg.js';
 import { secondsOf } from './units.js';
 
 const WIDTH = 760;
 /** More bars than that are drawn as one where they touch. */
 const MOST_BARS = 1500;
-/** Of more piles, each n-th is drawn. */
-export const MOST_PILES = 200;
 const JOB_SECONDS = 'seconds since the job began';
 
 /** So that moments lie below each other in all charts of time. */
@@ -121,46 +119,6 @@ export function speedsOf(
     };
   });
   return [{ seconds: first.seconds, read: 0, written: 0 }, ...speeds];
-}
-
-export function callsChart(
-  { name, mostCalls }: WatchedDevice,
-  index: number,
-  moments: readonly Moment[],
-  profile: JobProfile,
-): string {
-  const frame = frameOfTime(190);
-  const pixels = scalesOf(frame);
-  const x = linear(JOB_SECONDS, [0, secondsOf(profile)], pixels.x);
-  const y = linear('calls', [0, mostCalls * 1.1], pixels.y, 4);
-  const label = `Calls under way on ${name} over time; its gate lets ${mostCalls} through`;
-  const points = moments.map(({ seconds, traffic }) => [x.at(seconds), y.at(traffic[index]?.calls ?? 0)] as const);
-  return chart(label, frame, [
-    xAxis(x, frame),
-    yAxis(y, frame, true),
-    level(pixels.x, y.at(mostCalls)),
-    steps(points, { stroke: 'var(--first)' }),
-  ]);
-}
-
-/** Records of each pile, around the mean. */
-export function pilesChart({ records, expected }: PileSizes): string {
-  const label = `Records of ${records.length} piles${expected === undefined ? '' : ', and where chance puts them'}`;
-  const frame: Frame = { width: WIDTH, height: 240, left: 70, right: 20, top: 30, bottom: 46 };
-  const pixels = scalesOf(frame);
-  const step = Math.ceil(records.length / MOST_PILES);
-  const shown = records.map((count, pile) => ({ count, pile })).filter(({ pile }) => pile % step === 0);
-  const { mean = 0, standardDeviation = 0 } = expected ?? {};
-  const band = standardDeviation > 0 ? [mean - 2 * standardDeviation, mean + 2 * standardDeviation] : [];
-  const values = [...shown.map(({ count }) => count), ...band];
-  const x = linear('pile', [-0.5, records.length - 0.5], pixels.x, Math.min(10, records.length));
-  const y = linear('records', [Math.min(...values), Math.max(...values)], pixels.y);
-  const chance =
-    band.length === 0
-      ? []
-      : [rectangle(pixels.x, band.map(y.at), { fill: 'var(--quiet)' }), level(pixels.x, y.at(mean))];
-  const points = shown.map(({ count, pile }) => [x.at(pile), y.at(count)] as const);
-  return chart(label, frame, [...chance, xAxis(x, frame), yAxis(y, frame, true), dots(points, 3)]);
 }
 
 export function scatterChart(sample: JobReport['sample'], recordCount: number): string {

@@ -4,7 +4,7 @@ import type { GroupReport, JobReport } from '../jobs/options.js';
 import type { ExpectedRange, Moment, WatchedDevice } from '../jobs/report/report-facts.js';
 import { FEWEST_RECORDS, sum } from '../jobs/report/self-check.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
-import { callsChart, MOST_PILES, pilesChart, scatterChart, throughputChart, timelineChart } from './charts.js';
+import { scatterChart, throughputChart, timelineChart } from './charts.js';
 import { inShort, whyTooFew } from './in-short.js';
 import { escaped } from './svg.js';
 import { budgetText, likeSeconds, nameText, numberText, percentText, secondsText, speedText } from './units.js';
@@ -309,13 +309,6 @@ function throughput({ devices, moments }: NonNullable<JobReport['watch']>, profi
       'Of the whole job: bytes read from the inputs as stored, and bytes of records written. Compressed inputs count as they are on disk.',
       colours('The job', 'read', 'written', 'dashed'),
     ),
-    ...devices.map((device, i) =>
-      figure(
-        callsChart(device, i, moments, profile),
-        `Large calls under way on ${device.name} (${device.kind}). The dashed line is its gate: ${device.mostCalls} at a time. A line that often reaches the gate means that the device was the limit.`,
-        `<p><b>${escaped(device.name)}</b>: calls at a time</p>`,
-      ),
-    ),
     ...(devices.length === 0 ? [] : [deviceTable(devices, moments)]),
   ];
 }
@@ -341,55 +334,45 @@ function deviceTable(devices: readonly WatchedDevice[], moments: readonly Moment
   return table(caption, heads, rows);
 }
 
-function sizes({ piles, shards, result }: JobReport): string {
+function sizes({ piles, shards, result: { splits } }: JobReport): string {
   if (piles === undefined || shards === undefined) return '';
+  const ofShards = shards.by === 'records' ? formatCount : formatBytes;
+  let begin = 0;
+  const rows = (splits ?? [{ name: 'output', shards: shards.sizes }]).map(({ name, shards: files }) => {
+    const own = shards.sizes.slice(begin, begin + Math.max(1, files.length));
+    begin += own.length;
+    return [`${shards.by === 'records' ? 'Records' : 'Bytes'} of each file, ${name}`, ...spread(own, ofShards), ''];
+  });
+  const { expected, notExpected } = piles;
+  const chance = expected === undefined ? 'no range' : spreadText(expected);
+  const about = [
+    expected === undefined
+      ? `No range of piles is expected: ${notExpected}.`
+      : 'What is expected of piles is the mean and the standard deviation of a binomial distribution.',
+    shards.by === 'records'
+      ? 'The records of files are exact, not chance: with a number of shards they differ by at most one, with a number of records only the last file has fewer.'
+      : 'Bytes are before compression. No file exceeds the limit, and each ends at the end of a record.',
+  ];
   return section(
     'Sizes of piles and shards',
-    piles.records.length > 1
-      ? pilesFigure(piles)
-      : paragraph('All records were on one pile: the job was small enough.'),
-    shards.sizes.length > 1 ? shardTable(shards, result.splits) : '',
+    table(
+      'From the smallest to the largest',
+      ['What', '#How many', '#Smallest', '#Largest', '#Mean', '#Expected'],
+      [['Records of each pile', ...spread(piles.records, formatCount), chance], ...rows],
+    ),
+    ...about.map(paragraph),
   );
 }
 
-function pilesFigure(piles: NonNullable<JobReport['piles']>): string {
-  const { records, expected, notExpected } = piles;
-  const { least, most } = rangeOf(records);
-  const found = `${formatCount(records.length)} piles have from ${formatCount(least)} to ${formatCount(most)} records.`;
-  const shown = records.length > MOST_PILES ? ` At most ${MOST_PILES} of them are shown.` : '';
-  const chance =
-    expected === undefined
-      ? `No range is expected here: ${notExpected}.`
-      : `With uniform keys each has ${spreadText(expected)} (mean ± standard deviation of a binomial distribution). The grey band is two of them to each side.`;
-  return figure(pilesChart(piles), `${found}${shown} ${chance}`);
+/** How many sizes there are, the least and the most of them, and their mean. */
+function spread(sizes: readonly number[], text: (size: number) => string): string[] {
+  const sorted = sizes.toSorted((a, b) => a - b);
+  const mean = sum(sizes) / sizes.length;
+  return [formatCount(sizes.length), text(sorted[0] ?? 0), text(sorted.at(-1) ?? 0), text(Math.round(mean))];
 }
 
 function spreadText({ mean, standardDeviation }: ExpectedRange): string {
   return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
-}
-
-/** There may be too many for the arguments of `Math.min`. */
-function rangeOf(values: readonly number[]): { least: number; most: number } {
-  const sorted = values.toSorted((a, b) => a - b);
-  return { least: sorted[0] ?? 0, most: sorted.at(-1) ?? 0 };
-}
-
-/** A row for each split, or one for all. */
-function shardTable({ by, sizes }: NonNullable<JobReport['shards']>, splits: JobReport['result']['splits']): string {
-  const text = by === 'records' ? formatCount : formatBytes;
-  let begin = 0;
-  const rows = (splits ?? [{ name: 'all', shards: sizes }]).map(({ name, shards }) => {
-    const own = sizes.slice(begin, begin + Math.max(1, shards.length));
-    begin += own.length;
-    const { least, most } = rangeOf(own);
-    const mean = sum(own) / own.length;
-    return [name, formatCount(own.length), text(least), text(most), by === 'records' ? numberText(mean) : text(mean)];
-  });
-  const caption =
-    by === 'records'
-      ? 'Records of the output files. They are exact, not chance: with a number of shards they differ by at most one, with a number of records only the last file has fewer.'
-      : 'Bytes of the output files, before compression. No file exceeds the limit, and each ends at the end of a record.';
-  return table(caption, [splits === undefined ? 'Output' : 'Split', '#Files', '#Smallest', '#Largest', '#Mean'], rows);
 }
 
 function repeat({ call, environment, result }: JobReport): string {

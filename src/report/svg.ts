@@ -86,11 +86,6 @@ function straight(x: readonly [number, number], y: readonly [number, number], at
   return element('line', { x1: x[0], x2: x[1], y1: y[0], y2: y[1], ...attributes });
 }
 
-/** A dashed line from side to side. */
-export function level(x: readonly [number, number], y: number): string {
-  return straight(x, [y, y], { stroke: 'currentColor', 'stroke-dasharray': '4 3' });
-}
-
 /** Each point lies at the end of a level part. */
 export function steps(points: readonly (readonly [number, number])[], attributes: Attributes): string {
   const corners = points.flatMap(([x, y], i) => {

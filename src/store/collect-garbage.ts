@@ -12,7 +12,7 @@
  */
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
-import { syncDirectory } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
@@ -27,7 +27,7 @@ import {
   type UnownedPileSets,
   unownedAmong,
 } from './store-attempt.js';
-import { manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf } from './store-files.js';
+import { manifestDirectoryOf, manifestPath, pileSetDirectoryOf } from './store-files.js';
 import {
   findNewestManifest,
   listManifests,
@@ -101,7 +101,7 @@ async function collect(
     bytes += deletePileSet(snapshot, name);
   }
   // A file that came back after a power failure would belong to nobody.
-  if (deleted.length > 0) await syncDirectory(pileSetDirectory, 'store');
+  if (deleted.length > 0) await syncPath(pileSetDirectory, 'store');
   for (const { mark } of leftOver) if (mark !== undefined) removeFile(mark, 'store');
   await strikeOut(snapshot, new Set(deleted), before);
   const manifests = await deleteManifests(directory, signal);
@@ -165,8 +165,7 @@ async function strikeOut(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, 
 
 /** The last manifest that was made before then: whoever began to read later reads this one, or a later one. */
 function oldestNeeded(storeDirectory: string, oldest: number, before: number): number {
-  const isOldEnough = (number: number) =>
-    changedAt(join(manifestDirectoryOf(storeDirectory), nameOfManifest(number))) <= before;
+  const isOldEnough = (number: number) => changedAt(manifestPath(storeDirectory, number)) <= before;
   return listManifests(storeDirectory).findLast((number) => number > oldest && isOldEnough(number)) ?? oldest;
 }
 
@@ -175,7 +174,7 @@ async function deleteManifests(storeDirectory: string, signal: AbortSignal | und
   const old = listManifests(storeDirectory).filter((number) => number < oldest);
   for (const [i, number] of old.entries()) {
     await hearSignalsAt(i, signal);
-    removeFile(join(manifestDirectoryOf(storeDirectory), nameOfManifest(number)), 'store');
+    removeFile(manifestPath(storeDirectory, number), 'store');
   }
   return old.length;
 }

@@ -1,13 +1,12 @@
 /** Gives a store its next state, also when others do so at the same time. */
-import { join } from 'node:path';
 import { SystemError } from '../errors.js';
-import { NameTakenError, syncDirectory } from '../io/durable.js';
+import { NameTakenError, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
-import { manifestDirectoryOf, nameOfManifest, storeError } from './store-files.js';
+import { manifestDirectoryOf, manifestPath, nameOfManifest, storeError } from './store-files.js';
 import {
-  encodeManifest,
   findNewestManifest,
+  manifestFormat,
   noteReachedState,
   readNewestManifest,
   requirePresent,
@@ -42,7 +41,7 @@ export async function commitManifest(
     const changed = change(state) ?? (lostState === undefined ? undefined : {});
     if (changed === undefined) {
       // Its maker may have been killed, or have failed, before the state was durable.
-      await syncDirectory(directory, 'store');
+      await syncPath(directory, 'store');
       await noteReachedState(storeDirectory, state.number);
       return state;
     }
@@ -51,8 +50,8 @@ export async function commitManifest(
     const { commits, removed, oldest, storeId } = { ...state, ...changed };
     // The order of the fields is the order in the file.
     const next = { commits, removed, oldest, storeId, number, time: Date.now() };
-    const path = join(directory, nameOfManifest(next.number));
-    const bytes = encodeManifest(next);
+    const path = manifestPath(storeDirectory, next.number);
+    const bytes = manifestFormat.seal(next);
     try {
       await publishDurably(directory, nameOfManifest(next.number), bytes);
       // If this thread slept since it read the state, the number may have been used and its manifest deleted meanwhile.

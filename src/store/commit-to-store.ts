@@ -4,7 +4,7 @@
  * the place of whole former commits.
  */
 import { SystemError, UsageError } from '../errors.js';
-import { syncDirectory } from '../io/durable.js';
+import { syncPath } from '../io/durable.js';
 import { statPath } from '../io/paths.js';
 import { type JobControl, UNGATED } from '../job-control.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
@@ -49,7 +49,7 @@ export async function commitToStore(
   // Here the message can say why files are gone; a sync would only say that they are missing.
   requireThere(commit, readNewestManifest(snapshot.directory), layout);
   await syncPileSets(pileSets, layout, control);
-  await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
+  await syncPath(pileSetDirectoryOf(snapshot.directory), 'store');
   control.throwIfAborted();
   return commitManifest(snapshot, (state) => {
     // An earlier call that failed may have committed this; the commit must not replace itself.

@@ -7,23 +7,23 @@ import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
-import { NameTakenError, syncDirectory } from '../io/durable.js';
+import { NameTakenError, syncPath } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
 import {
-  encodeStoreSettings,
   isNameInStore,
   manifestDirectoryOf,
   nameOfManifest,
   pileSetDirectoryOf,
   readStoreSettings,
   type StoreSettings,
+  settingsFormat,
   storeError,
 } from './store-files.js';
-import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
+import { listManifests, manifestFormat, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 
 interface AskedSettings {
@@ -99,8 +99,8 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   requireUnfinished(directory);
   const id = await createFirstManifest(directory);
   // Also when somebody else made the directory: that creator may not have got this far.
-  await syncDirectory(dirname(directory), 'store');
-  await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
+  await syncPath(dirname(directory), 'store');
+  await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, settingsFormat.seal({ id, seed, pileCount })));
 }
 
 /** Returns the id of the store, from the manifest of the first creator. */
@@ -114,7 +114,7 @@ async function createFirstManifest(directory: string): Promise<string> {
     removed: [],
   };
   const name = nameOfManifest(manifest.number);
-  await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, encodeManifest(manifest)));
+  await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, manifestFormat.seal(manifest)));
   return readStoreManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
 }
 

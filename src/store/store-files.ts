@@ -52,6 +52,10 @@ export function isNameInStore(name: string): boolean {
   return NAMES.has(name) || isNameOfAttempt(name);
 }
 
+export function manifestPath(storeDirectory: string, number: number): string {
+  return join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
+}
+
 const MANIFEST_NAME = /^\d{12}$/;
 
 export function nameOfManifest(number: number): string {
@@ -83,7 +87,7 @@ const shape = object({
 
 export type StoreSettings = ValueOf<typeof shape>;
 
-const format = new SealedFormat({
+export const settingsFormat = new SealedFormat({
   kind: 'store',
   version: 1,
   mostBytes: 2 ** 20,
@@ -92,13 +96,9 @@ const format = new SealedFormat({
   remedy: STORE_REMEDY,
 });
 
-export function encodeStoreSettings(settings: StoreSettings): Uint8Array {
-  return format.seal(settings);
-}
-
 /** Undefined when the directory is no store, or does not exist. */
 export function readStoreSettings(storeDirectory: string): StoreSettings | undefined {
-  return format.read(join(storeDirectory, STORE_SETTINGS_NAME));
+  return settingsFormat.read(join(storeDirectory, STORE_SETTINGS_NAME));
 }
 
 export function requireStoreSettings(storeDirectory: string): StoreSettings {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { ifPossible } from '../cleanup.js';
 import { SystemError, VerificationError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
-import { ensureFile, syncDirectory } from '../io/durable.js';
+import { ensureFile, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists } from '../io/paths.js';
@@ -21,6 +21,7 @@ import { blockFor } from '../pause.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
 import {
   manifestDirectoryOf,
+  manifestPath,
   nameOfManifest,
   numberOfManifest,
   reachedDirectoryOf,
@@ -75,7 +76,7 @@ export function commitsUntil({ commits }: StoreManifest, number: number): StoreC
   return commits.filter(({ since }) => since <= number);
 }
 
-const format = new SealedFormat({
+export const manifestFormat = new SealedFormat({
   kind: 'store-manifest',
   version: 1,
   mostBytes: 2 ** 30,
@@ -89,13 +90,9 @@ export function longestRecordBytesOf(commits: readonly StoreCommit[]): number {
   return commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
 }
 
-export function encodeManifest(manifest: StoreManifest): Uint8Array {
-  return format.seal(manifest);
-}
-
 export function readStoreManifest(storeDirectory: string, number: number): StoreManifest | undefined {
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
-  const manifest = format.read(path);
+  const path = manifestPath(storeDirectory, number);
+  const manifest = manifestFormat.read(path);
   if (manifest === undefined) return undefined;
   if (manifest.number !== number) {
     throw damagedFile(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
@@ -137,11 +134,11 @@ export async function noteReachedState(storeDirectory: string, number: number): 
   const directory = reachedDirectoryOf(storeDirectory);
   if (!nameExists(directory, 'store')) {
     ensureSharedDirectory(directory, 'store');
-    await syncDirectory(storeDirectory, 'store');
+    await syncPath(storeDirectory, 'store');
   }
   const before = listReached(directory);
   if (before.every((other) => other < number)) ensureFile(join(directory, nameOfManifest(number)), 'store');
-  await syncDirectory(directory, 'store');
+  await syncPath(directory, 'store');
   // Only the highest number counts; the next change of the store tries again.
   for (const other of before)
     if (other < number) ifPossible(() => removeFile(join(directory, nameOfManifest(other)), 'store'));
@@ -193,14 +190,14 @@ export function requirePresent(
   what = '',
 ): StoreManifest {
   if (lostState === undefined) return manifest;
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(lostState));
+  const path = manifestPath(storeDirectory, lostState);
   throw new VerificationError(
     `the pile store ${storeDirectory} was at state ${lostState}, but ${path} is gone and the newest manifest is that of state ${manifest.number}${what}; restore the manifest from a copy, or give \`giveUpLost\` to \`collectStore\` to continue from state ${manifest.number}`,
   );
 }
 
 function vanished(storeDirectory: string, number: number): SystemError {
-  const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
+  const path = manifestPath(storeDirectory, number);
   return new SystemError(
     'ERR_IO',
     `${path} is listed and cannot be found, ${MOST_LISTINGS} times in a row; check the file system, then try again`,

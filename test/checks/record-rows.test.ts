@@ -1,6 +1,6 @@
 /** What is kept of records and where windows lie: ranks, standard columns, and the windows of inputs. */
 import { describe, expect, it } from 'vitest';
-import { planWindows } from '#src/checks/plan-windows.js';
+import { planWindows } from '#src/checks/check-shuffled.js';
 import { ranksOf, rowsOf } from '#src/checks/record-rows.js';
 import { describeRecord } from '#workers/tasks/sample-windows.js';
 

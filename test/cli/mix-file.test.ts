@@ -1,17 +1,8 @@
 /** The file of `--mix`: YAML and JSON, sizes with units, and files that are none. */
-import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readMix } from '#src/cli/mix-file.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { mixIn } from '#src/cli/mix-file.js';
 
-const directory = useTestDirectory();
-const { signal } = new AbortController();
-
-function read(bytes: string | Uint8Array): Promise<unknown> {
-  const path = directory.path('mix.yaml');
-  writeFileSync(path, bytes);
-  return readMix(path, signal);
-}
+const read = (content: string | Uint8Array): Promise<unknown> => mixIn(Buffer.from(content), 'mix.yaml');
 
 describe('a mix file', () => {
   it('may be YAML or JSON', async () => {
@@ -47,9 +38,5 @@ describe('a mix file', () => {
     const refused = await read(bytes).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'ERR_OPTION', message: expect.stringMatching(message) });
     expect(String(refused)).not.toContain('\n');
-  });
-
-  it('must be there', async () => {
-    await expect(readMix(directory.path('none'), signal)).rejects.toMatchObject({ code: 'ERR_INPUT_MISSING' });
   });
 });

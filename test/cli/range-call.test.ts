@@ -25,13 +25,13 @@ describe('the words of a range', () => {
     ['--input-range=007-0010', { range: { low: 7n, high: 10n } }],
     ['-i 0-18446744073709551615', { range: { low: 0n, high: 2n ** 64n - 1n } }],
     ['-i 1-0', { range: { low: 1n, high: 0n } }],
-    ['-i 1-10 -n 5 -n3 --head-count=99999999999999999999999', { range: { low: 1n, high: 10n }, headCount: 3n }],
+    ['-i 1-10 -n 5 -n3 --head-count=99999999999999999999999', { range: { low: 1n, high: 10n }, headCount: 3 }],
     [
       '-ri 1-9 -n 0 -z -o out --force --seed s --workers 2 -q --progress none',
       {
         range: { low: 1n, high: 9n },
         repeat: true,
-        headCount: 0n,
+        headCount: 0,
         zeroTerminated: true,
         output: 'out',
         force: true,

@@ -177,9 +177,9 @@ describe('two attempts at the same time', () => {
 
 describe('a commit', () => {
   it('is followed by nothing of an attempt that had begun before, and tells too late', async () => {
-    const log = new AttemptLog(directory.path('job'), 'shuffle', 1);
+    const log = new AttemptLog('shuffle', 1, 0);
     for (const task of await planJob(GZIP_SHARDS)) await runNow(task);
-    log.begin();
+    log.begin(directory.path('job'));
     log.failed(new Error('too late'));
     expectAllIsDone();
   });

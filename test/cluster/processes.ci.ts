@@ -11,7 +11,7 @@ import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { arraysOf, contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { type CommandResult, type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -100,7 +100,7 @@ describe('tasks in processes of their own', () => {
       const draw = drawsFor(`kills of processes: ${name}`);
       let kills = 0;
       for (const task of await planJob(options, inline)) {
-        for (let round = 0; round < atScale(1, 2, 12); round++) {
+        for (let round = 0; round < atScale(1, 1, 12); round++) {
           const env = { PILESHUF_KILL_AT: String(1 + Math.floor(draw() * 150)) };
           const { signal, exitCode, stderr } = await runCommand(task, { env, nodeOptions: ['--import', killer] });
           if (signal === 'SIGKILL') kills += 1;
@@ -117,7 +117,7 @@ describe('tasks in processes of their own', () => {
     120_000,
   );
 
-  it.each(KINDS)('run twice at once: $name', async ({ options, inline }) => {
+  it.each(sampled(KINDS, 2, 1, 2))('run twice at once: $name', async ({ options, inline }) => {
     for (const task of await planJob(options, inline)) {
       const both = await Promise.all([runCommand(task), runCommand(task)]);
       const failed = both.filter(({ exitCode }) => exitCode !== 0);

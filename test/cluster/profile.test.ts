@@ -20,6 +20,9 @@ async function runTasks(report: ClusterPlanReport): Promise<void> {
 }
 
 const attempts = () => readdirSync(directory.path('job', 'attempts'));
+/** The record of the only attempt at a task. */
+const recordOf = (task: string) =>
+  directory.path('job', 'attempts', attempts().find((name) => name.startsWith(task)) ?? expect.fail(task));
 const readProfile = (): ClusterProfile => JSON.parse(readFileSync(file(), 'utf8'));
 const passOf = (kind: TaskKind) =>
   readProfile().passes.find((pass) => pass.kind === kind) ?? expect.fail(`no ${kind} pass`);
@@ -68,9 +71,9 @@ describe('the profile of a job of tasks', () => {
   it('names the tasks that left none, and takes the first attempt at a task', async () => {
     const report = await planCluster({ profile: file() });
     await runTasks(report);
-    rmSync(directory.path('job', 'attempts', 'scatter-000001.profile'));
-    writeFileSync(directory.path('job', 'attempts', 'shuffle-000002.profile'), 'damaged');
-    const first = readFileSync(directory.path('job', 'attempts', 'shuffle-000000.profile'), 'utf8');
+    rmSync(recordOf('scatter-000001'));
+    writeFileSync(recordOf('shuffle-000002'), 'damaged');
+    const first = readFileSync(recordOf('shuffle-000000'), 'utf8');
     // An attempt that does not see that another one is done.
     rmSync(directory.path('job', 'shuffle-000000'));
     expect((await runNow({ kind: 'shuffle', jobDir: jobDir(), taskIndex: 0 })).done).toEqual([0]);
@@ -78,7 +81,7 @@ describe('the profile of a job of tasks', () => {
     await runNow({ kind: 'commit', jobDir: jobDir() });
     expect([passOf('scatter').missing, passOf('shuffle').missing]).toEqual([[1], [2]]);
     const counted = readProfile().tasks.find(({ kind }) => kind === 'shuffle');
-    expect(first).toContain(`"beganMilliseconds":${counted?.beganMilliseconds},`);
+    expect(first).toContain(`"startedAt":${counted?.beganMilliseconds},`);
   });
 
   it('never costs the output: a file that appeared meanwhile stays', async () => {
@@ -106,9 +109,8 @@ describe('the profile of a job of tasks', () => {
   it('counts the start of a process for its first task alone', async () => {
     await planCluster({ profile: file() });
     await runClusterTask({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0, stride: 2 }, 1.5);
-    const startOf = (name: string): unknown =>
-      /"start":([0-9.]+)/.exec(readFileSync(directory.path('job', 'attempts', name), 'utf8'))?.[1];
-    expect(['scatter-000000.profile', 'scatter-000002.profile'].map(startOf)).toEqual(['1.5', '0']);
+    const startOf = (task: string): unknown => /"start":([0-9.]+)/.exec(readFileSync(recordOf(task), 'utf8'))?.[1];
+    expect(['scatter-000000', 'scatter-000002'].map(startOf)).toEqual(['1.5', '0']);
     giveUp();
   });
 

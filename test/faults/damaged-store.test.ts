@@ -1,17 +1,18 @@
 /**
- * Flips one bit in every byte, in turn, of the files of an unfinished job, and resumes the job. Either the output has the
- * bytes of an undisturbed job, or the command names the damaged file with exit code 4, and the job can be resumed or started
- * anew. A wrong output never appears.
+ * Damages the files of an unfinished job, one at a time, and resumes the job: one bit in every byte in turn, files that are
+ * empty, cut off, gone, or those of another pile set. Either the output has the bytes of an undisturbed job, or the command
+ * names the damaged file with exit code 4, and the job can be resumed or started anew. A wrong output never appears.
  */
 
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import { PileshufError } from '#src/index.js';
 import { atScale, isSlow, sampled } from '../fixtures/scale.js';
+import { stopAtOutput, useStoppedJob } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { CONTINUING_JOBS } from './tiny-job-kinds.js';
+import { CONTINUING_JOBS, FILE } from './tiny-job-kinds.js';
 
 type Store = 'index' | 'sealed' | 'note' | 'data';
 
@@ -75,6 +76,70 @@ it('the number of changed bytes', (context) => {
   if (totals.flips < 40) context.skip('not all of the tests were run');
   if (isSlow) console.info(`${totals.flips} bytes changed, ${totals.refusals} of them refused at once`);
   expect(totals.refusals).toBeGreaterThan(totals.flips / 10);
+});
+
+describe('a pile set', () => {
+  const stopped = useStoppedJob(FILE, (job, fileCalls) => stopAtOutput(job, fileCalls, 1));
+  const filesOf = (pattern: RegExp) => {
+    const { job } = stopped();
+    return job
+      .leftovers()
+      .filter((path) => pattern.test(path))
+      .map((path) => join(job.root, path))
+      .filter((path) => statSync(path).size > 0);
+  };
+  const cutOff = (path: string) => truncateSync(path, statSync(path).size - 1);
+
+  it.each<[string, RegExp, (path: string, others: readonly string[]) => void, RegExp | undefined]>([
+    ['data is gone', /\.pile$/, (path) => rmSync(path), /the data file .* is missing, expected \d+ bytes;/],
+    ['data was cut off', /\.pile$/, cutOff, /the data file .* has \d+ bytes, expected \d+ bytes;/],
+    ['index is empty', /\.index$/, (path) => truncateSync(path, 0), /\.index/],
+    ['index was cut off', /\.index$/, cutOff, /\.index/],
+    [
+      'index is that of another one',
+      /\.index$/,
+      (path, [, other = '']) => {
+        rmSync(path);
+        copyFileSync(other, path);
+      },
+      /\.index/,
+    ],
+    ['index is gone', /\.index$/, (path) => rmSync(path), undefined],
+  ])('is made again, and no other, if its %s', async (_, pattern, damage, warning) => {
+    const { job, expected } = stopped();
+    const files = filesOf(pattern);
+    const [path = expect.fail('there is one')] = files;
+    const pileSets = filesOf(/\.index$/).length;
+    damage(path, files);
+    const report = await job.run();
+    expect(report.resumed?.pileSets).toBe(pileSets - 1);
+    const told = job.warnings.filter((line) => !line.includes(' in memory (tmpfs)'));
+    expect(told).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
+    for (const line of told) {
+      expect(line).toContain(basename(path));
+      expect(line).toMatch(/; this part is made again$/);
+    }
+    expect(job.content()).toEqual(expected);
+    expect(job.leftovers()).toEqual([]);
+  });
+
+  it('whose records were changed is seen when it is read, and made again by the next attempt', async () => {
+    const { job, expected } = stopped();
+    const [path = expect.fail('there is one')] = filesOf(/\.pile$/);
+    const pileSets = filesOf(/\.index$/).length;
+    flipBit(path, statSync(path).size - 1);
+    const refused: unknown = await job.run().catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'ERR_VERIFICATION',
+      message: expect.stringMatching(
+        /\.pile .* are not what was written there; check the disk; if the job can be resumed, give `resume`$/,
+      ),
+      unfinishedJob: {},
+    });
+    expect(exitCodeOf(refused, undefined)).toBe(4);
+    expect((await job.run()).resumed?.pileSets).toBe(pileSets - 1);
+    expect(job.content()).toEqual(expected);
+  });
 });
 
 function flipBit(path: string, position: number): void {

@@ -1,18 +1,16 @@
 /**
- * Disks that are full, read-only or broken, under the temp data and under the output. The command
- * ends with exit code 1 and one line that names the disk's path and the reason, leaves nothing on
- * either disk, and an existing output stays as it was. Small file systems are tmpfs mounts.
+ * Disks that are full or read-only, under the temp data and under the output. The command ends with exit code 1 and one
+ * line that names the disk's path and the reason, leaves nothing on either disk, and an existing output stays as it was.
+ * Small file systems are tmpfs mounts. every-call-fails.test.ts has disks that break.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { shownNames } from '../fixtures/shown-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { type Sabotage, withSabotage } from './sabotage.js';
 import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
@@ -174,88 +172,6 @@ describe('devices that are full', () => {
       expect(seen(result)).toEqual(
         oneLine(1, new RegExp(`^pileshuf: cannot write to (output )?${name}: no space left on the device`)),
       );
-    }
-  });
-});
-
-describe('disks that break', () => {
-  it.each<[string, Sabotage, RegExp]>([
-    [
-      'a write of temp data',
-      { act: 'fail', at: 'temp-write', nth: 20, errno: 'EIO' },
-      /temp file .*\.pile: the device/,
-    ],
-    ['a read of temp data', { act: 'fail', at: 'temp-read', nth: 9, errno: 'EIO' }, /read at byte \d+ of temp file/],
-    ['a write of output', { act: 'fail', at: 'output-write', nth: 3, errno: 'EIO' }, /output .*: the device reports/],
-    ['the sync of the output', { act: 'fail', at: 'output-sync', errno: 'EIO' }, /cannot sync .*: the device reports/],
-  ])('ends with 1 when %s fails', async (_, sabotage, message) => {
-    const { nodeOptions, env } = withSabotage(sabotage);
-    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', existing.path, '--force'];
-    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
-    expect(seen(result)).toEqual(oneLine(1, message));
-    expectExistingUntouched();
-  });
-
-  it.each<[string, readonly string[], string, string, number, boolean]>([
-    ['the directory of the output', [], 'out', '', 1, true],
-    ['a new directory of shards, before it gets its name', ['--shards', '3'], 'shards', '.out/shards', 1, false],
-    ['the directory of that, when it has it', ['--shards', '3'], 'shards', '', 1, true],
-    ['an existing directory of shards, when nothing has moved', ['--shards', '3'], 'disk', 'disk', 1, false],
-    ['that, when shards have moved into it: they are taken back', ['--shards', '3'], 'disk', 'disk', 2, false],
-    ['that, when the marker has, too', ['--shards', '3'], 'disk', 'disk', 3, false],
-  ])('ends with 1 when the sync of %s fails: the names may be lost', async (_, options, name, synced, nth, isThere) => {
-    mkdirSync(directory.path('disk'));
-    const directorySynced = synced === '' ? directory.path() : synced;
-    const { nodeOptions, env } = withSabotage({
-      act: 'fail',
-      at: 'directory-sync',
-      directory: directorySynced,
-      nth,
-      errno: 'EIO',
-    });
-    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(name), ...options];
-    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
-    expect(seen(result)).toEqual(
-      oneLine(1, /^pileshuf: cannot sync output \/[^:]*: the device reports an input\/output error$/),
-    );
-    // Only what has its name already can have it made durable.
-    const output = directory.path(name);
-    expect(existsSync(output) && (statSync(output).isFile() || shownNames(output).length === 3)).toBe(isThere);
-  });
-
-  it.each([1, 2, 3])('puts former shards back when the sync %d of their directory fails', async (nth) => {
-    const shards = directory.path('shards');
-    mkdirSync(shards);
-    const former = ['.shard.complete.json', 'shard-00000-of-00002.input', 'shard-00001-of-00002.input'];
-    for (const name of former) writeFileSync(`${shards}/${name}`, `precious ${name}`);
-    const { nodeOptions, env } = withSabotage({
-      act: 'fail',
-      at: 'directory-sync',
-      directory: shards,
-      nth,
-      errno: 'EIO',
-    });
-    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', shards, '--shards', '3', '--force'];
-    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
-    expect(seen(result)).toEqual(oneLine(1, /^pileshuf: cannot sync output .*shards: the device reports/));
-    expect(readdirSync(shards).sort()).toEqual(former);
-    for (const name of former) expect(readFileSync(`${shards}/${name}`, 'utf8')).toBe(`precious ${name}`);
-  });
-
-  it('works on a file system that cannot sync directories, but not on one that cannot sync files', async () => {
-    const [ofDirectory, ofFile] = [
-      { act: 'fail', at: 'directory-sync', directory: directory.path(), errno: 'EINVAL' },
-      { act: 'fail', at: 'output-sync', errno: 'EINVAL' },
-    ] as const;
-    for (const [sabotage, outcome] of [
-      [ofDirectory, { exitCode: 0, lines: [] }],
-      [ofFile, oneLine(1, /^pileshuf: cannot sync .*\.part: the file or its file system does not allow this$/)],
-    ] as const) {
-      const { nodeOptions, env } = withSabotage(sabotage);
-      const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(sabotage.at)];
-      const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
-      expect(seen(result)).toEqual(outcome);
-      expect(existsSync(directory.path(sabotage.at))).toBe(sabotage === ofDirectory);
     }
   });
 });

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/index.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
-import { atScale, isSlow, sampled } from '../fixtures/scale.js';
+import { atScale, fromCi, isSlow, sampled } from '../fixtures/scale.js';
 import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls, isFatal } from './faulty-file-calls.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
@@ -19,6 +19,7 @@ import {
   DISCARDING_JOB,
   FILE,
   LARGE_JOB,
+  NEW_SHARDS,
   REPLACED_SHARDS,
   SCATTERED_AGAIN,
 } from './tiny-job-kinds.js';
@@ -88,6 +89,17 @@ describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sa
   },
 );
 
+/** After each of them others of the output's names and bytes are durable. */
+describe.runIf(fromCi).each([FILE, NEW_SHARDS, REPLACED_SHARDS])('$name', (kind) => {
+  const jobs = useTinyJobs();
+  it('a sync at the output fails', async () => {
+    const { job, expected } = await prepare(jobs.of(kind));
+    const fault: Fault = { kind: 'fails', errno: 'EIO', syncsOnly: true };
+    const isOfOutput = (path: string) => path.startsWith(job.outputDirectory);
+    expect(await expectSoundAfterEach(job, expected, fault, 1, 1, isOfOutput)).toBeGreaterThan(3);
+  });
+});
+
 describe(LARGE_JOB.name, () => {
   const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
@@ -154,9 +166,11 @@ async function runWithFault(
   const leftBefore = new Set(job.leftovers());
   let visibleAtFault: Content | undefined;
   let wasStaged = false;
+  let wasEnding = false;
   const faulty = new FaultyFileCalls(fault, nth, watches, () => {
     visibleAtFault ??= job.content();
     wasStaged ||= job.isStaged;
+    wasEnding ||= job.isEnding;
   });
   const openBefore = countOpenFiles();
   const { error, leftOpen } = await runWith(job, faulty);
@@ -178,7 +192,7 @@ async function runWithFault(
   if (error === undefined) {
     const wasDone =
       isDeepStrictEqual(visibleAtFault, expected) &&
-      (!wasStaged || !struck.path.startsWith(job.outputDirectory) || /\bended\b/.test(struck.path));
+      (wasEnding || !wasStaged || !struck.path.startsWith(job.outputDirectory));
     expect(isFatal(struck, fault) && !wasDone, `${what}: the job ended well`).toBe(false);
     expect(untold, what).toEqual([]);
     expect(content, what).toEqual(expected);

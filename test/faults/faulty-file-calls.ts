@@ -22,7 +22,7 @@ export type Errno =
 
 export type Fault =
   /** The call reports the error and has done nothing; but `close` has closed the file. */
-  | { readonly kind: 'fails'; readonly errno: Errno }
+  | { readonly kind: 'fails'; readonly errno: Errno; readonly syncsOnly?: true }
   /** That one, and all after it that can: a disk that is full, and stays so. */
   | { readonly kind: 'fails from then on'; readonly errno: Errno }
   /** The call has done its work and reports an error, as when the answer of a network server is lost. */
@@ -93,6 +93,7 @@ export class ProcessGone extends Error {
 function canSuffer(fault: Fault, call: FileCall): boolean {
   switch (fault.kind) {
     case 'fails':
+      return CAN_FAIL[fault.errno](call) && !(fault.syncsOnly && !SYNCING.has(call.name));
     case 'fails from then on':
       return CAN_FAIL[fault.errno](call);
     case 'is done and reported as failed':

@@ -7,16 +7,17 @@
 import { describe, expect, it } from 'vitest';
 import { type FileCalls, replaceFileCalls } from '#src/io/file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';
-import { atScale, isSlow, sampled } from '../fixtures/scale.js';
+import { atScale, fromCi, isSlow, sampled } from '../fixtures/scale.js';
 import { ALL_KEPT, ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
 import { FaultyFileCalls } from './faulty-file-calls.js';
 import { expectOwnerOfStaged } from './staged-owner.js';
-import { callsOf } from './stopped-attempt.js';
+import { killBefore, lastCall } from './stopped-attempt.js';
 import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
 import {
   CALL_AT,
   CONTINUING_JOBS,
   DISCARDING_JOB,
+  FILE,
   REPLACED_SHARDS,
   RESUMABLE_JOBS,
   type TinyJobKind,
@@ -56,6 +57,9 @@ const endings = atScale(1, 1, 2);
 const step = atScale(151, 29, 1);
 /** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
 const stride = atScale(83, 7, 1);
+/** The changes around the moment at which the output appears, and while the job removes its files. */
+const LATE_CHANGES = 60;
+const lateStep = atScale(14, 4, 1);
 
 const jobs = useTinyJobs();
 
@@ -68,7 +72,8 @@ it.each(
   const { name: lossName, kind, beginsAlike = false, fails, number } = loss;
   const job = jobs.of(kind);
   const expected = await job.expectedContent();
-  const nth = fails === undefined ? undefined : await numberOf(job, fails);
+  job.prepare();
+  const nth = fails === undefined ? undefined : await lastCall(fails, job.watches, () => job.run());
   job.prepare();
   const model = await runOnModel(job, nth);
   expect(model.changeCount).toBeGreaterThan(10);
@@ -76,7 +81,9 @@ it.each(
   const movesBegin = Array.from({ length: model.changeCount }, (_, i) => model.describe(i)).indexOf('enter replaced');
   const hasTurn = (count: number) =>
     beginsAlike ? count % step === 0 : count % stride === number % stride || count === model.changeCount;
-  const isTried = (count: number) => hasTurn(count) || (movesBegin >= 0 && count > movesBegin);
+  const left = (count: number) => model.changeCount - count;
+  const isLate = (count: number) => left(count) < LATE_CHANGES && left(count) % lateStep === 0;
+  const isTried = (count: number) => hasTurn(count) || isLate(count) || (movesBegin >= 0 && count > movesBegin);
   const draw = drawsFor(lossName);
   const tried = new Set<string>();
   const problems: string[] = [];
@@ -111,6 +118,20 @@ it.each(
   totals.states += tried.size;
 });
 
+it.runIf(fromCi)('a job that is killed again and again ends, for each attempt gets a bit further', async () => {
+  const job = jobs.of(FILE);
+  const expected = await job.expectedContent();
+  job.prepare();
+  let kills = 0;
+  while (await killBefore(160 + kills, job.watches, () => job.run())) {
+    job.disownLocks();
+    kills += 1;
+  }
+  expect(job.content()).toEqual(expected);
+  expect(job.leftovers()).toEqual([]);
+  expect(kills).toBeGreaterThan(1);
+});
+
 describe('in total', () => {
   it('many states are tried, and some can be resumed', (context) => {
     if (totals.states < atScale(60, 250)) context.skip('not all of the tests were run');
@@ -118,13 +139,6 @@ describe('in total', () => {
     expect(totals.resumed).toBeGreaterThan(totals.states / 10);
   });
 });
-
-async function numberOf(job: TinyJob, isIt: (call: FileCall) => boolean): Promise<number> {
-  job.prepare();
-  const nth = (await callsOf(job.watches, () => job.run())).findLastIndex(isIt) + 1;
-  expect(nth).toBeGreaterThan(0);
-  return nth;
-}
 
 /** @param failing number of the call that fails; undefined: none. */
 async function runOnModel(job: TinyJob, failing: number | undefined): Promise<DiskModel> {
@@ -156,6 +170,7 @@ async function expectSound(job: TinyJob, expected: Content, atEnd: Content | und
 
   const isResumed = ending === '--resume';
   const report = await (isResumed && job.kind.resumable ? job.finishQuietly(expected) : job.finish(expected, ending));
+  if (report !== undefined) expect(report.records, 'records of the whole').toBe(job.records);
   if (report?.resumed !== undefined) totals.resumed += 1;
   expect(job.content(), 'when it had gone on').toEqual(expected);
   expect(job.leftovers(), 'when it had gone on').toEqual([]);

@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import type { Sighting } from './input-witness.mjs';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { smallSizes } from './small-job.js';
+import { smallSizes, writeInputs } from './small-job.js';
 
 const witness = new URL('input-witness.mjs', import.meta.url).href;
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
@@ -109,6 +109,37 @@ function readSightings(log: string): Pick<JobOutcome, 'splitsRead' | 'outputByte
     splitsRead: sightings.filter((sighting) => 'opened' in sighting).length,
     outputBytesWritten: sightings.reduce((sum, sighting) => ('written' in sighting ? sum + sighting.written : sum), 0),
   };
+}
+
+/** The small job of a test: its inputs, its output beside them, and seed 1. */
+export interface SmallJob {
+  inputs: readonly string[];
+  output: string;
+  /** What the command gets, without a temp directory. */
+  words(more?: readonly string[]): string[];
+  run(more?: readonly string[], how?: JobRun): Promise<JobOutcome>;
+  /** Expects the bytes of a job that nothing disturbed. */
+  expectWhole(options?: Partial<ShuffleOptions>): Promise<void>;
+}
+
+/** Registers with the surrounding `describe`, behind its directory: every test begins with new inputs. */
+export function useSmallJob(directory: TestDirectory): SmallJob {
+  const job: SmallJob = {
+    inputs: [],
+    output: '',
+    words: (more = []) => [
+      ...[...job.inputs, '-o', job.output, '--seed', '1', ...more],
+      ...(more.includes('--workers') ? [] : ['--workers', '2']),
+    ],
+    run: (more = [], how = {}) => runJob(directory, job.words(more), how),
+    expectWhole: async (options = {}) =>
+      expect(contentOf(job.output)).toEqual(await undisturbed(directory, { inputs: job.inputs, ...options })),
+  };
+  beforeEach(() => {
+    job.inputs = writeInputs(directory);
+    job.output = directory.path('out');
+  });
+  return job;
 }
 
 /** The output of a job that nothing disturbs, made in quite another way: on one thread, in memory. */

@@ -1,13 +1,26 @@
 /**
  * Interrupted jobs keep their committed work if they can be resumed, and print the command to resume. That command writes
- * the same bytes as an undisturbed job, does no committed work again, and leaves no temp files.
+ * the same bytes as an undisturbed job, does no committed work again, and leaves no temp files. A wrong pile is made once
+ * more, from its temp data.
  */
 
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ShuffleOptions } from '#src/index.js';
+import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
@@ -15,223 +28,75 @@ import { runCommand } from '../fixtures/run-command.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
-import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runPrinted, useSmallJob } from './resumable-job.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, smallSizes } from './small-job.js';
 
 const directory = useTestDirectory();
 const mountTmpfs = useMounts();
-
-let inputs: string[] = [];
-let output = '';
-beforeEach(() => {
-  inputs = writeInputs(directory);
-  output = directory.path('out');
-});
-
-function argv(outputPath = output, workers = 2): string[] {
-  return [...inputs, '-o', outputPath, '-T', directory.temp, '--workers', `${workers}`, '--seed', '1'];
-}
+const job = useSmallJob(directory);
 
 const SLICE_BYTES = 10_000;
 /** Several stripes, each of which is a range of its own. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 3, sliceBytes: SLICE_BYTES });
+/** Several ranges of several members each. */
+const SIZES_OF_MEMBERS = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
+/** Of the two inputs, which have the same length. */
+const SLICES = 2 * Math.ceil(OUTPUT_BYTES / 2 / SLICE_BYTES);
 
-type Run = JobRun & { readonly workers?: number };
-const run = ({ workers, ...more }: Run = {}) => runJob(directory, argv(output, workers), { sizes: SIZES, ...more });
-const resume = (more: Run = {}) => run({ ...more, argv: ['--resume', ...(more.argv ?? [])] });
-
-/** All slices of the job, which is of two inputs of the same length. */
-const SPLITS = 2 * Math.ceil(OUTPUT_BYTES / 2 / SLICE_BYTES);
-
-/** Where a job is stopped: late in pass 1, in the second half of pass 2, or when all is written. */
-const PLACES = {
-  'pass 1': { at: 'temp-write', nth: 250 },
-  'pass 2': { at: 'output-write', nth: 36 },
-} as const;
-
-describe.each(
-  sampled(
-    [
-      ['SIGINT', 130],
-      ['SIGTERM', 143],
-    ] as const,
-    2,
-  ),
-)('%s', (signal, exitCode) => {
-  it.each(sampled(['pass 1', 'pass 2'] as const, 2, 1))(
-    'in %s leaves the committed work, and prints the line to resume with',
-    async (place) => {
-      const stopped = await resume({ sabotage: { act: 'signal', signal, ...PLACES[place] } });
-      expect(stopped.exitCode).toBe(exitCode);
-      expect(stopped.report).toBe(undefined);
-      expect(existsSync(output)).toBe(false);
-      const { job } = findJobPaths(directory.temp, directory.path());
-      expect(stopped.failure).toMatchObject({
-        code: 'ABORT_ERR',
-        message: `interrupted by ${signal}: stopped before the end; no output was written`,
-        resume: { directory: job },
-      });
-      const committed = namesBelow(job).filter((name) => /^set-\d+\.index$/.test(name)).length;
-      expect(committed).toBeGreaterThan(2);
-      if (place === 'pass 1') expect(committed).toBeLessThan(SPLITS);
-      else expect(committed).toBe(SPLITS);
-
-      const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
-      expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
-      expect(continued.report?.resumed?.pileSets).toBe(committed);
-      expect(continued.splitsRead).toBe(SPLITS - committed);
-      const taken = continued.report?.resumed?.outputBytes ?? 0;
-      if (place === 'pass 1') expect(taken).toBe(0);
-      else expect(taken).toBeGreaterThan(OUTPUT_BYTES / 4);
-      expect(taken + continued.outputBytesWritten).toBe(OUTPUT_BYTES);
-      expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-    },
-  );
-
-  it.runIf(fromCi)('says all of it in one line', async () => {
-    const { nodeOptions, env } = withSabotage({ act: 'signal', signal, ...PLACES['pass 1'] });
-    const words = ['-q', ...argv(), '--job-dir', directory.path('job')];
-    const stopped = await runCommand(words, { nodeOptions, env: { ...env, ...SIZES } });
-    const line = `pileshuf ${words.join(' ')} --resume`;
-    expect(seen(stopped)).toEqual({
-      exitCode,
-      lines: [
-        `pileshuf: interrupted by ${signal}: stopped before the end; no output was written; ` +
-          `finished work is kept in ${directory.path('job')}; to resume: ${line}`,
-      ],
-    });
-    expect(await runPrinted(directory, line)).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-    expect(existsSync(directory.path('job'))).toBe(false);
-  });
+/** Where a job is stopped: late in pass 1, or in the second half of pass 2. */
+const PASS_1 = { at: 'temp-write', nth: 250 } as const;
+const PASS_2 = { at: 'output-write', nth: 36 } as const;
+const stopBy = (signal: NodeJS.Signals, place: typeof PASS_1 | typeof PASS_2): Sabotage => ({
+  act: 'signal',
+  signal,
+  ...place,
+});
+const killWhenCommitted = (nth: number): Sabotage => ({
+  act: 'signal',
+  signal: 'SIGKILL',
+  at: 'commit',
+  nth,
+  afterwards: true,
 });
 
-/** As any other signal. */
-describe('SIGTERM', () => {
-  const SIGTERM = { act: 'signal', signal: 'SIGTERM' } as const;
+const run = (words: readonly string[] = [], how: JobRun = {}) =>
+  job.run(['-T', directory.temp, ...words], { sizes: SIZES, ...how });
+const resume = (words: readonly string[] = [], how: JobRun = {}) => run(['--resume', ...words], how);
 
-  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)(
-    'in %s of a job that cannot be resumed leaves nothing',
-    async (place) => {
-      const stopped = await run({ sabotage: { ...SIGTERM, ...PLACES[place] } });
-      expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ABORT_ERR' } });
-      expect(stopped.failure?.resume).toBe(undefined);
-      expect(readdirSync(directory.temp)).toEqual([]);
-    },
-  );
-});
+const committedIn = (path: string) => namesBelow(path).filter((name) => /^set-\d+\.index$/.test(name)).length;
 
 describe('a resumable job', () => {
-  it.runIf(fromCi)('that two SIGINTs end at once can be resumed', async () => {
-    // Each worker is held up for longer than the test may take, once the first pile sets are committed.
-    const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
-    const { job } = findJobPaths(directory.temp, directory.path());
-    const committed = namesBelow(job).filter((name) => name.endsWith('.index')).length;
-    const dataFiles = () => namesBelow(directory.temp).filter((name) => name.endsWith('.pile'));
-    const dataFilesBefore = dataFiles().length;
-    const stopped = await resume({
-      workers: 1,
-      sabotage: { act: 'meet', at: 'temp-write', patienceMilliseconds: 100_000 },
-      onSpawn: async (pid) => {
-        // About to be written to: the worker is held up.
-        while (dataFiles().length === dataFilesBefore) await delay(10);
-        await delay(500);
-        process.kill(pid, 'SIGINT');
-        await delay(600);
-        process.kill(pid, 'SIGINT');
-      },
+  interface Stop {
+    readonly name: string;
+    readonly sabotage: Sabotage;
+    /** Undefined: it was killed. */
+    readonly exitCode?: number;
+    readonly words?: readonly string[];
+    readonly sizes?: Record<string, string>;
+    readonly options?: Partial<ShuffleOptions>;
+    readonly prepare?: () => void;
+  }
+
+  const byCount = { by: 'count', shardCount: 3 } as const;
+  const headed = (header: string | Buffer) => () => {
+    job.inputs = [0, 1].map((file) => {
+      const rows = Array.from({ length: 9000 }, (_, i) => `${`${file} ${i}`.padEnd(14)}\n`);
+      writeFileSync(directory.path(`${file}.input`), Buffer.concat([Buffer.from(header), Buffer.from(rows.join(''))]));
+      return directory.path(`${file}.input`);
     });
-    expect(stopped).toMatchObject({ exitCode: 130, failure: undefined });
-    expect(namesBelow(job).filter((name) => name.startsWith('lock'))).toHaveLength(1);
-    const continued = await runPrinted(directory, failure?.resume?.command ?? '');
-    expect(continued.report?.resumed?.pileSets).toBe(committed);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
-  it.each(
-    sampled(
-      [
-        ['a pile set is committed', 3],
-        ['the last of pass 1 is, or a range of pass 2', 15],
-      ],
-      2,
-    ),
-  )('that is killed when %s is resumed', async (_, nth) => {
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth, afterwards: true };
-    expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
-    const { job } = findJobPaths(directory.temp, directory.path());
-    const names = namesBelow(job);
-    expect(names.filter((name) => name.startsWith('lock+'))).toHaveLength(1);
-    const committed = names.filter((name) => /^set-\d+\.index$/.test(name)).length;
-    const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, warnings: [], splitsRead: SPLITS - committed });
-    const taken = continued.report?.resumed?.outputBytes ?? 0;
-    expect(taken > 0).toBe(names.some((name) => name.startsWith('done-')));
-    expect(taken + continued.outputBytesWritten).toBe(OUTPUT_BYTES);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-
-  it.runIf(fromCi)('whose worker dies can be resumed', async () => {
-    for (const place of ['pass 1', 'pass 2'] as const) {
-      const died = await resume({ sabotage: { act: 'end-worker', ...PLACES[place] } });
-      expect(died).toMatchObject({ exitCode: 1, failure: { code: 'ERR_WORKER', resume: {} } });
-      // The cause is not known: the printed command asks for another value of what it may be.
-      expect(died.failure?.resume).toMatchObject({ change: ['--workers'] });
-      const continued = await resume({ workers: 1 });
-      expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
-      expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-      rmSync(output);
-    }
-  });
-
-  it.runIf(fromCi)('may have more memory and other workers when it is resumed', async () => {
-    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
-    await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
-    const continued = await resume({ sizes, workers: 3, argv: ['--memory', '100M', '--io-limit', '/=2'] });
-    expect(continued).toMatchObject({ exitCode: 0, report: { workers: 3, piles: 6 } });
-    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
-  });
-});
-
-describe.runIf(fromCi)('inputs with headers', () => {
-  const ROWS = 9000;
-
-  it.each<[string, readonly string[], Pick<ShuffleOptions, 'header' | 'records'>, string | Buffer]>([
-    ['lines', ['--header', '2'], { header: { lines: 2 } }, 'a\nb\n'],
-    ['rows of .npy files', ['--npy'], { records: { by: 'npy' } }, npyHeaderOf('|S15', ROWS, [])],
-  ])('can be resumed, but not with another header: %s', async (_, words, options, header) => {
-    inputs = [0, 1].map((file) => {
-      const path = directory.path(`${file}.headed`);
-      const rows = Array.from({ length: ROWS }, (__, i) => `${`${file} ${i}`.padEnd(14)}\n`);
-      writeFileSync(path, Buffer.concat([Buffer.from(header), Buffer.from(rows.join(''))]));
-      return path;
-    });
-    const shards = { by: 'count', shardCount: 3 } as const;
-    const argv = [...words, '--shards', '3'];
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth: 2, afterwards: true };
-    expect(await resume({ argv, sabotage })).toMatchObject({ signal: 'SIGKILL' });
-    const other = await resume({ argv: ['--lines', '--skip-bytes', '5', '--shards', '3'] });
-    expect(other).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_DIFFERS' } });
-    const continued = await resume({ argv });
-    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(1);
-    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards, ...options }));
-  });
-});
-
-describe('shards', () => {
-  it.runIf(fromCi).each([
-    ['a number of them', ['--shards', '7'], { by: 'count', shardCount: 7 }, 0],
-    ['bytes around a long record', ['--shard-bytes', '1000000B'], { by: 'bytes', maxShardBytes: 1_000_000 }, 900_000],
-  ] as const)('can be resumed when the piles at their starts are deleted: %s', async (_, words, shards, longBytes) => {
-    // Enough for several ranges of pass 2, with several piles each.
-    const path = directory.path('large.input');
-    const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
+  };
+  /** Enough for several ranges of pass 2, with several piles each, of which some are deleted. */
+  const large = (longBytes: number) => () => {
+    const records = Array.from({ length: 20_000 }, (_, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
     const long = longBytes === 0 ? '' : `${'long '.repeat(longBytes / 5)}\n`;
-    writeFileSync(path, [...records, long].join(''));
-    inputs = [path];
-    const sizes = smallSizes({
+    job.inputs = [directory.path('large.input')];
+    writeFileSync(directory.path('large.input'), [...records, long].join(''));
+  };
+  const LARGE = {
+    sabotage: { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 60 },
+    exitCode: 143,
+    sizes: smallSizes({
       pileCount: 16,
       stripeCount: 8,
       bufferBytes: 2 ** 16,
@@ -239,83 +104,422 @@ describe('shards', () => {
       outputBytes: 2 ** 18,
       sliceBytes: 2 ** 22,
       pass2ArenaBytes: 2 ** 24,
+    }),
+  } as const;
+
+  const STOPS: readonly Stop[] = [
+    { name: 'stopped by SIGINT in pass 2', sabotage: stopBy('SIGINT', PASS_2), exitCode: 130 },
+    { name: 'killed when a pile set is committed', sabotage: killWhenCommitted(3) },
+  ];
+  const STOPS_OF_CI: readonly Stop[] = [
+    { name: 'stopped by SIGTERM in pass 1', sabotage: stopBy('SIGTERM', PASS_1), exitCode: 143 },
+    { name: 'killed when the last of pass 1 is, or a range of pass 2', sabotage: killWhenCommitted(15) },
+    {
+      name: 'that writes shards behind headers',
+      words: ['--header', '2', '--shards', '3'],
+      options: { header: { lines: 2 }, shards: byCount },
+      sabotage: killWhenCommitted(2),
+      prepare: headed('a\nb\n'),
+    },
+    {
+      name: 'that writes shards of rows',
+      words: ['--npy', '--shards', '3'],
+      options: { records: { by: 'npy' }, shards: byCount },
+      sabotage: killWhenCommitted(2),
+      prepare: headed(npyHeaderOf('|S15', 9000, [])),
+    },
+    {
+      ...LARGE,
+      name: 'that deletes the piles at the starts of its shards',
+      words: ['--shards', '7'],
+      options: { shards: { by: 'count', shardCount: 7 } },
+      prepare: large(0),
+    },
+    {
+      ...LARGE,
+      name: 'that deletes the piles at the starts of shards around a long record',
+      words: ['--shard-bytes', '1000000B'],
+      options: { shards: { by: 'bytes', maxShardBytes: 1_000_000 } },
+      prepare: large(900_000),
+    },
+  ];
+
+  it.each([...STOPS, ...(fromCi ? STOPS_OF_CI : [])])('$name ends with the bytes of a whole one', async (stop) => {
+    const { sabotage, exitCode, words = [], sizes = SIZES, options = {} } = stop;
+    stop.prepare?.();
+    const stopped = await resume(words, { sabotage, sizes });
+    expect(stopped).toMatchObject(exitCode === undefined ? { signal: 'SIGKILL' } : { exitCode, report: undefined });
+    expect(existsSync(job.output)).toBe(false);
+    const { job: kept } = findJobPaths(directory.temp, directory.path());
+    const committed = committedIn(kept);
+    expect(committed).toBeGreaterThan(1);
+    const finishedRanges = namesBelow(kept).some((name) => name.startsWith('done-'));
+    if (exitCode !== undefined)
+      expect(stopped.failure).toMatchObject({
+        code: 'ABORT_ERR',
+        message: expect.stringMatching(/^interrupted by SIG\w+: stopped before the end; no output was written$/),
+        resume: { directory: kept },
+      });
+
+    // The command that is printed has no sizes of its own.
+    const printed = sizes === SIZES ? stopped.failure?.resume?.command : undefined;
+    const continued = await (printed === undefined ? resume(words, { sizes }) : runPrinted(directory, printed));
+    expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
+    expect(continued.report?.resumed?.pileSets).toBe(committed);
+    const taken = continued.report?.resumed?.outputBytes ?? 0;
+    expect(taken > 0).toBe(finishedRanges);
+    if (stop.prepare === undefined) {
+      expect(continued.splitsRead).toBe(SLICES - committed);
+      expect(taken + continued.outputBytesWritten).toBe(OUTPUT_BYTES);
+    }
+    await job.expectWhole(options);
+  });
+
+  it.runIf(fromCi)('says all of it in one line', async () => {
+    const { nodeOptions, env } = withSabotage(stopBy('SIGINT', PASS_1));
+    const words = ['-q', ...job.words(['-T', directory.temp, '--job-dir', directory.path('job')])];
+    const line = `pileshuf ${words.join(' ')} --resume`;
+    expect(seen(await runCommand(words, { nodeOptions, env: { ...env, ...SIZES } }))).toEqual({
+      exitCode: 130,
+      lines: [
+        'pileshuf: interrupted by SIGINT: stopped before the end; no output was written; ' +
+          `finished work is kept in ${directory.path('job')}; to resume: ${line}`,
+      ],
     });
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 60 };
-    const stopped = await resume({ sizes, argv: words, sabotage });
-    expect(stopped.exitCode).toBe(143);
-    const { data } = findJobPaths(directory.temp, directory.path());
-    const stripes = new Set(namesBelow(data).map((name) => name.split('.')[1]));
-    expect(stripes.size).toBeLessThan(8);
-    const continued = await resume({ sizes, argv: words });
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
-    expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(2 ** 20);
-    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
+    expect(await runPrinted(directory, line)).toMatchObject({ exitCode: 0, stderr: '' });
+    await job.expectWhole();
+    expect(existsSync(directory.path('job'))).toBe(false);
+  });
+
+  it.runIf(fromCi)('that two SIGINTs end at once can be resumed', async () => {
+    // Each worker is held up for longer than the test may take, once the first pile sets are committed.
+    const { failure } = await resume([], { sabotage: stopBy('SIGINT', PASS_1) });
+    const { job: kept } = findJobPaths(directory.temp, directory.path());
+    const committed = committedIn(kept);
+    const dataFiles = () => namesBelow(directory.temp).filter((name) => name.endsWith('.pile')).length;
+    const before = dataFiles();
+    const stopped = await resume(['--workers', '1'], {
+      sabotage: { act: 'meet', at: 'temp-write', patienceMilliseconds: 100_000 },
+      onSpawn: async (pid) => {
+        // About to be written to: the worker is held up.
+        while (dataFiles() === before) await delay(10);
+        await delay(500);
+        process.kill(pid, 'SIGINT');
+        await delay(600);
+        process.kill(pid, 'SIGINT');
+      },
+    });
+    expect(stopped).toMatchObject({ exitCode: 130, failure: undefined });
+    expect(namesBelow(kept).filter((name) => name.startsWith('lock'))).toHaveLength(1);
+    const continued = await runPrinted(directory, failure?.resume?.command ?? '');
+    expect(continued.report?.resumed?.pileSets).toBe(committed);
+    await job.expectWhole();
+  });
+
+  it.runIf(fromCi)('whose worker dies can be resumed', async () => {
+    for (const place of [PASS_1, PASS_2]) {
+      const died = await resume([], { sabotage: { act: 'end-worker', ...place } });
+      expect(died).toMatchObject({ exitCode: 1, failure: { code: 'ERR_WORKER', resume: {} } });
+      // The cause is not known: the printed command asks for another value of what it may be.
+      expect(died.failure?.resume).toMatchObject({ change: ['--workers'] });
+      const continued = await resume(['--workers', '1']);
+      expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
+      await job.expectWhole();
+      rmSync(job.output);
+    }
+  });
+
+  it.runIf(fromCi)('may have more memory and other workers when it is resumed', async () => {
+    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
+    await resume([], { sabotage: stopBy('SIGTERM', PASS_1) });
+    const continued = await resume(['--workers', '3', '--memory', '100M', '--io-limit', '/=2'], { sizes });
+    expect(continued).toMatchObject({ exitCode: 0, report: { workers: 3, piles: 6 } });
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
+    await job.expectWhole();
+  });
+});
+
+describe.runIf(fromCi)('a job that cannot be resumed', () => {
+  it.each([PASS_1, PASS_2])('leaves nothing when SIGTERM stops it at $at', async (place) => {
+    const stopped = await run([], { sabotage: stopBy('SIGTERM', place) });
+    expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ABORT_ERR' } });
+    expect(stopped.failure?.resume).toBe(undefined);
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+
+  it.each(['-', 'pipe'])('is refused with --resume and with --job-dir: %s', async (input) => {
+    job.inputs = [input === '-' ? input : makePipe(directory.path('pipe'))];
+    const name = input === '-' ? 'standard input (-)' : directory.path('pipe');
+    for (const words of [['--resume'], ['--job-dir', directory.path('job')]]) {
+      const { exitCode, failure } = await run(words);
+      expect({ exitCode, message: failure?.message }).toEqual({
+        exitCode: 2,
+        message: `${name} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+      });
+    }
+    expect(existsSync(directory.path('job'))).toBe(false);
+  });
+});
+
+describe.runIf(fromCi)('a compressed output, on threads that take turns,', () => {
+  const IN_PASS_2 = { at: 'output-write', nth: 8 } as const;
+  const KINDS: readonly (readonly [string, readonly string[], Sabotage])[] = [
+    ['one file, stopped by SIGTERM', [], { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 }],
+    ['one file, killed', [], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
+    ['one file, killed when a range is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
+    ['shards, killed', ['--shards', '4'], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
+    ['shards, with a worker that dies', ['--shards', '4'], { act: 'end-worker', ...IN_PASS_2 }],
+  ];
+  const sizes = SIZES_OF_MEMBERS;
+
+  it.each(KINDS.map((kind, i) => [...kind, WRITABLE_CODECS[i % WRITABLE_CODECS.length] ?? 'gzip'] as const))(
+    'loses what was appended and not recorded, and has the same bytes: %s',
+    async (_, more, sabotage, codec) => {
+      const words = ['--compress', codec, ...more];
+      expect((await run(words, { sizes })).exitCode).toBe(0);
+      renameSync(job.output, directory.path('whole'));
+      expect((await resume(words, { sizes, sabotage })).report).toBe(undefined);
+      const { job: kept } = findJobPaths(directory.temp, directory.path());
+      const recorded = namesBelow(kept).some((name) => /^done-\d+$/.test(name));
+      const continued = await resume(words, { sizes });
+      expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
+      expect((continued.report?.resumed?.outputBytes ?? 0) > 0).toBe(recorded);
+      expect(contentOf(job.output)).toEqual(contentOf(directory.path('whole')));
+    },
+  );
+
+  it('is not resumed with another codec or level', async () => {
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 };
+    await resume(['--compress', 'gzip:3'], { sizes, sabotage });
+    const staged = join(findJobPaths(directory.temp, directory.path()).staging, '0.part');
+    const before = readFileSync(staged);
+    for (const other of ['gzip:4', ...WRITABLE_CODECS.filter((codec) => codec !== 'gzip'), 'none']) {
+      const { exitCode, failure } = await resume(['--compress', other], { sizes });
+      expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_JOB_DIFFERS' });
+      expect(failure?.message).toMatch(
+        / started with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /,
+      );
+    }
+    expect(readFileSync(staged).equals(before)).toBe(true);
+    expect((await resume(['--compress', 'gzip:3'], { sizes })).exitCode).toBe(0);
   });
 });
 
 describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
   /** An input that says little of how large it will be. */
-  function writeCompressed(decodedBytes: number): string {
+  function writeCompressed(): string {
     const path = directory.path('compressed.input');
-    const lines = Array.from({ length: decodedBytes / 100 }, (_, i) => `${String(i).padStart(99, '.')}\n`);
+    const lines = Array.from({ length: 6000 }, (_, i) => `${String(i).padStart(99, '.')}\n`);
     writeFileSync(path, gzipSync(lines.join('')));
     return path;
   }
 
   it('under the output let the job resume when there is room', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=400k');
-    inputs = [writeCompressed(600_000)];
-    output = `${small}/out`;
+    job.inputs = [writeCompressed()];
+    job.output = `${small}/out`;
     const sizes = smallSizes({ stripeCount: 3, pileCount: 6 });
-    const stopped = await resume({ sizes });
+    const stopped = await resume([], { sizes });
     expect(stopped).toMatchObject({
       exitCode: 1,
       failure: { code: 'ERR_NO_SPACE', message: expect.stringMatching(/output .*: no space left on the device/) },
     });
     // Nothing has changed, and the job does not get further.
-    expect((await resume({ sizes })).exitCode).toBe(1);
+    expect((await resume([], { sizes })).exitCode).toBe(1);
     remount(small, 'size=2m');
     const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
     expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
     expect(continued.report?.resumed).toEqual({ pileSets: 1, outputBytes: expect.any(Number) });
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    await job.expectWhole();
     expect(readdirSync(small)).toEqual(['out']);
   });
 
-  it.runIf(fromCi)('under temp data let the job resume when there is room', async () => {
+  it('under temp data let the job resume when there is room', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=200k');
-    inputs = [...inputs, writeCompressed(600_000)];
-    const words = [...inputs, '-o', output, '-T', small, '--workers', '2', '--seed', '1', '--resume'];
-    const stopped = await runJob(directory, words, { sizes: SIZES });
+    job.inputs = [...job.inputs, writeCompressed()];
+    const words = ['-T', small, '--resume'];
+    const stopped = await job.run(words, { sizes: SIZES });
     expect(stopped).toMatchObject({ exitCode: 1, failure: { code: 'ERR_NO_SPACE' } });
     expect(stopped.failure?.message).toMatch(/temp file .*: no space left on the device/);
     remount(small, 'size=8m');
-    const continued = await runJob(directory, words, { sizes: SIZES });
+    const continued = await job.run(words, { sizes: SIZES });
     expect(continued.exitCode).toBe(0);
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
-    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    await job.expectWhole();
     expect(readdirSync(small)).toEqual([]);
   });
 });
 
-describe('a job that cannot be resumed is refused', () => {
-  const STANDARD_INPUT =
-    'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
+describe('a job directory', () => {
+  const STOPPED = { sabotage: stopBy('SIGTERM', PASS_1) };
 
-  it('standard input', async () => {
-    const { exitCode, failure } = await runJob(directory, ['-', '-o', output, '-T', directory.temp, '--resume']);
-    expect({ exitCode, message: failure?.message }).toEqual({ exitCode: 2, message: STANDARD_INPUT });
+  interface Place {
+    readonly name: string;
+    readonly words: () => readonly string[];
+    readonly cwd?: () => string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Looks at what is kept. */
+    readonly expectKept?: () => void;
+  }
+
+  const PLACES: readonly Place[] = [
+    {
+      name: 'that holds the temp data, too',
+      words: () => ['--job-dir', directory.path('job')],
+      expectKept: () => {
+        const kept = ['disk-0', 'manifest', expect.stringMatching(/^set-\d+/)];
+        expect(readdirSync(directory.path('job'))).toEqual(expect.arrayContaining(kept));
+        expect(namesBelow(directory.path('job', 'disk-0')).length).toBeGreaterThan(0);
+      },
+    },
+    {
+      name: 'that leaves the temp data in the temp directory',
+      words: () => ['--job-dir', directory.path('job'), '-T', directory.temp],
+      expectKept: () => {
+        expect(existsSync(directory.path('job', 'disk-0'))).toBe(false);
+        expect(readdirSync(directory.temp)).toEqual([expect.stringMatching(/^\.pileshuf-[0-9a-f]{16}\.disk-0$/)]);
+      },
+    },
+    {
+      name: 'whose path is relative',
+      words: () => ['--job-dir', '../here/job'],
+      cwd: () => {
+        mkdirSync(directory.path('here'), { recursive: true });
+        return directory.path('here');
+      },
+      expectKept: () => expect(readdirSync(directory.path('here'))).toEqual(['job']),
+    },
+    {
+      name: 'beside the output, where nothing else is named',
+      words: () => ['--resume'],
+      env: { TMPDIR: '' },
+      expectKept: () => {
+        const { job: kept, data } = findJobPaths(directory.path(), directory.path());
+        expect([kept, data].every((path) => existsSync(path))).toBe(true);
+      },
+    },
+  ];
+
+  it.runIf(fromCi).each(PLACES)(
+    'is all that a job needs to go on: one $name',
+    async ({ words, cwd, env, expectKept }) => {
+      const how = { ...(cwd === undefined ? {} : { cwd: cwd() }), ...(env === undefined ? {} : { env }) };
+      const stopped = await job.run(words(), { ...STOPPED, ...how });
+      expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: { directory: expect.any(String) } } });
+      expectKept?.();
+      const continued = await job.run([...words(), '--resume'], how);
+      expect(continued).toMatchObject({ exitCode: 0, failure: undefined });
+      expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
+      await job.expectWhole();
+      expect(existsSync(stopped.failure?.resume?.directory ?? '')).toBe(false);
+    },
+  );
+
+  it.skipIf(!fromCi || reasonNotToMount !== undefined)('may lie on another disk than all else', async () => {
+    const disk = mountTmpfs(directory.path('disk'), 'size=8m');
+    const words = ['--job-dir', `${disk}/job`, '-T', directory.temp];
+    expect((await job.run(words, STOPPED)).exitCode).toBe(143);
+    expect((await job.run([...words, '--resume'])).report?.resumed?.pileSets).toBeGreaterThan(2);
+    await job.expectWhole();
+    expect(readdirSync(disk)).toEqual([]);
   });
 
-  it.runIf(fromCi).each([['--resume'], ['--job-dir']])('an input that is a pipe, with %s', async (option) => {
-    const pipe = makePipe(directory.path('pipe'));
-    const job = directory.path('job');
-    const words = [pipe, '-o', output, '-T', directory.temp, option, ...(option === '--job-dir' ? [job] : [])];
-    const { exitCode, failure } = await runJob(directory, words);
-    expect({ exitCode, message: failure?.message }).toEqual({
-      exitCode: 2,
-      message: `${pipe} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
-    });
-    expect(existsSync(job)).toBe(false);
+  it.runIf(fromCi)('may lie in an input directory, beside the output, and is not read', async () => {
+    const corpus = directory.path('corpus');
+    mkdirSync(corpus);
+    const names = job.inputs.map((input) => basename(input));
+    for (const input of job.inputs) renameSync(input, join(corpus, basename(input)));
+    job.inputs = [corpus];
+    job.output = join(corpus, 'out');
+    const words = ['--exclude', '/out', '--job-dir', join(corpus, 'job')];
+    expect((await job.run(words, STOPPED)).exitCode).toBe(143);
+    expect(readdirSync(corpus)).toContain('job');
+    const { exitCode, report, failure } = await job.run([...words, '--resume']);
+    expect({ exitCode, failure }).toEqual({ exitCode: 0, failure: undefined });
+    expect(report?.resumed?.pileSets).toBeGreaterThan(0);
+    expect(readdirSync(corpus).sort()).toEqual([...names, 'out'].sort());
+  });
+
+  it.each<[string, () => void, RegExp]>([
+    [
+      'holds files of others',
+      () => {
+        mkdirSync(directory.path('job'), 0o700);
+        writeFileSync(directory.path('job', 'thesis.tex'), 'precious\n');
+      },
+      /^cannot use the directory \/.*\/job: it holds thesis\.tex, which is not from a job; name one that is empty or does not exist$/,
+    ],
+    [
+      'is a symbolic link',
+      () => {
+        mkdirSync(directory.path('real'), 0o700);
+        symlinkSync('real', directory.path('job'));
+      },
+      /job: it is a symbolic link, expected a directory; name the directory that it/,
+    ],
+    [
+      'can be written by others',
+      () => {
+        mkdirSync(directory.path('job'));
+        chmodSync(directory.path('job'), 0o777);
+      },
+      /other users can write to it \(mode 777\); if everything in it is yours, run chmod go-w/,
+    ],
+  ])('is refused, and left as it is, when it %s', async (_, make, message) => {
+    make();
+    const before = readdirSync(directory.path('job'));
+    for (const force of sampled([[], ['--force']], 2)) {
+      const { exitCode, failure } = await job.run(['--job-dir', directory.path('job'), ...force]);
+      expect({ exitCode, message: failure?.message }).toEqual({ exitCode: 1, message: expect.stringMatching(message) });
+      expect(readdirSync(directory.path('job'))).toEqual(before);
+    }
+  });
+});
+
+describe('a wrong result', () => {
+  const FORMS: readonly [string, readonly string[], Partial<ShuffleOptions>][] = [
+    ['one file', [], {}],
+    ['shards of equal counts', ['--shards', '3'], { shards: { by: 'count', shardCount: 3 } }],
+    ['shards of equal sizes', ['--shard-bytes', '50000B'], { shards: { by: 'bytes', maxShardBytes: 50_000 } }],
+    ['unique records', ['--unique'], { unique: true }],
+  ];
+
+  it.runIf(fromCi).each(FORMS)(
+    'in a pile is made once more, and again by a later attempt: %s',
+    async (_, words, options) => {
+      const wrong = await resume(words, {
+        sabotage: { act: 'repeat-gathered', nth: 9, ever: true },
+        sizes: smallSizes(),
+      });
+      expect(wrong).toMatchObject({
+        exitCode: 4,
+        failure: {
+          message: expect.stringMatching(/^verification failed: twice in a row: pile \d+ came out of pass 2 with /),
+          resume: { directory: expect.any(String) },
+        },
+      });
+      expect(existsSync(job.output)).toBe(false);
+      const later = await resume(words, { sabotage: { act: 'repeat-gathered', nth: 4 }, sizes: smallSizes() });
+      expect(later).toMatchObject({
+        exitCode: 0,
+        warnings: [expect.stringMatching(/pile \d+ came out of pass 2 .*; it is tried once more$/)],
+        splitsRead: 0,
+      });
+      expect(readdirSync(directory.temp)).toEqual([]);
+      await job.expectWhole(options);
+    },
+  );
+
+  it('in an unknown part is not resumed, and leaves no files', async () => {
+    const wrong = await resume([], { sabotage: { act: 'short-output-write', outputBytes: OUTPUT_BYTES } });
+    const message = /^verification failed: the staged output \S+\/0\.part has \d+ bytes on disk, expected/;
+    expect(wrong).toMatchObject({ exitCode: 4, failure: { message: expect.stringMatching(message) } });
+    expect(wrong.failure?.resume).toBeUndefined();
+    expect(existsSync(job.output)).toBe(false);
+    expect(readdirSync(directory.temp)).toEqual([]);
+    const anew = await resume();
+    expect(anew).toMatchObject({ exitCode: 0, warnings: [] });
+    expect(anew.report?.resumed).toBeUndefined();
+    await job.expectWhole();
   });
 });

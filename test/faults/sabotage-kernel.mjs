@@ -2,7 +2,7 @@
  * Faults of the kernel and of memory: a missed boundary, a lost or doubled record, bytes that change in memory. It wraps
  * the exports of the WebAssembly instance.
  *
- * @typedef {import('#workers/kernel/kernel.js').KernelFunctions} KernelFunctions
+ * @typedef {import('#src/formats/framing.js').KernelFunctions} KernelFunctions
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */
 
@@ -101,22 +101,24 @@ function damage(run, sabotage, memory, isTheOne) {
 
     // A record is not written.
     case 'skip-gathered':
-      run.gather = (index, endIndex, ...rest) =>
-        gather(index + 1 < endIndex && isTheOne() ? index + 1 : index, endIndex, ...rest);
+      run.gather = (index, step, count, ...rest) =>
+        count > 1 && isTheOne()
+          ? 1 + gather(index + step, step, count - 1, ...rest)
+          : gather(index, step, count, ...rest);
       return;
 
     // A record is written twice and the one behind it, of the same length, not at all.
     case 'replace-gathered': {
       /** @type {number | undefined} */
       let byteLength;
-      run.gather = (index, endIndex, out, capacity, startLimit) => {
+      run.gather = (index, step, count, out, capacity, ...rest) => {
         byteLength = undefined;
-        if (index + 1 >= endIndex || !isTheOne()) return gather(index, endIndex, out, capacity, startLimit);
-        gather(index, index + 1, out, capacity, startLimit);
+        if (count < 2 || !isTheOne()) return gather(index, step, count, out, capacity, ...rest);
+        gather(index, step, 1, out, capacity, ...rest);
         const first = gatheredByteLength.value;
-        gather(index, index + 1, out + first, capacity - first, startLimit);
+        gather(index, step, 1, out + first, capacity - first, ...rest);
         byteLength = first + gatheredByteLength.value;
-        return index + 2;
+        return 2;
       };
       Object.defineProperty(run, 'gatheredByteLength', {
         value: {

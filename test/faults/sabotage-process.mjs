@@ -27,16 +27,13 @@ export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
   }
   if (!('at' in sabotage)) return;
   const { calls, pattern } = PLACES[sabotage.at];
-  const ending = 'directory' in sabotage ? sabotage.directory : undefined;
-  /** @param {string} name */
-  const isPlace = (name) => pattern.test(name) && (ending === undefined || name.endsWith(ending));
   const isAfterwards = sabotage.act === 'signal' && sabotage.afterwards === true;
   for (const call of calls) {
     const before = /** @type {(...call: unknown[]) => unknown} */ (fs[call]);
     Object.assign(fs, {
       /** @param {unknown[]} args */
       [call]: (...args) => {
-        if (!namesOf(args).some(isPlace)) return before(...args);
+        if (!namesOf(args).some((name) => pattern.test(name))) return before(...args);
         if (sabotage.act === 'meet') {
           meet(meeting, sabotage.patienceMilliseconds);
           return before(...args);
@@ -59,10 +56,8 @@ const PLACES = {
   'temp-read': { calls: ['readSync'], pattern: /\.pile$/ },
   'output-write': { calls: ['writeSync'], pattern: /\.part$/ },
   'output-sync': { calls: ['fsync'], pattern: /\.part$/ },
-  'directory-sync': { calls: ['fsync'], pattern: /^/ },
   commit: { calls: ['linkSync'], pattern: /\/(set-\d+\.index|done-\d+)$/ },
   'output-move': { calls: ['linkSync', 'renameSync', 'unlinkSync'], pattern: /\.out\/(?!lock)/ },
-  'job-removal': { calls: ['unlinkSync'], pattern: /\.job\/(set|done|manifest|commit)[^/]*$/ },
 };
 
 /**
@@ -92,10 +87,6 @@ function strike(sabotage, gateCounts) {
       if (sabotage.whenWaitedFor === true) waitUntilWaitedFor(gateCounts);
       process.exit(7);
       return;
-
-    // A bug, while the permit is held.
-    case 'throw':
-      throw new Error('made up: a bug');
 
     // The call fails as the operating system would let it.
     case 'fail':

@@ -12,13 +12,10 @@ export type Occasion =
   | 'temp-read'
   | 'output-write'
   | 'output-sync'
-  | 'directory-sync'
   /** A pile set, or a record of finished ranges, gets its name. */
   | 'commit'
   /** A file, but no lock, gets or loses its name in the directory for staging, as when outputs move. */
-  | 'output-move'
-  /** A file in the job directory is removed, as at the end. */
-  | 'job-removal';
+  | 'output-move';
 
 export type Sabotage = {
   /** Which occasion it is, over all threads, from 1 on; default 1. */
@@ -55,12 +52,9 @@ export type Sabotage = {
   | { readonly act: 'signal'; readonly at: Occasion; readonly signal: NodeJS.Signals; readonly afterwards?: boolean }
   /** `whenWaitedFor`: not before another worker waits for the permit that this one holds. */
   | { readonly act: 'end-worker'; readonly at: Occasion; readonly whenWaitedFor?: boolean }
-  | { readonly act: 'throw'; readonly at: Occasion }
   /** Each worker is held up there until another one comes; the first fails when its patience is over. */
   | { readonly act: 'meet'; readonly at: Occasion; readonly patienceMilliseconds: number }
-  | { readonly act: 'fail'; readonly at: Exclude<Occasion, 'directory-sync'>; readonly errno: string }
-  /** `directory`: what the path of the directory ends with. */
-  | { readonly act: 'fail'; readonly at: 'directory-sync'; readonly errno: string; readonly directory: string }
+  | { readonly act: 'fail'; readonly at: Occasion; readonly errno: string }
   | {
       readonly act: 'change-input';
       readonly at: Occasion;

@@ -9,7 +9,7 @@ import { type FileCall, watchFileCalls } from './watched-file-calls.js';
 type Watches = (path: string) => boolean;
 
 /** The calls of an attempt, in the order in which they start. */
-export async function callsOf(watches: Watches, run: () => Promise<unknown>): Promise<readonly FileCall[]> {
+async function callsOf(watches: Watches, run: () => Promise<unknown>): Promise<readonly FileCall[]> {
   const calls: FileCall[] = [];
   const former = replaceFileCalls(
     watchFileCalls(watches, (call, make) => {

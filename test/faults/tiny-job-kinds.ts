@@ -98,17 +98,24 @@ export const COMPRESSED_SHARDS: TinyJobKind = {
   ],
   resumable: true,
 };
+export const NEW_SHARDS: TinyJobKind = { name: 'new shards', tuning: ON_DISK, shards: true, resumable: true };
 export const REPLACED_SHARDS: TinyJobKind = {
+  ...NEW_SHARDS,
   name: 'shards that replace others',
-  tuning: ON_DISK,
-  shards: true,
   makeFormer: writeFormerShards,
   force: true,
+};
+
+/** With sizes as planned. */
+const NAMED: TinyJobKind = {
+  name: 'a file, in a job directory that is named',
+  tuning: {},
   resumable: true,
+  jobDir: true,
 };
 
 /** Of which everything survives that a step of theirs has made durable. */
-export const RESUMABLE_JOBS: readonly TinyJobKind[] = [FILE, COMPRESSED_SHARDS, REPLACED_SHARDS];
+export const RESUMABLE_JOBS: readonly TinyJobKind[] = [FILE, COMPRESSED_SHARDS, REPLACED_SHARDS, NAMED];
 
 /** Discards an earlier attempt whose outputs were getting their names. */
 export const DISCARDING_JOB: TinyJobKind = {

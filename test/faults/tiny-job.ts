@@ -43,6 +43,7 @@ export class TinyJob {
   /** The files of an earlier attempt. */
   #before: DiskState | undefined;
   #former: Content = {};
+  #records = 0;
 
   /** Writes the inputs beside `root`. */
   constructor(kind: TinyJobKind, root: string) {
@@ -86,9 +87,19 @@ export class TinyJob {
     return this.#former;
   }
 
+  /** How many records an undisturbed job writes. */
+  get records(): number {
+    return this.#records;
+  }
+
   /** Whether outputs are staged, or were and have just got their names. */
   get isStaged(): boolean {
     return this.leftovers().some((path) => path.endsWith('.part'));
+  }
+
+  /** Whether the note is being made that the job has ended: its output is durable. */
+  get isEnding(): boolean {
+    return this.leftovers().some((path) => /\bended\b/.test(path));
   }
 
   get options(): ShuffleOptions {
@@ -238,7 +249,7 @@ export class TinyJob {
     this.#before = undefined;
     this.prepare();
     this.#former = this.content();
-    await this.run();
+    this.#records = (await this.run()).records;
     const content = this.content();
     const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);

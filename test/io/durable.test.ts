@@ -24,8 +24,6 @@ import {
   NameTakenError,
   openToOthers,
   publishName,
-  syncDirectory,
-  syncFile,
   syncPath,
 } from '#src/io/durable.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
@@ -240,22 +238,22 @@ describe('ensureFile, byteLengthOf and the syncs', () => {
   });
 
   it('say what could not be synced, by its role', async () => {
-    await expect(syncFile(directory.path('none'), 'temp')).rejects.toThrow(/^cannot open temp file .*\/none: no such/);
+    await expect(syncPath(directory.path('none'), 'temp')).rejects.toThrow(/^cannot open temp file .*\/none: no such/);
     writeFileSync(directory.path('file'), 'x');
     fileCalls.replace({ syncAsync: async () => failWith('EIO')() });
-    await expect(syncFile(directory.path('file'), 'temp')).rejects.toThrow(
+    await expect(syncPath(directory.path('file'), 'temp')).rejects.toThrow(
       /^cannot sync temp file .*\/file: the device/,
     );
-    await expect(syncDirectory(directory.path(), 'temp')).rejects.toThrow(/^cannot sync temp file /);
+    await expect(syncPath(directory.path(), 'temp')).rejects.toThrow(/^cannot sync temp file /);
     await expect(syncPath(directory.path('file'))).rejects.toThrow(/^cannot sync output /);
   });
 
   it('take it that a file system cannot sync directories, but no more', async () => {
     writeFileSync(directory.path('file'), 'x');
     fileCalls.replace({ syncAsync: async () => failWith('EINVAL')() });
-    await expect(syncDirectory(directory.path(), 'temp')).resolves.toBeUndefined();
+    await expect(syncPath(directory.path(), 'temp')).resolves.toBeUndefined();
     await expect(syncPath(directory.path())).resolves.toBeUndefined();
-    await expect(syncFile(directory.path('file'), 'temp')).rejects.toThrow(/^cannot sync /);
+    await expect(syncPath(directory.path('file'), 'temp')).rejects.toThrow(/^cannot sync /);
     await expect(syncPath(directory.path('file'))).rejects.toThrow(/^cannot sync /);
   });
 });

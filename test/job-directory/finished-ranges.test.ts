@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { type FinishedRange, readFinishedRanges, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
+import { type FinishedRange, readFinishedRanges, writeFinishedRanges } from '#src/job-directory/notes.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

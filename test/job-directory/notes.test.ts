@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { readNotes, writeNote } from '#src/job-directory/notes.js';
+import { NOTES, readNotes, SHUFFLED } from '#src/job-directory/notes.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -16,11 +16,37 @@ beforeEach(() => mkdirSync(path()));
 it('come back as they were written first, and never change', async () => {
   expect(read()).toEqual({ cuts: undefined, distinct: undefined, head: undefined, splits: undefined });
   const cuts = { starts: [0, 10, 2 ** 50], ofOthers: [[0, 5], null] };
-  await writeNote(path(), 'cuts', cuts);
-  await writeNote(path(), 'distinct', { piles: [tally, tally] });
-  await writeNote(path(), 'cuts', { starts: null, ofOthers: undefined });
+  expect(await NOTES.cuts.write(path(), 'cuts', cuts, 'the cuts')).toBe(true);
+  expect(await NOTES.distinct.write(path(), 'distinct', { piles: [tally, tally] }, 'the job')).toBe(true);
+  expect(await NOTES.cuts.write(path(), 'cuts', cuts, 'the cuts')).toBe(true);
+  await expect(NOTES.cuts.write(path(), 'cuts', { starts: null, ofOthers: undefined }, 'the cuts')).rejects.toThrow(
+    /two attempts at the cuts of \S+job found different records; check the memory of both machines$/,
+  );
   expect(read()).toMatchObject({ cuts, distinct: { piles: [tally, tally] } });
   expect(readdirSync(path()).sort()).toEqual(['cuts', 'distinct']);
+});
+
+it('of two attempts must agree on what others read, and need not on the rest', async () => {
+  const region = { shard: 4, start: 0, end: 9, recordBytes: 20, checksum: '0123456789abcdef' };
+  const shuffled = (own: string | null, changed: Partial<typeof region> = {}) => {
+    const ranges = [{ first: 0, end: 1, regions: [{ ...region, ...changed }], ends: undefined, distinct: undefined }];
+    return { task: 3, rewrite: 0, own, headerBytes: 0, ranges };
+  };
+  const write = (name: string, note: ReturnType<typeof shuffled>) =>
+    SHUFFLED.write(path(), name, note, 'shuffle task 3');
+  for (const [name, own] of [
+    ['plain', null],
+    ['compressed', 'task-3-a'],
+  ] as const)
+    expect(await write(name, shuffled(own))).toBe(true);
+  // An attempt whose link was made and reported as failed finds its own note.
+  expect(await write('compressed', shuffled('task-3-a'))).toBe(true);
+  expect(await write('compressed', shuffled('task-3-b', { end: 10, checksum: 'fedcba9876543210' }))).toBe(false);
+  for (const [name, other] of [
+    ['compressed', shuffled('task-3-b', { recordBytes: 21 })],
+    ['plain', shuffled(null, { checksum: 'fedcba9876543210' })],
+  ] as const)
+    await expect(write(name, other)).rejects.toThrow(/two attempts at shuffle task 3 of \S+ wrote different bytes;/);
 });
 
 it.each<[string, number, object, RegExp]>([

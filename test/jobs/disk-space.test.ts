@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readFreeBytes } from '#src/io/paths.js';
 import { findShortages, type SpaceNeed } from '#src/jobs/disk-space.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

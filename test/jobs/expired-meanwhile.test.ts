@@ -9,7 +9,7 @@ import { systemFileCalls } from '#src/io/file-calls.js';
 import { completeTalk } from '#src/jobs/request.js';
 import { verifyStore } from '#src/jobs/verify-store.js';
 import { nameOfManifest } from '#src/store/store-files.js';
-import { encodeManifest } from '#src/store/store-manifest.js';
+import { manifestFormat } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -39,7 +39,7 @@ function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
         isFirst = false;
         const pileSets = manifest.commits.flatMap((commit) => commit.pileSets.map(({ name }) => name));
         const removed = isStruckOut ? [] : [{ time: Date.now(), pileSets }];
-        const next = encodeManifest({ ...manifest, number: 4, commits: [], removed });
+        const next = manifestFormat.seal({ ...manifest, number: 4, commits: [], removed });
         writeFileSync(directory.path('store', 'manifests', nameOfManifest(4)), next);
         for (const gone of [...filesOf('.index'), ...filesOf('.pile')]) rmSync(gone);
       }

@@ -15,7 +15,7 @@ import { completeShuffle } from '#src/jobs/request.js';
 import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
 import { planShuffle } from '#src/jobs/work-plan.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

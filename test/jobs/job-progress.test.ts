@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
 import { UNGATED } from '#src/job-control.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

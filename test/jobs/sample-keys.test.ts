@@ -9,7 +9,7 @@ import { exitCodeOf } from '#src/cli/exit-code.js';
 import { InputError } from '#src/errors.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { seal } from '#src/io/sealed-file.js';
-import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
+import { readFinishedRanges } from '#src/job-directory/notes.js';
 import type { ShuffleOptions } from '#src/jobs/options.js';
 import { shuffle } from '#src/jobs/shuffle.js';
 import { pilesOfStripe } from '#src/pile-sets/pile-layout.js';
@@ -19,7 +19,7 @@ import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { TAR_DIALECTS, tarOf, withChecksum } from '../formats/plain-tar.js';
-import { inputKey } from '../laws/reference-order.js';
+import { keyOf } from '../laws/reference-order.js';
 import { recordKey } from '../workers/kernel/kernel-twin.js';
 
 const directory = useMemoryDirectory();
@@ -132,7 +132,7 @@ interface Sample {
 /** The order of 2 x COUNT samples of one block. */
 function orderOf(seed: string, step = 512): Sample[] {
   const keyed = [0, 1].flatMap((input) => {
-    const ofInput = inputKey(seed, input);
+    const ofInput = keyOf(seed, String(input));
     return Array.from({ length: COUNT }, (_, index) => {
       const key = recordKey(BigInt(step * index), ofInput);
       return { input, index, key, pile: Number((key * BigInt(PILES)) >> 64n) };

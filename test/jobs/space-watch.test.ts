@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { JobControl } from '#src/job-control.js';
 import { watchSpace } from '#src/jobs/disk-space.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { fromCi } from '../fixtures/scale.js';

@@ -16,7 +16,7 @@ import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
 import { groupJob } from '#src/jobs/weigh-job.js';
 import { isLarge, planShuffle, type ShufflePlan } from '#src/jobs/work-plan.js';
-import { DeviceGates } from '#src/machine/device-gates.js';
+import { DeviceGates } from '#src/machine/devices.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

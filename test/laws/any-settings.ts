@@ -72,3 +72,13 @@ export const tightSettings: fc.Arbitrary<Settings> = fc.record({
     })
     .map((tuning) => ({ ...tuning, inline: true })),
 });
+
+/** The same, on the calling thread or on threads. */
+export const tightOnThreads: fc.Arbitrary<Settings> = fc
+  .tuple(tightSettings, fc.boolean())
+  .map(([settings, inline]) => ({ ...settings, tuning: { ...settings.tuning, inline } }));
+
+/** One thread, and sizes as planned but for `tuning`. */
+export function plainSettings(tuning: Tuning = {}, memoryBytes = 2 ** 25): Settings {
+  return { workers: 1, memoryBytes, tempDirCount: 1, encodings: ['plain'], tuning: { inline: true, ...tuning } };
+}

@@ -11,7 +11,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { recordKey } from '../workers/kernel/kernel-twin.js';
-import { inputKey } from './reference-order.js';
+import { keyOf } from './reference-order.js';
 
 const MIB = 2 ** 20;
 const RECORD_BYTES = 64 * MIB;
@@ -25,7 +25,7 @@ const nameOf = (record: number) => String(record).padStart(NAME_BYTES, '0');
 
 /** Ordinals of the records in the order of the seed. */
 function expectedOrder(seed: string): number[] {
-  const ofInput = inputKey(seed, 0);
+  const ofInput = keyOf(seed, '0');
   const keys = Array.from({ length: RECORDS }, (_, i) => recordKey(BigInt(i * RECORD_BYTES), ofInput));
   expect(new Set(keys).size).toBe(RECORDS);
   const key = (record: number) => keys[record] ?? 0n;

@@ -1,8 +1,3 @@
-/**
- * The law of draws: with `repeat`, the record at place i of the output is that of rank floor(draw i * N / 2^64) in the whole
- * order, for any settings, in one file, in shards and in a stream without end.
- */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -11,39 +6,18 @@ import { shuffle } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { recordKey } from '../workers/kernel/kernel-twin.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
-import { anySettings, tightSettings } from './any-settings.js';
-import { referenceOrder } from './reference-order.js';
-import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { anySettings, tightOnThreads } from './any-settings.js';
+import { drawsFrom, referenceOrder } from './reference-order.js';
+import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 
 const directory = useMemoryDirectory();
-
-/** First eight bytes, little-endian, of SHA-256 over three texts, each behind its length. */
-function drawKey(seed: string): bigint {
-  const hash = createHash('sha256');
-  for (const text of [seed, 'draws', '']) {
-    const bytes = new TextEncoder().encode(text);
-    hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
-    hash.update(bytes);
-  }
-  return hash.digest().readBigUInt64LE();
-}
-
-function referenceDraws(inputs: readonly Buffer[], seed: string, headCount: number): Buffer[] {
-  const ordered = referenceOrder(inputs, seed);
-  const key = drawKey(seed);
-  return Array.from({ length: headCount }, (_, place) => {
-    const rank = (recordKey(BigInt(place), key) * BigInt(ordered.length)) >> 64n;
-    return ordered[Number(rank)] ?? Buffer.of();
-  });
-}
 
 async function expectDraws(job: Job & { readonly headCount: number }): Promise<void> {
   const { settings } = job;
   // Half is for the piles, half for the records in their order.
   const doubled = { ...settings, memoryBytes: Math.max(2 ** 25, 2 * settings.memoryBytes) };
-  const expected = referenceDraws(job.inputs, job.seed, job.headCount);
+  const expected = drawsFrom(referenceOrder(job.inputs, job.seed), job.seed, job.headCount);
   const { bytes, report } = await shuffleToFile(directory, { ...job, settings: doubled, repeat: true });
   expect(bytes.equals(Buffer.concat(expected))).toBe(true);
   expectReport(report, expected);
@@ -60,19 +34,16 @@ describe('draws with replacement', () => {
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
-    const settings = fc
-      .tuple(tightSettings, fc.boolean())
-      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
     await fc.assert(
       fc.asyncProperty(
         largeInputs,
         fc.integer({ min: 1, max: 20_000 }),
         fc.string(),
-        settings,
+        tightOnThreads,
         (large, headCount, seed, ofJob) =>
           expectDraws({ inputs: makeLargeInputs(large), headCount, seed, settings: ofJob }),
       ),
-      { numRuns: atScale(1, 8, 300) },
+      { numRuns: atScale(1, 4, 300) },
     );
   });
 
@@ -87,43 +58,6 @@ describe('draws with replacement', () => {
       headCount: 5000,
       settings: { ...settings, tuning },
     });
-  });
-
-  it('are cut into shards', async () => {
-    const inputs = [Buffer.from(Array.from({ length: 50 }, (_, i) => `${i}\n`).join(''))];
-    const settings = {
-      workers: 1,
-      memoryBytes: 2 ** 26,
-      tempDirCount: 1,
-      encodings: ['plain'] as const,
-      tuning: { inline: true },
-    };
-    const job = { inputs, seed: 's', headCount: 200, settings, repeat: true };
-    const { shards } = await shuffleToShards(directory, job, { by: 'records', recordsPerShard: 30 });
-    expect(shards).toHaveLength(7);
-    expect(Buffer.concat(shards).equals(Buffer.concat(referenceDraws(inputs, 's', 200)))).toBe(true);
-  });
-
-  it('take every record equally often', async () => {
-    const path = directory.path('five');
-    writeFileSync(path, 'a\nb\nc\nd\ne\n');
-    const output = directory.path('out');
-    const counts = new Map<string, number>();
-    const pairs = new Map<string, number>();
-    const draws = 50_000;
-    await shuffle({ inputs: [path], output, seed: 'even', headCount: draws, repeat: true });
-    const letters = readFileSync(output, 'latin1').replaceAll('\n', '');
-    for (const [i, letter] of [...letters].entries()) {
-      counts.set(letter, (counts.get(letter) ?? 0) + 1);
-      const pair = letter + (letters[i + 1] ?? '');
-      if (i % 2 === 0) pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
-    }
-    const chiSquare = (found: Map<string, number>, expected: number) =>
-      [...found.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
-    // 4 and 24 degrees of freedom: less than one in a million beyond.
-    expect(chiSquare(counts, draws / 5)).toBeLessThan(34);
-    expect(pairs.size).toBe(25);
-    expect(chiSquare(pairs, draws / 2 / 25)).toBeLessThan(76);
   });
 });
 

@@ -1,23 +1,25 @@
 /**
  * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, for any
- * workers, memory, piles, slices, buffers, temp directories and compression, with and without headers.
+ * workers, memory, piles, slices, buffers, temp directories and compression, with and without headers, by positions and by
+ * ordinals.
  */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
+import type { KeyRule } from '#src/keys.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs, inputsOfJob } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { splitPlainly } from '../formats/plain-framings.js';
-import { anySettings } from './any-settings.js';
+import { anySettings, plainSettings } from './any-settings.js';
 import type { Encoding } from './encodings.js';
 import { useFastDirectory } from './fast-directory.js';
 import { recordKindOf } from './record-kind-of.js';
 import { orderRecords } from './reference-order.js';
-import { shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
 function decoded(codec: 'gzip' | 'zstd' | undefined, stored: Buffer): Buffer {
   return codec === undefined ? stored : decodeWithTool(codec, stored);
@@ -25,92 +27,64 @@ function decoded(codec: 'gzip' | 'zstd' | undefined, stored: Buffer): Buffer {
 
 /** To start threads takes longer than the rest of such a job. */
 const rarely = fc.integer({ min: 1, max: 20 }).map((number) => number === 1);
+const KEYS: readonly KeyRule[] = ['position', 'ordinal'];
+const NO_HEADER = { options: {}, header: () => Buffer.alloc(0) };
 
 describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
   const directory = useFastDirectory();
 
-  it('has the same records and the same bytes, whatever the settings', async () => {
-    const job = fc.record({
-      first: framed,
-      others: fc.array(framed, { maxLength: 3 }),
-      seed: fc.string(),
-      settings: anySettings,
-      onThreads: rarely,
-    });
-    await fc.assert(
-      fc.asyncProperty(job, async ({ first, others, seed, settings, onThreads }) => {
-        const { spec } = first;
-        const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
-        const inputs = inputsOfJob([first, ...same]);
-        const tuning = { ...settings.tuning, inline: !onThreads };
-        const { bytes, report } = await shuffleToFile(directory, {
-          inputs,
-          seed,
-          records: recordKindOf(spec),
-          settings: { ...settings, tuning },
-        });
-        const expected = orderRecords(
-          inputs.map((input) => splitPlainly(spec, input)),
-          seed,
-        );
-        const trailer = Buffer.alloc(spec.kind === 'webdataset' ? 1024 : 0);
-        expect(bytes.toString('latin1')).toBe(Buffer.concat([...expected, trailer]).toString('latin1'));
-        expect(report.records).toBe(expected.length);
-      }),
-      { numRuns: atScale(2, 12, 60) },
-    );
-  });
-
-  it('has them behind the header of the inputs, in one output and in shards', async () => {
+  it('has the records in their order, behind any header, in one output and in shards, whatever the settings', async () => {
     const job = fc.record({
       inputs: framed.chain((first) =>
         fc.record({
           first: fc.constant(first),
           others: fc.array(framed, { maxLength: 2 }),
-          header: anyHeader(first.spec),
+          header: fc.option(anyHeader(first.spec), { freq: 2 }),
         }),
       ),
       seed: fc.string(),
+      keys: fc.constantFrom(...KEYS),
       settings: anySettings,
+      headCount: fc.option(fc.nat({ max: 40 }), { nil: undefined, freq: 3 }),
       shardCount: fc.option(fc.integer({ min: 1, max: 4 })),
       codec: fc.constantFrom(undefined, undefined, ...WRITABLE_CODECS),
       onThreads: rarely,
     });
     await fc.assert(
-      fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, shardCount, codec, ...how }) => {
+      fc.asyncProperty(job, async ({ inputs: { first, others, header: drawn }, shardCount, codec, ...how }) => {
         const { spec } = first;
+        const { seed, keys, headCount } = how;
+        const trailer = Buffer.alloc(spec.kind === 'webdataset' ? 1024 : 0);
+        const { options, header } = drawn ?? NO_HEADER;
         const settings = { ...how.settings, tuning: { ...how.settings.tuning, inline: !how.onThreads } };
         const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
         const bodies = inputsOfJob([first, ...same]);
-        const inputs = bodies.map((body) => Buffer.concat([header.header(body.byteLength), body]));
-        const law = {
-          inputs,
-          seed,
-          records: recordKindOf(spec),
-          ...header.options,
-          compress: codec && { codec },
-          settings,
-        };
+        const inputs = bodies.map((body) => Buffer.concat([header(body.byteLength), body]));
+        const asked = { records: recordKindOf(spec), ...options, compress: codec && { codec } };
+        const law: Job = { inputs, seed, keys, headCount, settings, ...asked };
         const records = orderRecords(
           bodies.map((body) => splitPlainly(spec, body)),
           seed,
-          bodies.map((body) => header.header(body.byteLength).byteLength),
-        );
+          bodies.map((body) => header(body.byteLength).byteLength),
+          undefined,
+          keys,
+        ).slice(0, headCount);
         const outputOf = (own: readonly Buffer[]) => {
           const body = Buffer.concat(own);
-          return Buffer.concat([header.header(body.byteLength), body, header.trailer]).toString('latin1');
+          return Buffer.concat([header(body.byteLength), body, trailer]).toString('latin1');
         };
         if (shardCount === null) {
-          const { bytes } = await shuffleToFile(directory, law);
+          const { bytes, report } = await shuffleToFile(directory, law);
           expect(decoded(codec, bytes).toString('latin1')).toBe(outputOf(records));
+          expect(report.records).toBe(records.length);
           return;
         }
         const { shards } = await shuffleToShards(directory, law, { by: 'count', shardCount });
         const cut = (i: number) => Math.floor((i * records.length) / shardCount);
-        const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
+        const expected = Array.from({ length: shardCount }, (__, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: atScale(2, 12, 60) },
+      { numRuns: atScale(4, 26, 160) },
     );
   });
 });
@@ -158,27 +132,26 @@ describe('a large input', () => {
         const whole = Buffer.from((headerBytes === 0 ? '' : first) + part.repeat(9) + tail);
         const body = whole.subarray(0, whole.byteLength - lacks);
         const head = header.slice(0, headerBytes);
-        const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
-        const expected = head + Buffer.concat(records).toString('latin1');
+        const expected = KEYS.map((keys) => {
+          const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes], undefined, keys);
+          return head + Buffer.concat(records).toString('latin1');
+        });
         // Of ranges of all lengths some end at each byte of a delimiter.
         for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(19, 3, 1)) {
           const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
           const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
+          // The two kinds of keys take turns.
+          const keys = KEYS[sliceBytes % 2] ?? 'position';
           const { bytes } = await shuffleToFile(directory, {
             inputs: [Buffer.concat([Buffer.from(head), body])],
             seed: 's',
+            keys,
             records: recordKindOf(spec),
             header: headerBytes === 0 ? undefined : { bytes: headerBytes },
-            settings: {
-              workers: 1,
-              memoryBytes: 2 ** 24,
-              tempDirCount: 1,
-              encodings: [encoding],
-              tuning: { sliceBytes, inline: true },
-            },
+            settings: { ...plainSettings({ sliceBytes }), encodings: [encoding] },
           });
-          const how = `${encoding}, ${headerBytes} bytes of header, slices of ${sliceBytes}`;
-          expect(bytes.toString('latin1'), how).toBe(expected);
+          const how = `${keys}, ${encoding}, ${headerBytes} bytes of header, slices of ${sliceBytes}`;
+          expect(bytes.toString('latin1'), how).toBe(expected[KEYS.indexOf(keys)]);
         }
       }
     },
@@ -192,8 +165,7 @@ describe('a large input', () => {
     const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));
     for (const encoding of CUTTABLE) {
       for (const sliceBytes of sampled([50, 1023, 1024, 1025, 2 ** 30], 4, 1)) {
-        const tuning = { sliceBytes, readBytes: 100, inline: true };
-        const settings = { workers: 1, memoryBytes: 2 ** 24, tempDirCount: 1, encodings: [encoding], tuning };
+        const settings = { ...plainSettings({ sliceBytes, readBytes: 100 }), encodings: [encoding] };
         const job = { inputs: [input], seed: 's', records: recordKindOf(spec), settings };
         const { bytes } = await shuffleToFile(directory, job);
         expect(bytes.equals(expected), `${encoding}, slices of ${sliceBytes}`).toBe(true);

@@ -6,18 +6,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
-import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { splitPlainly } from '../formats/plain-framings.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
-import { anySettings, tightSettings } from './any-settings.js';
-import { FORMAT_SAMPLES } from './format-samples.js';
-import { referenceShardBytes } from './reference-cuts.js';
-import { orderRecords, referenceOrder } from './reference-order.js';
-import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { anySettings, tightOnThreads } from './any-settings.js';
+import { referenceOrder } from './reference-order.js';
+import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 
 const directory = useMemoryDirectory();
 const pipeOf = useFedPipes(directory);
@@ -43,11 +40,8 @@ describe('the head', () => {
 
   it('is the beginning of the order where piles are scattered again, and on worker threads', async () => {
     const part = fc.double({ min: 0, max: 1.1, noNaN: true });
-    const settings = fc
-      .tuple(tightSettings, fc.boolean())
-      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
     await fc.assert(
-      fc.asyncProperty(largeInputs, part, fc.string(), settings, (large, ofLines, seed, ofJob) =>
+      fc.asyncProperty(largeInputs, part, fc.string(), tightOnThreads, (large, ofLines, seed, ofJob) =>
         expectHead({
           inputs: makeLargeInputs(large),
           headCount: Math.floor(ofLines ** 3 * large.lines),
@@ -57,59 +51,6 @@ describe('the head', () => {
       ),
       { numRuns: atScale(2, 8, 400) },
     );
-  });
-
-  it.each<ShardRule>([
-    { by: 'count', shardCount: 3 },
-    { by: 'records', recordsPerShard: 7 },
-    { by: 'bytes', maxShardBytes: 150 },
-  ])('is cut into shards as a file of the same records is: $by', async (rule) => {
-    // Of the longest lines, which decide the cut by bytes, some are in the head.
-    const input = Buffer.from(Array.from({ length: 400 }, (_, i) => `${'x'.repeat((i * i) % 120)}${i}\n`).join(''));
-    const settings = { workers: 1, memoryBytes: 2 ** 25, tempDirCount: 1, encodings: ['plain'] as const };
-    const tuning = { pileCount: 5, bufferBytes: 500, sliceBytes: 3000, inline: true };
-    for (const headCount of sampled([20, 60], 2)) {
-      const job = { inputs: [input], seed: '7', settings: { ...settings, tuning } };
-      const { shards } = await shuffleToShards(directory, { ...job, headCount }, rule);
-      const head = referenceOrder([input], '7').slice(0, headCount);
-      expect(Buffer.concat(shards).equals(Buffer.concat(head))).toBe(true);
-      const others = [{ ...tuning, pileCount: 1 }, { ...tuning, sliceBytes: 90 }, { inline: true }];
-      for (const other of others) {
-        const again = { ...job, headCount, settings: { ...settings, tuning: other } };
-        expect((await shuffleToShards(directory, again, rule)).shards).toEqual(shards);
-      }
-      if (rule.by !== 'bytes') expect(shards).toHaveLength(rule.by === 'count' ? 3 : Math.ceil(headCount / 7));
-      else {
-        const lengths = head.map(({ byteLength }) => byteLength);
-        expect(shards.map(({ byteLength }) => byteLength)).toEqual(referenceShardBytes(lengths, rule.maxShardBytes));
-      }
-    }
-  });
-
-  it.each(sampled(FORMAT_SAMPLES, 3))('of $name has its header', async ({ spec, around, bodies }) => {
-    const inputs = bodies.map((body, i) => {
-      const path = directory.path(`in-${i}`);
-      writeFileSync(path, Buffer.concat([around.header(body.byteLength), body]));
-      return path;
-    });
-    const headerBytes = bodies.map((body) => around.header(body.byteLength).byteLength);
-    const records = orderRecords(
-      bodies.map((body) => splitPlainly(spec, body)),
-      'head',
-      headerBytes,
-    );
-    for (const [headCount, given] of [
-      [0, inputs],
-      [0, inputs.map(pipeOf)],
-      [1, inputs],
-      [4, inputs],
-    ] as const) {
-      const output = directory.path('out');
-      await shuffle({ ...around.options, inputs: given, output, seed: 'head', headCount, force: true });
-      const body = Buffer.concat(records.slice(0, headCount));
-      const expected = Buffer.concat([around.header(body.byteLength), body, around.trailer]);
-      expect(readFileSync(output).toString('latin1')).toBe(expected.toString('latin1'));
-    }
   });
 });
 

@@ -23,15 +23,15 @@ function missingEnd(record: Buffer, before: Buffer | undefined, terminator: numb
   return Buffer.from([...(isCrlf ? [0x0d] : []), terminator]);
 }
 
-/** First eight bytes, little-endian, of SHA-256 over seed and id, each behind its length. */
-export function inputKey(seed: string, inputId: string | number): bigint {
+/** First eight bytes, little-endian, of SHA-256 over the texts, each behind its length. */
+export function keyOf(...texts: readonly string[]): bigint {
   const hash = createHash('sha256');
-  for (const text of [seed, String(inputId)]) {
+  for (const text of texts) {
     const bytes = new TextEncoder().encode(text);
     hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
     hash.update(bytes);
   }
-  return new DataView(Uint8Array.from(hash.digest()).buffer).getBigUint64(0, true);
+  return hash.digest().readBigUInt64LE();
 }
 
 /** The records of all inputs in the order of the seed. */
@@ -49,20 +49,9 @@ export function referenceOrder(
   );
 }
 
-/** The generator key of all inputs, where keys follow from the content of records. */
-function contentKey(seed: string): bigint {
-  const hash = createHash('sha256');
-  for (const text of [seed, 'content', '']) {
-    const bytes = new TextEncoder().encode(text);
-    hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
-    hash.update(bytes);
-  }
-  return hash.digest().readBigUInt64LE();
-}
-
 /** The different ones of the records, in the order of the seed. */
 export function uniqueOrder(records: readonly Buffer[], seed: string): Buffer[] {
-  const key = contentKey(seed);
+  const key = keyOf(seed, 'content', '');
   const keyed = [...new Map(records.map((record) => [record.toString('latin1'), record])).values()].map((record) => ({
     key: recordKey(recordHash(record), key),
     record,
@@ -78,7 +67,7 @@ export function uniqueOrderBy(
   seed: string,
   identityOf: (record: Buffer) => Buffer,
 ): Buffer[] {
-  const key = contentKey(seed);
+  const key = keyOf(seed, 'content', '');
   const first = new Map<string, { readonly key: bigint; readonly value: Buffer; readonly record: Buffer }>();
   for (const record of records) {
     const value = identityOf(record);
@@ -115,7 +104,7 @@ export function keyedOrder(
   keys: 'position' | 'ordinal' = 'position',
 ): { readonly key: bigint; readonly record: Buffer }[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
-    const ofInput = inputKey(seed, inputIds[ordinal] ?? '');
+    const ofInput = keyOf(seed, inputIds[ordinal] ?? '');
     let position = BigInt(headerBytes[ordinal] ?? 0);
     return records.map((record, recordOrdinal) => {
       const key = recordKey(keys === 'ordinal' ? BigInt(recordOrdinal) : position, ofInput);
@@ -125,4 +114,13 @@ export function keyedOrder(
   });
   // The sort is stable: equal keys stay by input and position.
   return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}
+
+/** So many draws with replacement from records in their order. */
+export function drawsFrom(ordered: readonly Buffer[], seed: string, count: number): Buffer[] {
+  const key = keyOf(seed, 'draws', '');
+  return Array.from({ length: count }, (_, place) => {
+    const rank = (recordKey(BigInt(place), key) * BigInt(ordered.length)) >> 64n;
+    return ordered[Number(rank)] ?? Buffer.of();
+  });
 }

@@ -1,8 +1,7 @@
-/** The splits that docs/ORDER.md defines for records of which a value chooses the split, computed in the plainest way. */
-import { createHash } from 'node:crypto';
+/** The splits that docs/ORDER.md defines, computed in the plainest way. */
 import type { SplitRule } from '#src/index.js';
 import { recordHash, recordKey } from '../workers/kernel/kernel-twin.js';
-import { keyedOrder } from './reference-order.js';
+import { keyedOrder, keyOf } from './reference-order.js';
 
 export const SPLITS: readonly SplitRule[] = [
   { name: 'train', share: 0.6 },
@@ -11,14 +10,19 @@ export const SPLITS: readonly SplitRule[] = [
 ];
 const BOUNDS = [0n, (60n << 64n) / 100n, (75n << 64n) / 100n, 1n << 64n];
 
-function splitKey(seed: string): bigint {
-  const texts = [seed, 'splits', ''].map((text) => Buffer.from(text));
-  const parts = texts.flatMap((text) => [Buffer.from(new BigUint64Array([BigInt(text.byteLength)]).buffer), text]);
-  return createHash('sha256').update(Buffer.concat(parts)).digest().readBigUInt64LE();
+/** The records of each of `SPLITS`, in order, where their keys choose the split. */
+export function splitsByKey(
+  recordsOfInputs: readonly (readonly Buffer[])[],
+  seed: string,
+  headerBytes: readonly number[] = [],
+): Buffer[][] {
+  const order = keyedOrder(recordsOfInputs, seed, headerBytes);
+  const splitOf = (key: bigint) => BOUNDS.findLastIndex((bound) => bound <= key);
+  return SPLITS.map((_, i) => order.filter(({ key }) => splitOf(key) === i).map(({ record }) => record));
 }
 
 /**
- * The records of each of `SPLITS`, in order.
+ * The same, where values choose it.
  * @param hashedOf the bytes that are hashed: of a string, a quote and its characters.
  * @param headerBytes before the first record of each input.
  */
@@ -28,7 +32,7 @@ export function referenceSplits(
   hashedOf: (record: Buffer) => Buffer,
   headerBytes: readonly number[] = [],
 ): Buffer[][] {
-  const ofDraws = splitKey(seed);
+  const ofDraws = keyOf(seed, 'splits', '');
   const mapped = keyedOrder(recordsOfInputs, seed, headerBytes).map(({ key, record }) => {
     const draw = recordKey(recordHash(hashedOf(record)), ofDraws);
     const split = BOUNDS.findLastIndex((bound) => bound <= draw);

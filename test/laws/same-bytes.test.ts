@@ -13,10 +13,11 @@ import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { referenceShardBytes } from './reference-cuts.js';
-import { recordsOf, referenceOrder } from './reference-order.js';
+import { orderRecords, recordsOf, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
 const seed = fc.oneof(fc.string(), fc.constantFrom('', '0', '1', '42', '\0', 'Ł'));
+const keys = fc.constantFrom('position' as const, 'ordinal' as const);
 const terminatorOf = ({ zeroTerminated }: Job) => (zeroTerminated === true ? 0x00 : 0x0a);
 
 function sorted(records: readonly Buffer[]): string[] {
@@ -34,7 +35,9 @@ describe('one output', () => {
     const terminator = terminatorOf(job);
     const records = job.inputs.flatMap((input) => recordsOf(input, terminator));
     expect(sorted(recordsOf(bytes, terminator))).toEqual(sorted(records));
-    expect(bytes.equals(Buffer.concat(referenceOrder(job.inputs, job.seed, terminator)))).toBe(true);
+    const ofInputs = job.inputs.map((input) => recordsOf(input, terminator));
+    const ordered = orderRecords(ofInputs, job.seed, [], job.inputIds, job.keys);
+    expect(bytes.equals(Buffer.concat(ordered))).toBe(true);
     expectReport(report, records);
   }
 
@@ -86,8 +89,8 @@ describe('one output', () => {
     const small = fc.record({ inputs: anyInputs, seed, settings: anySettings.map(onThreads) });
     await fc.assert(fc.asyncProperty(small, expectLaws), { numRuns: times });
     await fc.assert(
-      fc.asyncProperty(largeInputs, seed, tightSettings.map(onThreads), (large, ofSeed, settings) =>
-        expectLaws({ inputs: makeLargeInputs(large), seed: ofSeed, settings }),
+      fc.asyncProperty(largeInputs, seed, keys, tightSettings.map(onThreads), (large, ofSeed, ofKeys, settings) =>
+        expectLaws({ inputs: makeLargeInputs(large), seed: ofSeed, keys: ofKeys, inputIds: ['b', 'a'], settings }),
       ),
       { numRuns: times },
     );
@@ -102,8 +105,8 @@ describe('one output', () => {
       tuning: TINY_BUFFERS,
     };
     await fc.assert(
-      fc.asyncProperty(largeInputs, seed, (large, ofSeed) =>
-        expectLaws({ inputs: makeLargeInputs(large), seed: ofSeed, settings }),
+      fc.asyncProperty(largeInputs, seed, keys, (large, ofSeed, ofKeys) =>
+        expectLaws({ inputs: makeLargeInputs(large), seed: ofSeed, keys: ofKeys, settings }),
       ),
       { numRuns: times },
     );

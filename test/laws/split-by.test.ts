@@ -11,7 +11,7 @@ import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
 import { tarEntry, tarOf } from '../formats/plain-tar.js';
-import { anySettings, type Settings, tightSettings } from './any-settings.js';
+import { anySettings, type Settings, tightOnThreads } from './any-settings.js';
 import { referenceSplits, SPLITS } from './reference-splits.js';
 import { shuffleToShards } from './shuffle-under-test.js';
 import {
@@ -50,9 +50,6 @@ describe('splits', () => {
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
-    const settings = fc
-      .tuple(tightSettings, fc.boolean())
-      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
     const selectors = fc.constantFrom('.site', 'csv:2', 'csv:site', '/^\\d+,"(.*?)""/', '/^\\d+,"(?<site>[^"]*)/');
     const check = (count: number, siteCount: number, selector: string, seed: string, each: Settings) => {
       const isField = selector.startsWith('.');
@@ -67,7 +64,7 @@ describe('splits', () => {
       return expectSplits({ inputs, header: Buffer.from('id,site,x\n'), job }, seed, each);
     };
     const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];
-    await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), settings, check), {
+    await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), tightOnThreads, check), {
       numRuns: atScale(2, 8, 300),
     });
   });
@@ -106,26 +103,6 @@ describe('splits', () => {
 describe('streams', () => {
   const ofPipes = useTestDirectory();
   const pipeOf = useFedPipes(ofPipes);
-
-  it('give the splits of files', async () => {
-    const splitBy = 'csv:site';
-    const paths = ['a', 'b'].map((name, k) => {
-      const rows = Array.from({ length: 500 }, (_, i) => `${i},s${(7 * i + k) % 40}\n`);
-      writeFileSync(ofPipes.path(name), `id,site\n${rows.join('')}`);
-      return ofPipes.path(name);
-    });
-    const job = { records: { by: 'csv' }, header: { lines: 1 }, splits: SPLITS, splitBy, seed: '1' } as const;
-    const [a = '', b = ''] = paths;
-    const checksums: unknown[] = [];
-    for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)], [pipeOf(a), b]]) {
-      const report = await shuffle(
-        { ...job, inputs, output: ofPipes.path('out'), force: true },
-        atScale({ inline: true }, {}),
-      );
-      checksums.push(report.splits?.map(({ records, checksum }) => ({ records, checksum })));
-    }
-    expect(checksums).toEqual(checksums.map(() => checksums[0]));
-  });
 
   it('say that their header names no such column', async () => {
     writeFileSync(ofPipes.path('a'), 'id,site\n1,2\n');

@@ -9,11 +9,9 @@ import { describe, expect, it } from 'vitest';
 import { appendToStore, type ShuffleOptions, type SplitRule, shuffle, shuffleStore } from '#src/index.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { splitPlainly } from '../formats/plain-framings.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
-import { anySettings, type Settings, tightSettings } from './any-settings.js';
-import { FORMAT_SAMPLES } from './format-samples.js';
+import { anySettings, type Settings, tightOnThreads } from './any-settings.js';
 import { referenceShardBytes } from './reference-cuts.js';
 import { keyedOrder, recordsOf } from './reference-order.js';
 import { type Job, shuffleToShards } from './shuffle-under-test.js';
@@ -127,11 +125,8 @@ describe('splits', () => {
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
-    const settings = fc
-      .tuple(tightSettings, fc.boolean())
-      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
     await fc.assert(
-      fc.asyncProperty(largeInputs, shares, fc.string(), settings, (large, splits, seed, ofJob) =>
+      fc.asyncProperty(largeInputs, shares, fc.string(), tightOnThreads, (large, splits, seed, ofJob) =>
         expectSplits({ inputs: makeLargeInputs(large), splits, seed, settings: ofJob }, undefined, oneShard),
       ),
       { numRuns: atScale(2, 5, 300) },
@@ -209,26 +204,6 @@ describe('the shards of each split', () => {
 });
 
 describe('splits', () => {
-  it.each(sampled(FORMAT_SAMPLES, 3))('of $name have a header each', async ({ spec, around, bodies }) => {
-    const inputs = bodies.map((body, i) => {
-      const path = directory.path(`in-${i}`);
-      writeFileSync(path, Buffer.concat([around.header(body.byteLength), body]));
-      return path;
-    });
-    const headerBytes = bodies.map((body) => around.header(body.byteLength).byteLength);
-    const records = bodies.map((body) => splitPlainly(spec, body));
-    const expected = referenceSplits(keyedOrder(records, 'seed', headerBytes), SPLITS);
-    const output = directory.path('out');
-    const { splits = [] } = await shuffle({ ...around.options, inputs, output, seed: 'seed', splits: SPLITS });
-    for (const [i, { shards, ...split }] of splits.entries()) {
-      const body = Buffer.concat(expected[i] ?? []);
-      const whole = Buffer.concat([around.header(body.byteLength), body, around.trailer]);
-      expect(split).toMatchObject({ name: SPLITS[i]?.name, records: expected[i]?.length, bytes: body.byteLength });
-      expect(shards.map((path) => readFileSync(path, 'latin1'))).toEqual([whole.toString('latin1')]);
-    }
-    expect(splits).toHaveLength(3);
-  });
-
   it('in an existing directory get a marker each, beside shards of other names', async () => {
     const output = directory.path('out');
     const input = directory.path('in');

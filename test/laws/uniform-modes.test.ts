@@ -11,9 +11,9 @@ import { CHI_SQUARE_BOUNDS, expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
 
 const directory = useFastDirectory();
-const jobs = atScale(40, 240, 24_000);
+const jobs = atScale(40, 120, 24_000);
 /** Threads take long to start: so few of the jobs have them. */
-const JOBS_FOR_THREADS = 120;
+const JOBS_FOR_THREADS = 60;
 
 interface Mode {
   readonly name: string;

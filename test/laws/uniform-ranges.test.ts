@@ -122,19 +122,12 @@ describe('whole jobs', () => {
   it.runIf(fromCi)('write all orders of four numbers, and all choices of two of five, equally often', async () => {
     const orders = new Float64Array(24);
     const choices = new Float64Array(20);
-    for (let seed = 0; seed < atScale(240, 240, 1_000); seed++) {
+    for (let seed = 0; seed < atScale(120, 120, 1_000); seed++) {
       add(orders, numberOf(await numbersOf({ range: { low: 7, high: 10 }, seed: `orders ${seed}` }), 4));
       const two = await numbersOf({ range: { low: 0, high: 4 }, headCount: 2, seed: `choices ${seed}` });
       add(choices, numberOf(two, 5));
     }
     expectUniform(orders, 23, 'orders of four');
     expectUniform(choices, 19, 'choices of two of five');
-  });
-
-  it('draw all numbers equally often', async () => {
-    const counts = new Float64Array(20);
-    const numbers = await numbersOf({ range: { low: 1, high: 20 }, repeat: true, headCount: 100_000, seed: 'draws' });
-    for (const number of numbers) add(counts, number);
-    expectUniform(counts, 19, 'numbers that are drawn');
   });
 });

@@ -6,15 +6,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ShardRule, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
-import { useFedPipes } from '../fixtures/fed-pipes.js';
+import { type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
-import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tarEntry } from '../formats/plain-tar.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
 import { uniqueOrderBy } from './reference-order.js';
-import { expectReport, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { expectReport, shuffleToFile } from './shuffle-under-test.js';
 import {
   bytesOfInputs,
   identitiesIn,
@@ -89,20 +88,6 @@ describe('records unique', () => {
       fc.asyncProperty(skewed, fc.string(), settings, (given, seed, ofJob) => expectFirst(given, seed, ofJob)),
       { numRuns: atScale(1, 12, 400) },
     );
-  });
-
-  it.each<ShardRule>([
-    { by: 'count', shardCount: 5 },
-    { by: 'bytes', maxShardBytes: 2000 },
-  ])('are cut into shards: $by', async (rule) => {
-    const given = makeSkewed(2000, 300, 0.4, '.site');
-    const unique = uniqueIn(given, 's');
-    for (const tuning of [{ inline: true }, { inline: true, pileCount: 5, bufferBytes: 500, sliceBytes: 3000 }]) {
-      const job = { inputs: bytesOfInputs(given), seed: 's', uniqueBy: '.site', settings: { ...PLAIN, tuning } };
-      const { report, shards } = await shuffleToShards(directory, job, rule);
-      expectReport(report, unique);
-      expect(Buffer.concat(shards).equals(Buffer.concat(unique))).toBe(true);
-    }
   });
 
   it.each(sampled(SELECTORS, 3))('of which one value comes very often by %s need no more memory', async (selector) => {
@@ -194,29 +179,6 @@ describe('records unique', () => {
   ])('are refused with %j', async (options, message) => {
     const job = { inputs: ['in'], uniqueBy: '.u', ...options };
     await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
-  });
-});
-
-describe('streams', () => {
-  const ofPipes = useTestDirectory();
-  const pipeOf = useFedPipes(ofPipes);
-
-  it('give the bytes of files', async () => {
-    const uniqueBy = 'csv:site';
-    const paths = ['a', 'b'].map((name, k) => {
-      const rows = Array.from({ length: 500 }, (_, i) => `${i},s${(7 * i + k) % 40},"${i % 3}"\n`);
-      writeFileSync(ofPipes.path(name), `id,site,n\n${rows.join('')}`);
-      return ofPipes.path(name);
-    });
-    const job = { records: { by: 'csv' }, header: { lines: 1 }, uniqueBy, seed: '1', force: true } as const;
-    const [a = '', b = ''] = paths;
-    const outputs: string[] = [];
-    for (const inputs of [paths, [pipeOf(a), pipeOf(b)], [a, pipeOf(b)]]) {
-      await shuffle({ ...job, inputs, output: ofPipes.path('out') }, atScale({ inline: true }, {}));
-      outputs.push(readFileSync(ofPipes.path('out'), 'utf8'));
-    }
-    expect(outputs[0]?.split('\n')).toHaveLength(42);
-    expect(outputs).toEqual(outputs.map(() => outputs[0]));
   });
 });
 

@@ -6,18 +6,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { shuffle } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale, sampled } from '../fixtures/scale.js';
+import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { splitPlainly } from '../formats/plain-framings.js';
-import { recordKey } from '../workers/kernel/kernel-twin.js';
 import { anyInputs } from './any-inputs.js';
-import { anySettings, type Settings, tightSettings } from './any-settings.js';
-import { FORMAT_SAMPLES } from './format-samples.js';
-import { referenceShardBytes } from './reference-cuts.js';
+import { anySettings, type Settings, tightOnThreads } from './any-settings.js';
 import { recordsOf, uniqueOrder } from './reference-order.js';
-import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 
 const directory = useMemoryDirectory();
 
@@ -77,12 +73,9 @@ describe('unique records', () => {
   });
 
   it('are the same where piles are too large, with many equal records, and on worker threads', async () => {
-    const settings = fc
-      .tuple(tightSettings, fc.boolean())
-      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
     const headCount = fc.option(fc.nat({ max: 3000 }), { nil: undefined, freq: 3 });
     await fc.assert(
-      fc.asyncProperty(skewed, fc.string(), headCount, settings, (lines, seed, count, ofJob) =>
+      fc.asyncProperty(skewed, fc.string(), headCount, tightOnThreads, (lines, seed, count, ofJob) =>
         expectUnique({ inputs: makeSkewed(lines), seed, headCount: count, settings: ofJob }),
       ),
       { numRuns: atScale(1, 8, 600) },
@@ -114,80 +107,6 @@ describe('unique records', () => {
       { numRuns: atScale(1, 8, 500) },
     );
   });
-
-  it.each<ShardRule>([
-    { by: 'count', shardCount: 7 },
-    { by: 'records', recordsPerShard: 50 },
-    { by: 'bytes', maxShardBytes: 700 },
-    { by: 'bytes', maxShardBytes: 9000 },
-  ])('are cut into shards as a file of them is: $by', async (rule) => {
-    const inputs = [...makeSkewed({ lines: 3000, different: 200, longest: 130, often: 0.4 }), Buffer.from('no end')];
-    const unique = uniqueOrder(recordsIn(inputs), 's');
-    for (const tuning of [{ inline: true }, { inline: true, pileCount: 5, bufferBytes: 500, sliceBytes: 3000 }]) {
-      const settings = { ...PLAIN, tuning };
-      const job = { inputs, seed: 's', unique: true, settings };
-      for (const compress of ['none', { codec: 'gzip' }] as const) {
-        const { report, shards } = await shuffleToShards(directory, { ...job, compress }, rule);
-        expectReport(report, unique);
-        if (compress !== 'none') continue;
-        expect(Buffer.concat(shards).equals(Buffer.concat(unique))).toBe(true);
-        const lengths = unique.map(({ byteLength }) => byteLength);
-        if (rule.by === 'count') expect(shards).toHaveLength(7);
-        else if (rule.by === 'records') expect(shards).toHaveLength(Math.ceil(unique.length / 50));
-        else
-          expect(shards.map(({ byteLength }) => byteLength)).toEqual(referenceShardBytes(lengths, rule.maxShardBytes));
-      }
-    }
-  });
-
-  it('are drawn with replacement', async () => {
-    const inputs = makeSkewed({ lines: 3000, different: 900, longest: 50, often: 0.5 });
-    const unique = uniqueOrder(recordsIn(inputs), 'draws');
-    const hash = createHash('sha256');
-    for (const text of ['draws', 'draws', '']) hash.update(new BigUint64Array([BigInt(text.length)])).update(text);
-    const drawKey = hash.digest().readBigUInt64LE();
-    const expected = Array.from({ length: 500 }, (_, place) => {
-      const rank = (recordKey(BigInt(place), drawKey) * BigInt(unique.length)) >> 64n;
-      return unique[Number(rank)] ?? Buffer.of();
-    });
-    const settings = { ...PLAIN, tuning: { inline: true, pileCount: 3, bufferBytes: 900 } };
-    const job = { inputs, seed: 'draws', unique: true, repeat: true, headCount: 500, settings };
-    const { bytes, report } = await shuffleToFile(directory, job);
-    expect(bytes.equals(Buffer.concat(expected))).toBe(true);
-    expectReport(report, expected);
-  });
-
-  it.each(sampled(FORMAT_SAMPLES, 3).filter(({ spec }) => spec.kind !== 'webdataset'))(
-    'of $name have their header, in a file and in a stream',
-    async ({ spec, around, bodies }) => {
-      const twice = [...bodies, ...bodies];
-      const inputs = twice.map((body, i) => {
-        const path = directory.path(`in-${i}`);
-        writeFileSync(path, Buffer.concat([around.header(body.byteLength), body]));
-        return path;
-      });
-      const unique = uniqueOrder(
-        bodies.flatMap((body) => splitPlainly(spec, body)),
-        'formats',
-      );
-      const body = Buffer.concat(unique);
-      const expected = Buffer.concat([around.header(body.byteLength), body, around.trailer]).toString('latin1');
-      for (const compress of ['none', { codec: 'gzip' }] as const) {
-        const output = directory.path('out');
-        const options: ShuffleOptions = {
-          ...around.options,
-          inputs,
-          output,
-          seed: 'formats',
-          unique: true,
-          force: true,
-        };
-        const report = await shuffle({ ...options, compress });
-        expect(report.records).toBe(unique.length);
-        if (compress === 'none') expect(readFileSync(output, 'latin1')).toBe(expected);
-      }
-    },
-  );
 
   it('are written to a stream, compressed or not', async () => {
     writeFileSync(directory.path('in'), makeSkewed({ lines: 9000, different: 5000, longest: 50, often: 0.2 })[1] ?? '');

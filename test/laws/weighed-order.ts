@@ -3,7 +3,7 @@
  * sort.
  */
 import { recordKey } from '../workers/kernel/kernel-twin.js';
-import { inputKey } from './reference-order.js';
+import { keyOf } from './reference-order.js';
 
 /** A decimal number as whole copies, and the chance of one more as a part of 2^64. */
 export function copiesAndChance(factor: string): { readonly copies: number; readonly chance: bigint } {
@@ -64,7 +64,7 @@ export function orderCopies(
   headerBytes: readonly number[] = [],
 ): Buffer[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
-    const ofInput = inputKey(seed, ordinal);
+    const ofInput = keyOf(seed, String(ordinal));
     const factor = factors[ordinal] ?? '1';
     const { copies, chance } = typeof factor === 'string' ? copiesAndChance(factor) : factor;
     let position = BigInt(headerBytes[ordinal] ?? 0);

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CELL_ENTRY_BYTES, CellEncoder, decodeCell, type Span, SpanBuilder } from '#src/record-index/index-layout.js';
+import { CELL_ENTRY_BYTES, CellEncoder, cellEntry, type Span, SpanBuilder } from '#src/record-index/index-layout.js';
 
 const CELL_BYTES = 10;
 
@@ -73,7 +73,7 @@ describe('cells', () => {
         for (let position = 0; position < total(members, 'decodedBytes'); position++) {
           const cell = Math.floor(position / CELL_BYTES);
           const found = [cell, Math.max(0, cell - 1)].map((number) =>
-            decodeCell(cells.subarray(number * CELL_ENTRY_BYTES, (number + 1) * CELL_ENTRY_BYTES), number),
+            cellEntry.readSealed(cells.subarray(number * CELL_ENTRY_BYTES, (number + 1) * CELL_ENTRY_BYTES), number),
           );
           const holder = found.find((span) => span !== undefined && span.decodedStart <= position);
           expect(holder).toEqual(
@@ -89,7 +89,12 @@ describe('cells', () => {
   it('are valid only at their own place', () => {
     const cells = cellsOf(spansOf([{ decodedBytes: 100, storedBytes: 50 }]));
     const third = cells.subarray(3 * CELL_ENTRY_BYTES, 4 * CELL_ENTRY_BYTES);
-    expect(decodeCell(third, 3)).toEqual({ decodedStart: 0, storedStart: 0, decodedBytes: 100, storedBytes: 50 });
-    expect(decodeCell(third, 4)).toBeUndefined();
+    expect(cellEntry.readSealed(third, 3)).toEqual({
+      decodedStart: 0,
+      storedStart: 0,
+      decodedBytes: 100,
+      storedBytes: 50,
+    });
+    expect(cellEntry.readSealed(third, 4)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
-import { callsChart, speedsOf } from '#src/report/charts.js';
+import { speedsOf, throughputChart } from '#src/report/charts.js';
 import { workShares } from '#src/report/in-short.js';
 import { linear } from '#src/report/svg.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
@@ -8,12 +8,11 @@ import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
 
 describe('a chart', () => {
   it('is one picture: its parts have no labels', () => {
-    const device = { name: 'sda', kind: 'rotating', mostCalls: 2 };
-    const moments = [{ seconds: 1, readBytes: 0, writtenBytes: 0, traffic: [] }];
+    const moments = [0, 1].map((seconds) => ({ seconds, readBytes: 0, writtenBytes: 0, traffic: [] }));
     const seconds = { prepare: 0, pass1: 1, between: 0, pass2: 1, commit: 0, release: 0 };
-    const chart = callsChart(device, 0, moments, { seconds } as never);
+    const chart = throughputChart(moments, { seconds } as never);
     expect(chart.match(/aria-label/g)).toHaveLength(1);
-    expect(chart).toMatch(/^<svg role="img"[^>]* aria-label="Calls under way on sda/);
+    expect(chart).toMatch(/^<svg role="img"[^>]* aria-label="Megabytes a second/);
   });
 
   it('of speeds has no peak where the last moment came at once', () => {

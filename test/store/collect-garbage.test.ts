@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { collectStore, expireStore, openPileWriter } from '#src/index.js';
 import { type FileOwner, formatOwnerName, identifyThisProcess } from '#src/machine/file-owner.js';
 import { nameOfManifest } from '#src/store/store-files.js';
-import { encodeManifest } from '#src/store/store-manifest.js';
+import { manifestFormat } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { fromCi } from '../fixtures/scale.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
@@ -114,7 +114,7 @@ describe('collectStore', () => {
     const before = files();
     const snapshot = openSnapshot(store());
     const pileSets = snapshot.manifest.commits.flatMap((commit) => commit.pileSets.map(({ name }) => name));
-    const wrong = encodeManifest({ ...snapshot.manifest, number: 3, removed: [{ time: 0, pileSets }] });
+    const wrong = manifestFormat.seal({ ...snapshot.manifest, number: 3, removed: [{ time: 0, pileSets }] });
     writeFileSync(directory.path('store', 'manifests', nameOfManifest(3)), wrong);
     await expect(collect(0)).rejects.toThrow(
       new RegExp(

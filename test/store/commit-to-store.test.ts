@@ -9,7 +9,7 @@ import { commitToStore, type NewCommit } from '#src/store/commit-to-store.js';
 import { openOrCreateStore } from '#src/store/create-store.js';
 import { StoreAttempt } from '#src/store/store-attempt.js';
 import { nameOfManifest } from '#src/store/store-files.js';
-import { encodeManifest, readNewestManifest } from '#src/store/store-manifest.js';
+import { manifestFormat, readNewestManifest } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -191,7 +191,8 @@ describe('commitManifest', () => {
       if (hasSlept) return { ...state, removed: [{ time: 7, pileSets: ['late'] }] };
       hasSlept = true;
       const directoryOf = (number: number) => directory.path('store', 'manifests', nameOfManifest(number));
-      for (const number of [7, 8]) writeFileSync(directoryOf(number), encodeManifest({ ...state, number, oldest: 7 }));
+      for (const number of [7, 8])
+        writeFileSync(directoryOf(number), manifestFormat.seal({ ...state, number, oldest: 7 }));
       for (const number of [1, 2, 3, 4]) rmSync(directoryOf(number));
       return { ...state, commits: [] };
     });

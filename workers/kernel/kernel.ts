@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type * as assembly from '#workers/kernel/assembly.js';
 import { SystemError } from '../../src/errors.js';
+import type { KernelFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
 import { inPhase } from '../../src/phase-clock.js';
@@ -25,12 +25,6 @@ export interface ValueFinder {
   find(start: number, end: number): number;
   compare(a: number, endA: number, b: number, endB: number): number;
 }
-
-/**
- * The exports of `assembly/index.ts`, as its compiler declares them. Addresses are u32 but arrive signed, and a `boolean`
- * that the kernel returns is 0 or 1.
- */
-export type KernelFunctions = typeof assembly;
 
 let compiled: WebAssembly.Module | undefined;
 

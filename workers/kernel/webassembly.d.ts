@@ -7,9 +7,6 @@ declare namespace WebAssembly {
     readonly exports: Record<string, unknown>;
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);
   }
-  interface Global<T> {
-    readonly value: T;
-  }
   class Memory {
     readonly buffer: ArrayBufferLike;
     constructor(descriptor: { initial: number; maximum: number; shared?: boolean });

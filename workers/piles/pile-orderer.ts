@@ -10,6 +10,7 @@
  */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError, VerificationError } from '../../src/errors.js';
+import type { KernelFunctions } from '../../src/formats/framing.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { SinkBuffer } from '../../src/output/output-target.js';
@@ -29,7 +30,7 @@ import {
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import { ARENA_START, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
+import { ARENA_START, type Kernel } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecord, orderTables } from './order-tables.js';
@@ -123,9 +124,9 @@ export class PileOrderer {
     }
   }
 
-  /** As the kernel's `gather`: returns the index where it stopped. */
+  /** Copies records as the kernel's `gather` does. Returns the index where it stopped. */
   gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {
-    return this.#wasm.gather(index, endIndex, address, capacityBytes, startLimit) >>> 0;
+    return index + (this.#wasm.gather(index, 1, endIndex - index, address, capacityBytes, startLimit, 0, 0) >>> 0);
   }
 
   get gatheredBytes(): number {

@@ -5,13 +5,14 @@
  *     arena    copied records | slack | ends u32 | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 import { SystemError, VerificationError } from '../../src/errors.js';
+import type { KernelFunctions } from '../../src/formats/framing.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import type { KernelFunctions } from '../kernel/kernel.js';
 import { foreignRecord, orderTables } from './order-tables.js';
+import { NO_LIMIT } from './pile-orderer.js';
 
 export interface Portion {
   /** Counts from 0, of `rangeCount` equal ranges of keys. */
@@ -183,7 +184,7 @@ export class PortionOrderer {
       const wanted = Math.min(count - done, COPY_RECORDS);
       const to = this.#copy + (byteLength % WORD_BYTES);
       const ends = this.#ends + ((END_BYTES * done) % WORD_BYTES);
-      const copied = wasm.gatherEvery(next, step, wanted, to, COPY_BYTES, ends, byteLength) >>> 0;
+      const copied = wasm.gather(next, step, wanted, to, COPY_BYTES, NO_LIMIT, ends, byteLength) >>> 0;
       if (copied > 0) {
         const gathered = wasm.gatheredByteLength.value >>> 0;
         copyTo(bytes.subarray(to, to + gathered), endsFrom(ends, copied), byteLength, done);

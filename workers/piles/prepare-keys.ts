@@ -34,12 +34,10 @@ function splitByValue(kernel: Kernel, rule: SplitValues): void {
 export function prepareEquality(kernel: Kernel, unique: UniqueSpec | undefined): void {
   const { wasm } = kernel;
   const rule = unique?.by;
-  if (rule === undefined) {
-    wasm.equalByBytes();
-    return;
+  if (rule !== undefined) {
+    const byteLength = selectorByteLength(rule);
+    if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of equal records has ${byteLength} bytes`);
+    placeSelector(kernel, wasm.splitsPlace() >>> 0, rule);
   }
-  const byteLength = selectorByteLength(rule);
-  if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of equal records has ${byteLength} bytes`);
-  placeSelector(kernel, wasm.splitsPlace() >>> 0, rule);
-  wasm.equalByValue();
+  wasm.equalBy(rule !== undefined);
 }

@@ -7,12 +7,12 @@ import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
-  type FramingFunctions,
   type FramingKernel,
+  type KernelFunctions,
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
-import { lackOf, type Selector, withColumnNumber } from '../../src/formats/selector.js';
+import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -120,7 +120,7 @@ export class RecordReader implements FramingKernel {
     return this.#taker.kernel.view;
   }
 
-  get wasm(): FramingFunctions {
+  get wasm(): KernelFunctions {
     return this.#taker.kernel.wasm;
   }
 
@@ -397,17 +397,12 @@ export class RecordReader implements FramingKernel {
 
   /** Refuses the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
-    const { splitBy, unique } = this.#job;
-    const { wasm } = this.#taker.kernel;
-    if (splitBy !== undefined) this.#requireNone(wasm.missingRecord(), splitBy.selector, base, basePosition);
-    if (unique?.by !== undefined) this.#requireNone(wasm.recordWithoutValue(), unique.by.selector, base, basePosition);
-  }
-
-  /** @param address of a record without the value; 0: there is none. */
-  #requireNone(address: number, selector: Selector, base: number, basePosition: number): void {
-    const missing = address >>> 0;
-    if (missing === 0) return;
+    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    if (rule === undefined) return;
+    const { selector } = rule;
     const { kernel } = this.#taker;
+    const missing = kernel.wasm.missingRecordOf(this.#selectorAt) >>> 0;
+    if (missing === 0) return;
     const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(

@@ -6,7 +6,7 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
+import type { KeyedSample, RangeEnds } from '../../src/job-directory/notes.js';
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';

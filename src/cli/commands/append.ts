@@ -1,6 +1,6 @@
 import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';
-import { chooseInputs, hintAtTerminal, resolveInputIds, resolveInputs } from '../input-list.js';
+import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `
@@ -25,16 +25,8 @@ export const command: CommandDefinition<'append'> = {
     const { inputLists = [], inputIds, ...options } = values;
     const typed = chooseInputs(named, inputLists);
     hintAtTerminal(typed, inputLists, reporter.hint);
-    const report = await appendToStore(
-      store,
-      {
-        ...options,
-        inputs: await resolveInputs(typed, inputLists, talk.signal),
-        inputIds: await resolveInputIds(inputIds, talk.signal),
-        ...talk,
-      },
-      tuning,
-    );
+    const { inputs, inputIds: ids } = await readNamedFiles({ inputLists, inputIds }, typed, talk.signal);
+    const report = await appendToStore(store, { ...options, inputs, inputIds: ids, ...talk }, tuning);
     reporter.done(describeAppend(report), report);
   },
 };

@@ -4,7 +4,6 @@ import { shuffle } from '../../jobs/shuffle.js';
 import { shuffleRange } from '../../jobs/shuffle-range.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
 import { readSeedFrom } from '../input-list.js';
-import { countOfRecords } from '../option-values.js';
 import { isDirectory, requireNoDirectory } from '../range-call.js';
 import { isStandardInput } from '../standard-streams.js';
 
@@ -31,7 +30,7 @@ export const command: CommandDefinition<'shuf'> = {
     const output = values.output === '-' ? './-' : values.output;
     const input = inputOf(operands, values);
     requireNoDirectory(output);
-    const isNothing = headCount === 0n;
+    const isNothing = headCount === 0;
     const common = {
       repeat: values.repeat && !isNothing,
       seed: isNothing || randomSource === undefined ? undefined : await readSeedFrom(randomSource, input.readsStream),
@@ -49,7 +48,7 @@ export const command: CommandDefinition<'shuf'> = {
         ...common,
         inputs: isNothing ? [{ records: [] }] : input.inputs(),
         ...(zeroTerminated === true ? { zeroTerminated } : { records: { by: 'delimiter', delimiter: '\n' } }),
-        headCount: countOfRecords(headCount),
+        headCount,
         decompressProgram: 'none',
         maxRecordBytes: MOST_RECORD_BYTES,
       },

@@ -1,6 +1,5 @@
 import { shuffleStore } from '../../jobs/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
-import { countOfRecords } from '../option-values.js';
 import { describeShuffle } from '../report-text.js';
 import { refuseShardsInStream } from './shuffle.js';
 
@@ -19,8 +18,7 @@ export const command: CommandDefinition<'shuffle-store'> = {
   notes,
   async run({ operands: [store = ''], values, reporter, talk, tuning }) {
     refuseShardsInStream(values);
-    const options = { ...values, headCount: countOfRecords(values.headCount), ...talk };
-    const report = await shuffleStore(store, options, tuning);
+    const report = await shuffleStore(store, { ...values, ...talk }, tuning);
     reporter.done(describeShuffle(report), report);
   },
 };

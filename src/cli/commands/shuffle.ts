@@ -6,17 +6,8 @@ import { shuffle } from '../../jobs/shuffle.js';
 import { reportPage } from '../../report/page-of-report.js';
 import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
 import { commandSummaries } from '../command-table.js';
-import {
-  chooseInputs,
-  hintAtTerminal,
-  type InputIdsChoice,
-  type InputList,
-  readSeedFrom,
-  resolveInputIds,
-  resolveInputs,
-} from '../input-list.js';
+import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
 import type { OptionValues } from '../option-table.js';
-import { countOfRecords } from '../option-values.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';
@@ -103,27 +94,14 @@ export const command: CommandDefinition<'shuffle'> = {
 
 /** @param hint called before anything is read. */
 export async function shuffleJobOf(
-  {
-    inputs: typed,
-    records,
-    inputLists,
-    inputIds: choice,
-    randomSource,
-    mix: mixFile,
-    profile,
-    report,
-    options,
-  }: ShuffleCall,
+  { inputs: typed, records, profile, report, options, ...files }: ShuffleCall,
   signal: AbortSignal,
   hint: () => void,
 ): Promise<ShuffleOptions> {
-  if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
+  if (options.output === undefined || options.output === '-') refuseToWriteToLists(files);
   hint();
-  const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
-  const inputIds = await resolveInputIds(choice, signal);
-  const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
-  const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
-  const job = { ...options, inputs, inputIds, seed, mix };
+  const named = await readNamedFiles({ ...files, seed: options.seed }, typed, signal);
+  const job = { ...options, ...named, inputs: records === undefined ? named.inputs : [{ records }] };
   if (profile !== undefined) requireProfilePlace(profile, job);
   if (report !== undefined && !/\.(html|json)$/.test(report))
     throw new UsageError(`--report ${report}: expected a name that ends in .html or .json`);
@@ -144,68 +122,31 @@ async function otherCallOf(
 }
 
 /** The library makes sure that standard output is no input, but knows nothing of lists. */
-function refuseToWriteToLists(lists: readonly InputList[], ids: InputIdsChoice | undefined): void {
-  const files = lists.map(({ flag, path }) => ({ words: `${flag} ${path}`, path }));
+function refuseToWriteToLists({ inputLists, inputIds: ids }: Pick<ShuffleCall, 'inputLists' | 'inputIds'>): void {
+  const files = inputLists.map(({ flag, path }) => ({ words: `${flag} ${path}`, path }));
   if (typeof ids === 'object') files.push({ words: `--input-ids file:${ids.file}`, path: ids.file });
   const written = files.find(({ path }) => isStandardOutput(path));
   if (written === undefined) return;
   throw new UsageError(`${written.words}: standard output is that file; redirect it to another`);
 }
 
-export interface ShuffleCall {
-  /** As typed, or `-` if nothing names an input. The entries of the lists come after them. Empty if there are `records`. */
-  readonly inputs: readonly string[];
-  readonly records: readonly string[] | undefined;
-  readonly inputLists: readonly InputList[];
-  readonly inputIds: InputIdsChoice | undefined;
-  readonly randomSource: string | undefined;
-  readonly mix: string | undefined;
-  readonly profile: string | undefined;
-  readonly report: string | undefined;
-  readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds' | 'mix' | 'report'>;
-}
+type ShuffleCall = ReturnType<typeof shuffleCallOf>;
 
-export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>, 'operands' | 'values'>): ShuffleCall {
-  const {
-    echo,
-    inputLists = [],
-    inputIds,
-    randomSource,
-    mix,
-    profile,
-    report,
-    range: _,
-    together: __,
-    dryRun: ___,
-    ...rest
-  } = values;
-  const options = { ...rest, headCount: countOfRecords(rest.headCount) };
+/**
+ * What the words ask for. Nothing is read yet: `inputs` are as typed, or `-` if nothing names an input. Undefined
+ * `records`: the operands are inputs.
+ */
+export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>, 'operands' | 'values'>) {
+  const { echo, inputLists = [], inputIds, randomSource, mix, profile, report, ...others } = values;
+  const { range: _, together: __, dryRun: ___, ...options } = others;
   refuseShardsInStream(values);
-  if (echo === true) requireNoLists(inputLists);
-  const records = echo === true ? operands : undefined;
+  const [list] = inputLists;
+  if (echo === true && list !== undefined)
+    throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
   const inputs = echo === true ? [] : chooseInputs(operands, inputLists);
-  refuseToResumeStreams(inputs, values);
   if (mix === '-') throw new UsageError('--mix -: expected the name of a file; standard input is for records');
+  const records = echo === true ? operands : undefined;
   return { inputs, records, inputLists, inputIds, randomSource, mix, profile, report, options };
-}
-
-function requireNoLists([list]: readonly InputList[]): void {
-  if (list === undefined) return;
-  throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
-}
-
-/** Bytes written to standard output, or read from standard input, are gone when the job resumes. */
-function refuseToResumeStreams(inputs: readonly string[], values: OptionValues<'shuffle'>): void {
-  const { output, resume, jobDir, keepTemp } = values;
-  const canBeResumed = resume === true || jobDir !== undefined;
-  if ((canBeResumed || keepTemp === true) && (output === undefined || output === '-')) {
-    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
-  }
-  if (canBeResumed && inputs.includes('-')) {
-    throw new UsageError(
-      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
-    );
-  }
 }
 
 export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {

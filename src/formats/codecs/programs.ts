@@ -18,18 +18,20 @@ const GRACE_MILLISECONDS = 200;
 const MAGIC_BYTES = 10;
 const MOST_ERROR_CHARACTERS = 500;
 
-interface DecodingProgram {
+interface DecodingProgram extends Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches'> {
   readonly words: readonly string[];
   missing(path: string): PileshufError;
   /** What it says when it omits a part of the input and nevertheless exits with 0. */
-  readonly leavingOut?: RegExp;
+  readonly leavingOut?: RegExp | undefined;
 }
 
-type CodecTraits = Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches'>;
-
-function codecByProgram(traits: CodecTraits, program: DecodingProgram): Codec {
+function codecByProgram(program: DecodingProgram): Codec {
+  const { name, suffixes, usualExpansion, matches } = program;
   return {
-    ...traits,
+    name,
+    suffixes,
+    usualExpansion,
+    matches,
     load: async (path) => {
       if (!isProgram(program.words[0] ?? '')) throw program.missing(path);
     },
@@ -41,43 +43,37 @@ function codecByProgram(traits: CodecTraits, program: DecodingProgram): Codec {
 }
 
 export function namedProgram(words: readonly string[]): Codec {
-  const traits: CodecTraits = { name: 'program', suffixes: [], usualExpansion: 4, matches: () => true };
-  return codecByProgram(traits, {
-    words,
-    missing: () => new UsageError(`\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`),
-  });
+  const missing = () =>
+    new UsageError(`\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`);
+  return codecByProgram({ name: 'program', suffixes: [], usualExpansion: 4, matches: () => true, words, missing });
 }
 
 /** 'BZh' may be text, so the magic includes the block size and the start of the first block, or of the end. */
-export const bzip2 = known(
-  'bzip2',
-  ['.bz2'],
-  5,
-  /^425a683[1-9](314159265359|177245385090)/,
-  // bzip2 ignores all bytes after the data, even another file after padding, and exits with 0.
-  /trailing garbage/,
-);
+const BZIP2_MAGIC = /^425a683[1-9](314159265359|177245385090)/;
+/** bzip2 ignores all bytes after the data, even another file after padding, and exits with 0. */
+export const bzip2 = known('bzip2', '.bz2', 5, BZIP2_MAGIC, /trailing garbage/);
 
-export const xz = known('xz', ['.xz'], 5, /^fd377a585a00/);
+export const xz = known('xz', '.xz', 5, /^fd377a585a00/);
 
 /** Of frames, and of the legacy format. */
-export const lz4 = known('lz4', ['.lz4'], 2, /^(04224d18|02214c18)/);
+export const lz4 = known('lz4', '.lz4', 2, /^(04224d18|02214c18)/);
 
-function known(
-  name: string,
-  suffixes: readonly string[],
-  usualExpansion: number,
-  magicHex: RegExp,
-  leavingOut?: RegExp,
-): Codec {
+function known(name: string, suffix: string, usualExpansion: number, magicHex: RegExp, leavingOut?: RegExp): Codec {
   const matches = (head: Uint8Array) => magicHex.test(Buffer.from(head.subarray(0, MAGIC_BYTES)).toString('hex'));
   const missing = (path: string) =>
     new InputError(
       'ERR_INPUT_UNREADABLE',
       `${path} is compressed with ${name}, and there is no program ${name} on PATH; install it, or name another with \`decompressProgram\``,
     );
-  const program = { words: [name, '-dc'], missing, ...(leavingOut && { leavingOut }) };
-  return codecByProgram({ name, suffixes, usualExpansion, matches }, program);
+  return codecByProgram({
+    name,
+    suffixes: [suffix],
+    usualExpansion,
+    matches,
+    words: [name, '-dc'],
+    missing,
+    leavingOut,
+  });
 }
 
 async function* decode(program: DecodingProgram, source: CompressedSource): AsyncGenerator<Uint8Array, void> {

@@ -3,7 +3,7 @@
  * with its length before it. TFRecords add checksums.
  */
 import { counted } from '../../errors.js';
-import { BadRecord, type Framing, type FramingFunctions, type FramingKernel, NOTHING } from '../framing.js';
+import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NOTHING } from '../framing.js';
 
 /** `scanFixed` counts in 32 bits. */
 export const MOST_FIXED_BYTES = 2 ** 30;
@@ -43,7 +43,7 @@ export function lengthPrefixed(prefix: LengthPrefix): Framing {
 /** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data. Both checksums are verified. */
 export const tfrecord: Framing = lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call));
 
-type LengthScan = (kernel: FramingKernel, ...call: Parameters<FramingFunctions['scanTfrecords']>) => number;
+type LengthScan = (kernel: FramingKernel, ...call: Parameters<KernelFunctions['scanTfrecords']>) => number;
 
 function lengthFraming(scanLengths: LengthScan): Framing {
   return {

@@ -6,7 +6,7 @@ import type { WrittenRecord } from '../../../workers/piles/written-ranks.js';
 import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/record-sample.js';
 import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../job-control.js';
-import type { DeviceGates } from '../../machine/device-gates.js';
+import type { DeviceGates } from '../../machine/devices.js';
 import type { ScatteredPiles } from '../../passes/shuffle-work.js';
 import type { PileTotals } from '../../pile-sets/pile-totals.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';

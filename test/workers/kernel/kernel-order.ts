@@ -110,7 +110,7 @@ export class KernelOrder {
   gather(index: number, endIndex: number, capacity: number, startLimit: bigint) {
     const { wasm, bytes } = this.#kernel;
     bytes.fill(GARBAGE, this.#out, this.#out + capacity + SLACK_BYTES);
-    const next = wasm.gather(index, endIndex, this.#out, capacity, startLimit) >>> 0;
+    const next = index + wasm.gather(index, 1, endIndex - index, this.#out, capacity, startLimit, 0, 0);
     const gathered = bytes.slice(this.#out, this.#out + (wasm.gatheredByteLength.value >>> 0));
     const behind = bytes.subarray(this.#out + capacity + OVERRUN_BYTES, this.#out + capacity + SLACK_BYTES);
     return { next, gathered, inBounds: behind.every((byte) => byte === GARBAGE) };

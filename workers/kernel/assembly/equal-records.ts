@@ -5,26 +5,17 @@
 
 import { areSame, compareBytes } from './duplicates';
 import { hashInCache } from './record-hash';
-import { compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
+import { compareValues, seekValues, valueHash } from './record-value';
 import { SPLITS_PLACE, scratchAt } from './scratch';
 
 let isByValue: bool = false;
 let selector: usize = 0;
 
-export function equalByBytes(): void {
-  isByValue = false;
-}
-
-/** By the values that the selector in the place of the splits finds. */
-export function equalByValue(): void {
+/** By their bytes, or by the values that the selector in the place of the splits finds. */
+export function equalBy(values: bool): void {
+  isByValue = values;
   selector = scratchAt(SPLITS_PLACE);
-  seekValues(selector);
-  isByValue = true;
-}
-
-/** The first record, since the selector was placed, without the value that it must have; 0: all had one. */
-export function recordWithoutValue(): usize {
-  return missingRecordOf(selector);
+  if (values) seekValues(selector);
 }
 
 /** The hash of what equal records have in common. Reads up to 15 bytes past the end. */

@@ -12,7 +12,7 @@ export {
   weigh,
 } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
-export { equalByBytes, equalByValue, recordWithoutValue } from './equal-records';
+export { equalBy } from './equal-records';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   keepAll,
@@ -38,7 +38,7 @@ export {
   valueWithoutNumber,
 } from './json-field';
 export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
-export { missingRecord, splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
+export { splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {
   drawOffsets,
   numbersChecksum,
@@ -51,7 +51,6 @@ export {
 export {
   gather,
   gatheredByteLength,
-  gatherEvery,
   hashInPlace,
   measuredByteLength,
   measureUpTo,

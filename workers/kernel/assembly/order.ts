@@ -234,29 +234,40 @@ let touched: u32 = 0;
 const TOUCHED_TOGETHER: u32 = 24;
 
 /**
- * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16 more. Stops before
- * a record that does not fit, and before one that would start `startLimit` bytes or more after the first. Returns the
- * index where it stopped; `gatheredByteLength` gives the bytes copied.
+ * Copies `count` records of the order, every `step`th from `index` on, to `out`, which has room for `capacity` bytes and 16
+ * more. Stops before a record that does not fit, and before one that would start `startLimit` bytes or more after the first.
+ * Writes the end of each record to `ends`, as u32, unless that is 0; the first record begins at `base`. Returns the number of
+ * copied records; `gatheredByteLength` gives their bytes.
  */
-export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
+export function gather(
+  index: u32,
+  step: u32,
+  count: u32,
+  out: usize,
+  capacity: u32,
+  startLimit: u64,
+  ends: usize,
+  base: u32,
+): u32 {
   let fill: u32 = 0;
   let checksum = orderChecksum;
-  let touchedEnd = index;
-  while (index < endIndex) {
-    if (index == touchedEnd) {
-      touchEvery(index, 1, min<u32>(TOUCHED_TOGETHER, endIndex - index));
-      touchedEnd = index + TOUCHED_TOGETHER;
+  let k: u32 = 0;
+  for (let touchedEnd: u32 = 0; k < count; k++, index += step) {
+    if (k == touchedEnd) {
+      const together = min<u32>(TOUCHED_TOGETHER, count - k);
+      touchEvery(index, step, together);
+      touchedEnd = k + together;
     }
     const stored = storedAt(index);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
     checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
     fill += byteLength;
-    index += 1;
+    if (ends != 0) store<u32>(ends + ((k as usize) << 2), base + fill);
   }
   gatheredByteLength = fill;
   orderChecksum = checksum;
-  return index;
+  return k;
 }
 
 /**
@@ -271,40 +282,6 @@ function touchEvery(index: u32, step: u32, count: u32): void {
     seen += load<u8>(stored, 0) + load<u8>(stored, 64) + load<u8>(stored, 128) + load<u8>(stored, 192);
   }
   touched += seen;
-}
-
-/**
- * `gather` for every `step`th record, `count` times. Writes the end of each record to `ends`, as u32; the first record
- * begins at `base`. Returns the number of copied records.
- */
-export function gatherEvery(
-  index: u32,
-  step: u32,
-  count: u32,
-  out: usize,
-  capacity: u32,
-  ends: usize,
-  base: u32,
-): u32 {
-  let fill: u32 = 0;
-  let checksum = orderChecksum;
-  let k: u32 = 0;
-  for (let touchedEnd: u32 = 0; k < count; k++) {
-    if (k == touchedEnd) {
-      const together = min<u32>(TOUCHED_TOGETHER, count - k);
-      touchEvery(index + k * step, step, together);
-      touchedEnd = k + together;
-    }
-    const stored = storedAt(index + k * step);
-    const byteLength = load<u32>(stored, 8);
-    if (byteLength > capacity - fill) break;
-    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
-    fill += byteLength;
-    store<u32>(ends + ((k as usize) << 2), base + fill);
-  }
-  gatheredByteLength = fill;
-  orderChecksum = checksum;
-  return k;
 }
 
 /** For a record too long to be gathered. */

@@ -64,7 +64,7 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
   return load<u64>(selector, 8);
 }
 
-/** The first record without a value; 0: all had one, or may lack it. */
+/** The first record without a value since the selector was placed; 0: all had one, or may lack it. */
 export function missingRecordOf(selector: usize): usize {
   return load<u32>(selector, 16);
 }

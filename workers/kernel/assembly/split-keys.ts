@@ -6,7 +6,7 @@
 
 import { ENTRY_BYTES } from './stored-record';
 import { highProduct, philoxLanes } from './philox';
-import { missingRecordOf, seekValues, valueHash } from './record-value';
+import { seekValues, valueHash } from './record-value';
 import { KEYS_PLACE, SPLITS_PLACE, scratchAt } from './scratch';
 
 let bounds: usize = 0;
@@ -35,11 +35,6 @@ export function splitByValue(count: u32, key: u64): void {
 
 export function splitSelector(): usize {
   return splitsPlace() + ((boundCount as usize) << 3);
-}
-
-/** The first record without a value since `splitByValue`; 0: all had one, or may lack it. */
-export function missingRecord(): usize {
-  return missingRecordOf(selector);
 }
 
 // @ts-ignore: decorator

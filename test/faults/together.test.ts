@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PileshufError, type ShuffleTogetherOptions, shuffleTogether, UsageError } from '#src/index.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { fastPlace } from '../fixtures/fast-place.js';
-import { isSlow } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT } from './disk-model.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
 import { disownLocksBelow } from './tiny-job.js';
@@ -34,7 +34,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 const TUNING = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 300, sliceBytes: 400, stripeCount: 2 };
-const step = isSlow ? 1 : 41;
+const step = atScale(170, 41, 1);
 
 let root = '';
 let inputs = '';
@@ -118,7 +118,7 @@ async function expectSound(kind: Kind, fault: Fault, nth: number, expected: Reco
   return true;
 }
 
-describe.each(KINDS)('$name', (kind) => {
+describe.each(sampled(KINDS, 2))('$name', (kind) => {
   it.each(FAULTS.map((fault, i) => [fault.kind, fault, i] as const))(
     'appear together or not at all when a call %s',
     async (_, fault, i) => {
