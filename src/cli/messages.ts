@@ -21,47 +21,41 @@ export interface Messages {
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
 }
 
-export function textMessages(
+/** @param adviseResume undefined: no job can have begun that can be resumed. */
+export function createMessages(
+  isJson: boolean,
   stream: MessageStream,
   adviseResume: ResumeAdviser | undefined,
   nameFlags: NameFlags,
 ): Messages {
-  const write = (message: string): void => {
-    stream.write(`pileshuf: ${oneLine(message)}\n`);
-  };
+  const describe = (thrown: unknown, stopSignal: StopSignal | undefined) =>
+    describeFailure(thrown, stopSignal, adviseResume, nameFlags);
+  if (isJson) {
+    const write = (event: object) => stream.write(`${jsonLine(event)}\n`);
+    return {
+      warning: (line) => write({ event: 'warning', message: nameFlags(line) }),
+      hint: () => {},
+      summary: (_, fields) => write({ event: 'summary', ...fields }),
+      failure(thrown, stopSignal) {
+        const failure = describe(thrown, stopSignal);
+        if (failure !== undefined) write({ event: 'error', ...failure });
+      },
+    };
+  }
+  const write = (message: string) => stream.write(`pileshuf: ${oneLine(message)}\n`);
   return {
     warning: (line) => write(`warning: ${nameFlags(line)}`),
-    hint: (line) => write(line),
-    summary: (line) => write(line),
+    hint: write,
+    summary: write,
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal, adviseResume, nameFlags);
+      const failure = describe(thrown, stopSignal);
       if (failure === undefined) return;
       const { message, resume, stack } = failure;
-      write(
-        resume === undefined
-          ? message
-          : `${message}; finished work is kept in ${resume.directory}; ${nameFlags(wordsBefore(resume))}: ${resume.command}`,
-      );
+      const kept =
+        resume &&
+        `; finished work is kept in ${resume.directory}; ${nameFlags(wordsBefore(resume))}: ${resume.command}`;
+      write(`${message}${kept ?? ''}`);
       if (stack !== undefined) stream.write(`${stack.split('\n').map(oneLine).join('\n')}\n`);
-    },
-  };
-}
-
-export function jsonMessages(
-  stream: MessageStream,
-  adviseResume: ResumeAdviser | undefined,
-  nameFlags: NameFlags,
-): Messages {
-  const write = (event: object): void => {
-    stream.write(`${jsonLine(event)}\n`);
-  };
-  return {
-    warning: (line) => write({ event: 'warning', message: nameFlags(line) }),
-    hint: () => {},
-    summary: (_, fields) => write({ event: 'summary', ...fields }),
-    failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal, adviseResume, nameFlags);
-      if (failure !== undefined) write({ event: 'error', ...failure });
     },
   };
 }

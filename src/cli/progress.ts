@@ -9,7 +9,7 @@
 import type { ShuffleProgress } from '../jobs/options.js';
 import type { StopSignal } from './exit-code.js';
 import type { JobMeter, JobState, ProgressDisplay } from './measured-job.js';
-import { jsonMessages, textMessages } from './messages.js';
+import { createMessages } from './messages.js';
 import type { ProgressStyle } from './option-table.js';
 import type { ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
@@ -68,7 +68,7 @@ export function createReporter(
   stream: MessageStream,
   nowSeconds: () => number = () => performance.now() / 1000,
 ): Reporter {
-  const messages = (style === 'json' ? jsonMessages : textMessages)(stream, adviseResume, nameFlags);
+  const messages = createMessages(style === 'json', stream, adviseResume, nameFlags);
   const beganAtSeconds = nowSeconds();
   const way = wayToShow(style, stream);
   const showsFromSeconds = beganAtSeconds + FIRST_AFTER_SECONDS[way];

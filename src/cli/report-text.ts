@@ -9,22 +9,18 @@ import type { UnownedPileSets } from '../store/store-attempt.js';
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
   const { records, resumed, splits, blank, duplicates, groups = [] } = report;
-  const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
-  const splitWords = splits === undefined ? [] : [describeSplits(splits)];
-  const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
-  const others = groups.length - shown.length;
-  const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
-  const output = [...blankWords(blank), ...duplicateWords(duplicates), ...outputWords(report)];
-  const emptyWords = describeEmptyShards(report);
-  const parts = [
+  const others = groups.length - MOST_GROUPS_SHOWN;
+  return [
     formatPlural(records, 'record'),
-    ...splitWords,
-    ...output,
-    ...resumedWords,
-    ...groupWords,
-    ...emptyWords,
-  ];
-  return parts.join(', ');
+    ...(splits === undefined ? [] : [describeSplits(splits)]),
+    ...blankWords(blank),
+    ...duplicateWords(duplicates),
+    ...outputWords(report),
+    ...(resumed === undefined ? [] : [describeResumed(resumed)]),
+    ...groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup),
+    ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
+    ...describeEmptyShards(report),
+  ].join(', ');
 }
 
 export function blankWords(blank: ShuffleReport['blank']): string[] {

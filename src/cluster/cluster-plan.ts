@@ -4,9 +4,7 @@
  *     plan              this plan, written once
  *     disk-0/           the data files of pile sets; each has the name of an attempt
  *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
- *     head splits cuts  what the tasks of the shuffle pass measured of piles, each by the first that is done
- *     measure-000003    task 3 has found what stays of its piles, where one of equal records is kept
- *     shuffle-000003    task 3 of the shuffle pass is done, and what it wrote
+ *     shuffle-000003    task 3 of the shuffle pass is done; as all notes, see ../job-directory/notes.ts
  *     commit            the moves of the outputs, while they move
  *     committing        which process commits
  *     committed         the outputs have their names; all else goes

@@ -2,18 +2,10 @@
 
 import { resolve, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import type { Input } from '../inputs/list-inputs.js';
 import { reasonOf } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import type { PassSeconds } from '../jobs/options.js';
-import {
-  refusalOf,
-  requireBesideOutput,
-  requireDirectory,
-  requireReplaceable,
-  writeWhole,
-} from '../jobs/report/report-file.js';
-import { type FilesPlace, requireOutside } from '../output/output-place.js';
+import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../jobs/report/report-file.js';
 import { PHASES } from '../phase-clock.js';
 import { type ClusterTaskProfile, readProfiles, type TaskSteps } from './attempt-log.js';
 import { ARRAY_KINDS, type ProfilePlace, type TaskKind, taskCountOf } from './cluster-plan.js';
@@ -105,30 +97,15 @@ function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
   return tasks.length === 0 ? 0 : (most - least) / 1000;
 }
 
-/** What the file must keep away from. */
-interface OtherPlaces {
-  readonly inputs: readonly Input[];
-  readonly directories: readonly string[];
-  readonly output: FilesPlace;
-  /** The job directory; it need not exist. */
-  readonly jobDir: string;
-}
-
-export function placeOfProfile(
-  file: string,
-  mayReplace: boolean,
-  { inputs, directories, output, jobDir }: OtherPlaces,
-): ProfilePlace {
+/** @param jobDir the job directory; it need not exist. */
+export function placeOfProfile(file: string, mayReplace: boolean, others: OtherPlaces, jobDir: string): ProfilePlace {
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
   const refuse = refusalOf('profile', file);
-  requireDirectory(file, refuse);
   if (file === '-') refuse('expected the name of a file: tasks cannot share standard output');
-  requireOutside(file, 'the profile', directories);
-  const path = requireBesideOutput(file, refuse, output);
   if (resolve(file) === resolve(jobDir)) refuse('it is the job directory; name a file elsewhere');
+  const path = requirePlace('profile', file, mayReplace, others);
   if (statPath(jobDir, 'output') !== undefined && path.startsWith(realPathOf(jobDir, 'output') + sep))
     refuse('it lies in the job directory; name a file elsewhere');
-  requireReplaceable(file, refuse, { force: mayReplace, inputs });
   return { path, mayReplace };
 }

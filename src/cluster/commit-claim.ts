@@ -4,73 +4,69 @@
  * gone, and is taken over: at once if that process ran on this machine, else after the time in which a change must have
  * become visible. No clocks of two machines are compared.
  */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { removeFile } from '../io/files.js';
-import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { createOnce, replaceDurably } from '../io/small-file.js';
-import { identifyThisProcess, isRunning } from '../machine/file-owner.js';
+import {
+  type FileOwner,
+  HeldName,
+  identifyOwner,
+  judgeOwnerAmongHosts,
+  parseOwnerName,
+} from '../machine/file-owner.js';
 import type { JobStop } from '../passes/threads.js';
 import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
 import { isCommitted, notReady } from './open-job.js';
 import type { Patience } from './until-visible.js';
 
 const shape = object({
-  host: text,
-  bootId: optional(text),
-  pidNamespace: optional(text),
-  pid: wholeNumber(1),
-  startTicks: optional(text),
-  token: text,
+  /** A name that says which process commits, as file-owner.ts forms it. */
+  owner: text,
   beat: wholeNumber(),
 });
 
 type Claim = ValueOf<typeof shape>;
 
-const format = formatOfJob('cluster-claim', 1, 2 ** 12, shape);
+const format = formatOfJob('cluster-claim', 2, 2 ** 12, shape);
 
 const BEAT_MILLISECONDS = 2000;
 /** In this time a process at work changes its claim, even if it is slow. */
 const LEAST_WATCH_SECONDS = 6;
 
-/** Tokens of the claims that this process holds. */
-const heldTokens = new Set<string>();
-
 export class CommitClaim {
   readonly #directory: string;
-  #claim: Claim;
+  readonly #held: HeldName;
+  #beat = 0;
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
 
-  private constructor(directory: string, claim: Claim) {
+  private constructor(directory: string) {
     this.#directory = directory;
-    this.#claim = claim;
+    this.#held = new HeldName(COMMITTING_NAME, directory);
+  }
+
+  get #claim(): Claim {
+    return { owner: this.#held.name, beat: this.#beat };
   }
 
   /** @returns undefined if the job is committed. */
   static async take(directory: string, patience: Patience, stop: JobStop): Promise<CommitClaim | undefined> {
-    const claim: Claim = {
-      ...identifyThisProcess(),
-      host: hostname(),
-      token: randomBytes(8).toString('hex'),
-      beat: 0,
-    };
+    const taken = new CommitClaim(directory);
     try {
-      await claimOrTakeOver(directory, claim, patience);
+      await claimOrTakeOver(directory, taken.#claim, patience);
     } catch (error) {
+      taken.#held.letGo();
       // The process that has committed the job removes all else from its directory, a claim on its way as well.
       if (isCommitted(directory)) return undefined;
       throw error;
     }
-    heldTokens.add(claim.token);
-    const taken = new CommitClaim(directory, claim);
     if (isCommitted(directory)) {
       await taken.release();
       return undefined;
     }
     taken.#timer = setInterval(() => {
-      taken.#beating = taken.#beating.then(() => taken.#beat(stop));
+      taken.#beating = taken.#beating.then(() => taken.#change(stop));
     }, BEAT_MILLISECONDS);
     taken.#timer.unref();
     return taken;
@@ -78,20 +74,20 @@ export class CommitClaim {
 
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    heldTokens.delete(this.#claim.token);
+    this.#held.letGo();
     await this.#beating;
-    if (readClaim(this.#directory)?.token === this.#claim.token)
+    if (readClaim(this.#directory)?.owner === this.#held.name)
       removeFile(join(this.#directory, COMMITTING_NAME), 'temp');
   }
 
-  async #beat(stop: JobStop): Promise<void> {
+  async #change(stop: JobStop): Promise<void> {
     try {
       const now = readClaim(this.#directory);
-      if (now !== undefined && now.token !== this.#claim.token) {
-        stop.fail(notReady(`a process on ${now.host} has taken over the commit of ${this.#directory}`));
+      if (now !== undefined && now.owner !== this.#held.name) {
+        stop.fail(notReady(`a process on ${ownerOf(now)?.host} has taken over the commit of ${this.#directory}`));
         return;
       }
-      this.#claim = { ...this.#claim, beat: this.#claim.beat + 1 };
+      this.#beat += 1;
       await replaceDurably(this.#directory, COMMITTING_NAME, format.seal(this.#claim));
     } catch {
       // The next beat tries again.
@@ -113,17 +109,21 @@ async function requireLeft(directory: string, patience: Patience): Promise<void>
   const isAtWork = await patience.atLeast(LEAST_WATCH_SECONDS).untilFound(directory, () => {
     const now = readClaim(directory);
     if (now === undefined) return false;
-    return now.token !== first.token || now.beat !== first.beat || undefined;
+    return now.owner !== first.owner || now.beat !== first.beat || undefined;
   });
   if (isAtWork !== true) return;
-  throw notReady(`another process commits ${directory}: process ${first.pid} on ${first.host}; wait for it`);
+  const { pid, host } = ownerOf(first) ?? {};
+  throw notReady(`another process commits ${directory}: process ${pid} on ${host}; wait for it`);
 }
 
-function isGoneHere({ bootId, pidNamespace, pid, startTicks, token }: Claim): boolean {
-  const here = identifyThisProcess();
-  const isSameMachine = bootId !== undefined && bootId === here.bootId && pidNamespace === here.pidNamespace;
-  if (!isSameMachine) return false;
-  return pid === here.pid && startTicks === here.startTicks ? !heldTokens.has(token) : !isRunning(pid, startTicks);
+/** Without boot ids, two machines of one name cannot be told from one. */
+function isGoneHere(claim: Claim): boolean {
+  const owner = ownerOf(claim);
+  return owner?.bootId !== undefined && judgeOwnerAmongHosts(owner, identifyOwner()) === 'left over';
+}
+
+function ownerOf({ owner }: Claim): FileOwner | undefined {
+  return parseOwnerName(COMMITTING_NAME, owner);
 }
 
 function readClaim(directory: string): Claim | undefined {

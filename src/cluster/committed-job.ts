@@ -4,9 +4,10 @@ import { removeDirectory } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
-import { createOnce, isNameOfAttempt } from '../io/small-file.js';
+import { isNameOfAttempt } from '../io/small-file.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
-import { ATTEMPTS_NAME, COMMITTED_NAME, DATA_NAME, formatOfJob, PLAN_NAME } from './cluster-plan.js';
+import { NoteKind } from '../job-directory/notes.js';
+import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME } from './cluster-plan.js';
 
 const shape = object({
   stagingDirectory: text,
@@ -21,15 +22,22 @@ const shape = object({
 
 export type CommittedNote = ValueOf<typeof shape>;
 
-const format = formatOfJob(MARK_OF_TASKS.kind, 2, 2 ** 20, shape);
+const COMMITTED = new NoteKind({
+  kind: MARK_OF_TASKS.kind,
+  version: 2,
+  mostBytes: 2 ** 20,
+  shape,
+  remedy: CLUSTER_REMEDY,
+  // An attempt that found the outputs moving does not know the duplicates.
+  agreed: ({ records, bytes, checksum }) => [records, bytes, checksum],
+});
 
 export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
-  // Another attempt may be first, after the same moves.
-  await createOnce(jobDirectory, COMMITTED_NAME, format.seal(note));
+  await COMMITTED.write(jobDirectory, COMMITTED_NAME, note, 'the commit');
 }
 
 export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {
-  return format.read(join(jobDirectory, COMMITTED_NAME));
+  return COMMITTED.read(jobDirectory, COMMITTED_NAME);
 }
 
 /** Whether a committed job has removed all that it needs no more, as far as this machine sees. */

@@ -28,15 +28,16 @@ import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
-import { type ClusterJob, notReady, startTaskThreads, ungated } from './open-job.js';
+import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
 import { requireDone, unfinished } from './task-arrays.js';
 
 type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
 
 /** Checks that the tasks read every byte of every input once. */
 async function gatherScattered(job: ClusterJob): Promise<Scattered> {
-  const { plan, piling, signal } = job;
-  const gathered = new GatheredSlices({ ...ungated(job), settings: plan.spec }, piling.layout.pileCount);
+  const { plan, piling, inputs, signal } = job;
+  const { firstHeader, weighing, spec } = plan;
+  const gathered = new GatheredSlices({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
   for (const slice of plan.slices.keys()) {
     await hearSignalsAt(slice, signal);

@@ -166,7 +166,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
       if (file === undefined || kind === 'stream') return;
-      profile = placeOfProfile(file, options.force ?? false, { ...listed, output, jobDir: options.jobDir });
+      profile = placeOfProfile(file, options.force ?? false, { ...listed, output }, options.jobDir);
     },
   });
   const { site, inputsToRead, estimate, weighing, inputs } = prepared;

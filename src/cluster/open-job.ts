@@ -7,7 +7,7 @@ import { keyRuleOf } from '../inputs/ids.js';
 import type { FileInput } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { type JobControl, UNGATED } from '../job-control.js';
+import type { JobControl } from '../job-control.js';
 import type { JobScope } from '../jobs/job.js';
 import type { PileStorage } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
@@ -155,12 +155,6 @@ function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
 export function startTaskThreads({ plan, control, stop, log, scope }: ClusterJob): Promise<Threads> {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
   return startThreads({ threadCount, startCount: 0 }, { control, stop }, log.add, scope.releases);
-}
-
-/** Inputs without gates, for a task that reads none of them. */
-export function ungated({ inputs, plan }: ClusterJob) {
-  const { firstHeader, weighing } = plan;
-  return { inputs, gates: inputs.map(() => UNGATED), firstHeader, weighing };
 }
 
 export function notReady(message: string): SystemError {

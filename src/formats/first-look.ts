@@ -159,7 +159,7 @@ function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefine
     const newline = text.indexOf('\n', start);
     const end = newline < 0 ? text.length : newline;
     const isCut = newline < 0 && !isWhole;
-    const isLikely = isCut || (start >= PARSED_BYTES && hasEndsOfObject(text, start, end));
+    const isLikely = isCut || (start >= PARSED_BYTES && text[start] === '{' && text[end - 1] === '}');
     if (!isLikely || mayMeet) {
       const line = text.slice(start, end).trim();
       const isValue = isLikely ? !hasSeveral(line) : isJson(line);
@@ -192,10 +192,6 @@ function parses(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function hasEndsOfObject(text: string, start: number, end: number): boolean {
-  return text[start] === '{' && text[end - 1] === '}';
 }
 
 /** Whether something follows the first array or object of a line, whose end may be cut off. */

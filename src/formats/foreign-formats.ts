@@ -52,7 +52,12 @@ const formats: readonly FormatEntry[] = [
   { name: 'an SQLite database', remedy: CONVERT, magics: ['SQLite format 3\0'] },
   { name: 'a DuckDB database', remedy: CONVERT, matches: (head) => head.startsWith('DUCK', 8) },
   { name: 'an LMDB database', remedy: CONVERT, matches: (head) => head.startsWith('\xde\xc0\xef\xbe', 16) },
-  { name: 'tensors (.safetensors)', remedy: LEAVE_OUT, matches: isSafetensors },
+  // The length of the description, then the description, a JSON object.
+  {
+    name: 'tensors (.safetensors)',
+    remedy: LEAVE_OUT,
+    matches: (head) => head.startsWith('\0\0\0', 5) && head.startsWith('{', 8),
+  },
   { name: 'a model (.gguf)', remedy: LEAVE_OUT, magics: ['GGUF'], needsNul: true },
   {
     name: 'the index of tokens of Megatron (.idx)',
@@ -98,7 +103,12 @@ const formats: readonly FormatEntry[] = [
     magics: ['ID3\x02', 'ID3\x03', 'ID3\x04', '\xff\xf1', '\xff\xf3', '\xff\xf9', '\xff\xfa', '\xff\xfb'],
   },
   { name: 'sound or video', remedy: LEAVE_OUT, magics: ['OggS\0', 'fLaC\0', '\x1a\x45\xdf\xa3'] },
-  { name: 'sound or video', remedy: LEAVE_OUT, matches: isMp4 },
+  // The length and the type of the first box of MP4.
+  {
+    name: 'sound or video',
+    remedy: LEAVE_OUT,
+    matches: (head) => head.startsWith('\0\0') && head.startsWith('ftyp', 4),
+  },
   {
     name: 'a program',
     remedy: LEAVE_OUT,
@@ -182,16 +192,6 @@ function crc32c(bytes: Uint8Array): number {
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
   }
   return ~crc >>> 0;
-}
-
-/** The length of the description, then the description, a JSON object. */
-function isSafetensors(head: string): boolean {
-  return head.startsWith('\0\0\0', 5) && head.startsWith('{', 8);
-}
-
-/** The length and the type of the first box. */
-function isMp4(head: string): boolean {
-  return head.startsWith('\0\0') && head.startsWith('ftyp', 4);
 }
 
 export const NAME_OF_FASTQ = /\.(?:fastq|fq)$/i;

@@ -114,24 +114,15 @@ export async function readHeader(
 }
 
 /** Of a longer header, only so many bytes around the difference are shown. */
-const TEXT_BYTES = 60;
-const BINARY_BYTES = 16;
+const SHOWN_BYTES = { utf8: 60, hex: 16 } as const;
 
-export function differenceOfText(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
-  return differenceOf(expected, got, TEXT_BYTES, 'utf8', (excerpt) => JSON.stringify(excerpt));
-}
-
-export function differenceOfBytes(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
-  return differenceOf(expected, got, BINARY_BYTES, 'hex', (excerpt) => `${excerpt} (hex)`);
-}
-
-function differenceOf(
+/** @param as how to show the bytes: as text, or as hex digits. */
+export function differenceOf(
   expected: Uint8Array,
   got: Uint8Array,
-  shownBytes: number,
-  encoding: 'utf8' | 'hex',
-  show: (excerpt: string) => string,
+  as: 'utf8' | 'hex' = 'utf8',
 ): HeaderDifference | undefined {
+  const shownBytes = SHOWN_BYTES[as];
   const both = Math.min(expected.byteLength, got.byteLength);
   let position = 0;
   while (position < both && expected[position] === got[position]) position += 1;
@@ -139,8 +130,9 @@ function differenceOf(
   // The first third shows bytes that both have in common.
   const from = position < shownBytes ? 0 : position - Math.floor(shownBytes / 3);
   const excerpt = (whole: Uint8Array) => {
-    const shown = Buffer.from(whole.subarray(from, from + shownBytes)).toString(encoding);
-    return show(`${from > 0 ? '…' : ''}${shown}${from + shownBytes < whole.byteLength ? '…' : ''}`);
+    const shown = Buffer.from(whole.subarray(from, from + shownBytes)).toString(as);
+    const marked = `${from > 0 ? '…' : ''}${shown}${from + shownBytes < whole.byteLength ? '…' : ''}`;
+    return as === 'hex' ? `${marked} (hex)` : JSON.stringify(marked);
   };
   return { position, expected: excerpt(expected), got: excerpt(got) };
 }

@@ -295,13 +295,13 @@ function claimOf({ path, codec, version }: CompressedInput, guess: number): numb
 }
 
 function ratioOf(expanded: readonly Expanded[]): number | undefined {
-  const stored = expanded.reduce((sum, { storedBytes }) => sum + storedBytes, 0);
-  const decoded = expanded.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+  const stored = sum(expanded.map(({ storedBytes }) => storedBytes));
+  const decoded = sum(expanded.map(({ decodedBytes }) => decodedBytes));
   return stored === 0 || decoded === 0 ? undefined : Math.max(1, decoded / stored);
 }
 
 function mean(numbers: readonly number[]): number | undefined {
-  return numbers.length === 0 ? undefined : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+  return numbers.length === 0 ? undefined : sum(numbers) / numbers.length;
 }
 
 function errorOf(samples: readonly number[]): number {

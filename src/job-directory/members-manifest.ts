@@ -17,9 +17,9 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably } from '../io/small-file.js';
 import type { ShuffleSpec } from '../spec.js';
 import { MANIFEST_NAME, splitSummary, writeManifest } from './job-manifest.js';
+import { NoteKind } from './notes.js';
 
 const manifestShape = object({
   /** Whether a later attempt may use the members that are done. */
@@ -59,7 +59,7 @@ const noteShape = object({
 
 export type MemberNote = ValueOf<typeof noteShape>;
 
-const noteFormat = new SealedFormat({ kind: 'member', version: 1, mostBytes: 2 ** 28, role: 'temp', shape: noteShape });
+const MEMBER = new NoteKind({ kind: 'member', version: 1, mostBytes: 2 ** 28, shape: noteShape });
 
 export async function writeMembersManifest(jobDirectory: string, manifest: MembersManifest): Promise<void> {
   await writeManifest(jobDirectory, manifest.isResumable, manifestFormat.seal(manifest));
@@ -70,11 +70,11 @@ export function readMembersManifest(jobDirectory: string): MembersManifest | und
 }
 
 export async function writeMemberNote(jobDirectory: string, member: number, note: MemberNote): Promise<void> {
-  await createDurably(jobDirectory, memberName(member), noteFormat.seal(note));
+  await MEMBER.write(jobDirectory, memberName(member), note, memberName(member));
 }
 
 export function readMemberNote(jobDirectory: string, member: number): MemberNote | undefined {
-  return noteFormat.read(join(jobDirectory, memberName(member)));
+  return MEMBER.read(jobDirectory, memberName(member));
 }
 
 /** The name of the member's note in the job directory, and of the directory in which its output is staged. */

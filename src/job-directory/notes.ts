@@ -11,6 +11,8 @@
  *     shuffle-000003     the ranges that this task wrote, and where           of a shuffle task
  *     damaged-000003     what was not there when that output was read back    of a shuffle task
  *     verify-000003      that output was read back, and is whole              of a verify task
+ *     member-2           its output, and what was counted                     of a member of aligned files
+ *     committed          the outputs of tasks have their names                of the job
  *
  * The piles that a local job measured are deleted as soon as the output has their records. So the note of what it found is
  * durable before the first note of finished ranges.
@@ -30,7 +32,7 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { damagedFile } from '../io/sealed-file.js';
+import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createOnce, readSmallFile } from '../io/small-file.js';
 
@@ -45,6 +47,8 @@ interface NoteParts<Note> {
   readonly version: number;
   readonly mostBytes: number;
   readonly shape: Shape<Note>;
+  /** What is advised about a damaged note. Default: what helps a local job. */
+  readonly remedy?: Remedy;
   /** What messages say of two attempts that disagree. Default: `found different records`. */
   readonly disagreement?: string;
   /** The part on which attempts must agree, as plain data. Absent: all of the note. */
@@ -52,7 +56,7 @@ interface NoteParts<Note> {
   readonly requireWithin?: (note: Note, limits: RangeLimits, path: string) => void;
 }
 
-class NoteKind<Note extends object> {
+export class NoteKind<Note extends object> {
   readonly #parts: NoteParts<Note>;
   readonly #format: SealedFormat<Note>;
 

@@ -6,7 +6,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { describeUnowned, findMarks, findUnowned, type UnownedPileSets } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
-import { longestRecordBytesOf } from '../store/store-manifest.js';
+import { longestRecordBytesOf, requirePresent } from '../store/store-manifest.js';
 import { openRemains, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import type { ShuffleProgress } from './options.js';
@@ -79,12 +79,11 @@ export async function inspectStore(
   tuning: Partial<Tuning> = {},
 ): Promise<StoreReport> {
   requireKnownOptions('inspectStore()', options, INSPECT_OPTIONS);
-  const remains = openRemains(storeDirectory);
-  const { snapshot } = remains;
+  const { snapshot, newest } = openRemains(storeDirectory);
   const { directory, settings, manifest } = snapshot;
   const { verify: verified = false, signal } = options;
   const unowned = await findUnowned(snapshot, signal);
-  remains.requirePresent(unowned.pileSets === 0 ? '' : `, which does not name ${describeUnowned(unowned)}`);
+  requirePresent(newest, directory, unowned.pileSets === 0 ? '' : `, which does not name ${describeUnowned(unowned)}`);
   const totals = await readStoredTotals(snapshot, signal);
   const storedBytes = totals.recordBytes.map(
     (bytes, pile) => bytes + STORED_HEADER_BYTES * (totals.records[pile] ?? 0),

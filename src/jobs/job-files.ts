@@ -46,10 +46,15 @@ export interface JobFilesParts {
   readonly describe: (removesJobDirectory: boolean) => Promise<JobManifest>;
 }
 
+/** What of an earlier attempt is there for this one, and of this one for a later attempt. */
+type KeptWork = KeptPileSets & KeptRanges & KeptNotes;
+
 export class JobFiles {
   readonly kind = 'files';
   readonly piles: RescatterTarget;
   readonly output: StagedOutput;
+  /** Undefined: nothing of the work outlives a job that fails. */
+  readonly kept: KeptWork | undefined;
   readonly #parts: JobFilesParts;
   /** As decided so far. */
   #fate: JobFate;
@@ -65,31 +70,18 @@ export class JobFiles {
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.output = new StagedOutput(site.output, paths, outputGate);
+    this.kept = parts.layout && this.#keptWith(parts.layout);
   }
 
-  /** Whether the pile sets and the ranges of the output outlive a job that fails. */
-  get outlivesJob(): boolean {
-    return this.#parts.layout !== undefined;
-  }
-
-  keptPileSets(onDamage: (line: string) => void): KeptPileSets | undefined {
-    const { layout, earlier } = this.#parts;
-    if (layout === undefined) return undefined;
-    return { isStripeDone: stripesOf(earlier?.finished.ranges ?? [], layout), onDamage };
-  }
-
-  get keptRanges(): KeptRanges | undefined {
-    const { layout, earlier } = this.#parts;
-    if (layout === undefined) return undefined;
-    return { output: this.output, finished: earlier?.finished ?? { ranges: [], recordCount: 0 } };
-  }
-
-  get keptNotes(): KeptNotes | undefined {
-    const { layout, earlier, site } = this.#parts;
-    if (layout === undefined) return undefined;
+  #keptWith(layout: KeptLayout): KeptWork {
+    const { earlier, site } = this.#parts;
+    const finished = earlier?.finished ?? { ranges: [], recordCount: 0 };
     return {
       jobDirectory: site.paths.jobDirectory,
-      hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
+      isStripeDone: stripesOf(finished.ranges, layout),
+      finished,
+      output: this.output,
+      hasFinishedRanges: finished.recordCount > 0,
       found: (name) => earlier?.notes[name],
     };
   }
@@ -100,7 +92,7 @@ export class JobFiles {
     try {
       await this.#resume(earlier);
     } catch (error) {
-      this.#keep(error);
+      this.#keepAndTell(error);
       throw error;
     }
   }
@@ -127,10 +119,10 @@ export class JobFiles {
   /** Decides, before anything is removed, whether the work stays. `warn` hears of what stays but cannot be resumed. */
   async failed(error: unknown, warn: (error: unknown) => void): Promise<void> {
     const { site, mayResume } = this.#parts;
-    const mayHaveWork = this.#mayHaveJournal || this.outlivesJob || error instanceof StagedOutputError;
-    if (!mayHaveWork || !(await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob)))
-      this.#fate = 'discarded';
-    else if (mayResume) this.#keep(error);
+    const isKept = this.kept !== undefined;
+    const mayHaveWork = this.#mayHaveJournal || isKept || error instanceof StagedOutputError;
+    if (!mayHaveWork || !(await isWorthKeeping(error, site.paths.jobDirectory, isKept))) this.#fate = 'discarded';
+    else if (mayResume) this.#keepAndTell(error);
     else {
       this.#fate = 'kept';
       const { jobDirectory, stagingDirectory } = site.paths;
@@ -177,7 +169,7 @@ export class JobFiles {
     if (journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
   }
 
-  #keep(error: unknown): void {
+  #keepAndTell(error: unknown): void {
     this.#fate = 'kept';
     const { jobDirectory } = this.#parts.site.paths;
     if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });

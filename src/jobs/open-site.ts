@@ -23,6 +23,7 @@ import type { TempDisks } from './temp-disks.js';
 
 export interface OpenStream {
   readonly kind: 'stream';
+  readonly kept: undefined;
   readonly output: StreamOutput;
 }
 
@@ -82,7 +83,7 @@ export async function openStream(
 export async function openOutputStream(path: string, control: JobControl, releases: Release[]): Promise<OpenStream> {
   const output = await StreamOutput.open(path, control);
   releases.push(() => output.release());
-  return { kind: 'stream', output };
+  return { kind: 'stream', kept: undefined, output };
 }
 
 /** The threads end before the fate of the files is decided, because they have files open and may still write. */
@@ -125,8 +126,7 @@ export async function shuffleTo(
   threads: Threads,
 ): Promise<ShuffledOutput> {
   const target = await beginOutput(site, layout, threads.control);
-  const kept = site.kind === 'files' ? site.keptRanges : undefined;
-  const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept);
+  const { regions, totals } = await shufflePiles({ ...work, target }, threads, site.kept);
   const written = sumTotals(totals);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
 }
@@ -137,7 +137,7 @@ export async function beginOutput(
   control: JobControl,
 ): Promise<OutputTarget> {
   if (site.kind === 'stream') return site.output.begin(layout, control);
-  const finished = site.keptRanges?.finished.ranges ?? [];
+  const finished = site.kept?.finished.ranges ?? [];
   return site.output.begin(
     layout,
     finished.flatMap((range) => range.regions),

@@ -35,11 +35,6 @@ export interface Pass1 extends ScatterOutcome {
   readonly samples: SampleSource | undefined;
 }
 
-/** Whether the work of this attempt stays for a later attempt if the job fails. */
-export function outlivesJob(site: OpenSite): boolean {
-  return site.kind === 'files' && site.outlivesJob;
-}
-
 /** By what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was read. */
 function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
   const [decodedBytes, storedBytes] = [control.counted('decodedBytes'), control.counted('scatteredBytes')];
@@ -82,7 +77,7 @@ export async function runPass1({
     keys: spec.key.from,
     keyOf: keyRuleOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
-      keepsPileSets: outlivesJob(site),
+      keepsPileSets: site.kept !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
       weighedField: spec.keep.mix.shares?.field,
@@ -90,10 +85,9 @@ export async function runPass1({
     attempt,
     onWarning: request.onWarning,
   };
-  const kept = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const scatter = () => {
-    if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
-    return scatterInputs(work, threads, kept);
+    if (plan.head !== undefined) return scatterHead(work, plan.head, threads, site.kept);
+    return scatterInputs(work, threads, site.kept);
   };
   // Nobody knows how much an earlier attempt has written.
   const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, stop) : scatter());

@@ -14,7 +14,7 @@ import type { KeepSpec, UniqueSpec } from '../spec.js';
 import { drawOutput } from './draw-output.js';
 import { measuresPiles } from './job-progress.js';
 import { type ShuffledOutput, shuffleTo } from './open-site.js';
-import { outlivesJob, type Pass1, type RunningShuffle } from './pass1.js';
+import type { Pass1, RunningShuffle } from './pass1.js';
 import { openPiles } from './task-settings.js';
 
 interface Pass2 {
@@ -30,6 +30,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const { site, prepared, progress, profile, scope, attempt } = job;
   const { request, inputIds, plan } = prepared;
   const { found, storage, samples } = pass1;
+  const outlivesJob = site.kept !== undefined;
   const { spec, onWarning, isProfiled } = request;
   const { unique, repeat, headCount } = spec.keep;
   const rule = {
@@ -37,15 +38,14 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     unique: equalityOf(spec.keep, found),
     tiesByBytes: inputIds !== undefined || unique !== undefined,
     rescatterTo: site.piles,
-    hashesOutput: outlivesJob(site),
+    hashesOutput: outlivesJob,
     isProfiled,
     sampledKeys: prepared.reportLog?.sampledKeys(),
   };
   const toOpen = { piles: pass1.piles, attempt, onWarning };
   const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, scope.releases);
   const { threads } = opened;
-  const keptNotes = site.kind === 'files' ? site.keptNotes : undefined;
-  const measure = () => takeDistinct(spec, opened.work, threads, keptNotes);
+  const measure = () => takeDistinct(spec, opened.work, threads, site.kept);
   const measured = measuresPiles(spec, prepared.earlier)
     ? await progress.during('measure', pass1.piles.bytes, measure)
     : { value: await measure() };
@@ -58,13 +58,13 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
-  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, keptNotes);
+  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, site.kept);
   const { piles } = planned.work;
-  const deletesStripes = !(outlivesJob(site) && request.keepTemp);
+  const deletesStripes = !(outlivesJob && request.keepTemp);
   profile.pass2Begins();
   const write = async () => {
     const cut = await planned.cut();
-    const layout = piles.hasDuplicates === true ? { ...cut, ...inTurns(outlivesJob(site)) } : cut;
+    const layout = piles.hasDuplicates === true ? { ...cut, ...inTurns(outlivesJob) } : cut;
     return shuffleTo(site, layout, { ...planned.work, deletesStripes, samples }, threads);
   };
   const { value: output, seconds } = await progress.during('shuffle', piles.bytes, write);

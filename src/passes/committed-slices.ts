@@ -66,11 +66,11 @@ const reportShape: Shape<SliceReport> = object({
 export interface KeptPileSets {
   /** Whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
-  /** Called with one line if the job must make pile sets again. */
-  readonly onDamage: (line: string) => void;
 }
 
 interface CommittedSlicesQuery extends KeptPileSets {
+  /** Called with one line if the job must make pile sets again. */
+  readonly onDamage: (line: string) => void;
   readonly layout: PileSetLayout;
   readonly size: JobSize;
   readonly control: JobControl;

@@ -17,7 +17,7 @@ export type FoundInInputs = Pick<
   'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'beginnings' | 'groups'
 >;
 
-interface GatherableWork extends ReadableInputs {
+interface GatherableWork extends Omit<ReadableInputs, 'gates'> {
   readonly settings: Pick<ReadSettings, 'read'>;
 }
 

@@ -206,14 +206,20 @@ export function removePileSet({ job: { layout }, pileSetName: name }: Pick<Scatt
 
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
-  { slices, inputs, settings: { layout } }: ScatterWork,
-  kept: KeptPileSets,
+  { slices, inputs, settings: { layout }, onWarning }: ScatterWork,
+  { isStripeDone }: KeptPileSets,
   gathered: GatheredSlices,
   { control }: Threads,
 ): Promise<number> {
   const names = new Set<string>();
   const size = { sliceCount: slices.length, inputCount: inputs.length };
-  for await (const { slice, result } of readCommittedSlices({ ...kept, layout, size, control })) {
+  for await (const { slice, result } of readCommittedSlices({
+    layout,
+    size,
+    isStripeDone,
+    onDamage: onWarning,
+    control,
+  })) {
     gathered.add(slice, result);
     names.add(result.pileSet.name);
     const storedBytes = storedBytesOf(slices[slice] ?? []);

@@ -154,7 +154,7 @@ const MOST_LISTINGS = 8;
 const PAUSE_MILLISECONDS = 10;
 
 /** The present state is the newest manifest, unless a newer one is lost. */
-interface NewestManifest {
+export interface NewestManifest {
   readonly manifest: StoreManifest;
   /** The number of a later state, whose manifest is lost; undefined: the manifest is the present state. */
   readonly lostState: number | undefined;

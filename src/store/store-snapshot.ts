@@ -8,13 +8,7 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
-import {
-  findNewestManifest,
-  readNewestManifest,
-  readStoreManifest,
-  requirePresent,
-  type StoreManifest,
-} from './store-manifest.js';
+import { findNewestManifest, readNewestManifest, readStoreManifest, type StoreManifest } from './store-manifest.js';
 
 export interface StoreSnapshot {
   /** Absolute, without symbolic links. */
@@ -36,26 +30,17 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
   return snapshotOf(path, directory, settings, manifest);
 }
 
-/** A store as its newest manifest tells it, also when that of a later state is lost. */
-interface StoreRemains {
-  readonly snapshot: StoreSnapshot;
-  /** @param what is known of the lost state, for the message. */
-  requirePresent(what: string): void;
-}
-
-/** Like `openSnapshot`, but does not refuse a store whose present state is lost. */
-export function openRemains(path: string): StoreRemains {
+/** Like `openSnapshot`, but does not refuse a store whose present state is lost: `requirePresent` refuses that. */
+export function openRemains(path: string) {
   const { directory, settings } = findStore(path);
   const newest = findNewestManifest(directory);
-  return {
-    snapshot: snapshotOf(path, directory, settings, newest.manifest),
-    requirePresent: (what) => void requirePresent(newest, directory, what),
-  };
+  return { snapshot: snapshotOf(path, directory, settings, newest.manifest), newest };
 }
 
 function findStore(path: string): Pick<StoreSnapshot, 'directory' | 'settings'> {
-  if (statPath(path, 'store')?.isDirectory() !== true) {
-    const what = statPath(path, 'store') === undefined ? 'does not exist' : 'is not a directory';
+  const stat = statPath(path, 'store');
+  if (stat?.isDirectory() !== true) {
+    const what = stat === undefined ? 'does not exist' : 'is not a directory';
     throw storeError(`the pile store ${path} ${what}; check the name`);
   }
   const directory = realPathOf(path, 'store');

@@ -4,8 +4,25 @@ import { describe, expect, it } from 'vitest';
 import type { ContestantName } from '../../bench/contestants.mjs';
 import { figuresOf } from '../../bench/figures.mjs';
 import { guardCases, guardFigures, measureGuardFigures } from '../../bench/guard-figures.mjs';
+import type { Run } from '../../bench/measure.mjs';
 import type { CaseResult } from '../../bench/run-case.mjs';
-import { anyRun } from './any-run.js';
+
+/** A successful measurement of a program. */
+function anyRun(known: Partial<Run>): Run {
+  return {
+    round: 0,
+    wallSeconds: 1,
+    userSeconds: null,
+    sysSeconds: null,
+    peakRssBytes: null,
+    calls: null,
+    pass1Seconds: null,
+    exitStatus: 0,
+    isKilled: false,
+    stderrTail: '',
+    ...known,
+  };
+}
 
 const dataBytes = 1000;
 const calls = { opens: 300, dataReads: 20, dataWrites: 30, dataReadBytes: 2100, dataWrittenBytes: 2200 };

@@ -4,92 +4,38 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import {
-  type HeaderKind,
-  type Mix,
-  type OutputCompression,
-  type RecordKind,
-  type ShuffleOptions,
-  type ShuffleReport,
-  shuffle,
-} from '#src/index.js';
-import type { KeyRule } from '#src/keys.js';
+import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
 import { shownNames } from '../fixtures/shown-names.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Settings } from './any-settings.js';
 import { encode } from './encodings.js';
 
-export interface Job {
+export interface Job extends Omit<Partial<ShuffleOptions>, 'inputs' | 'inputIds' | 'output'> {
   readonly inputs: readonly Buffer[];
-  readonly seed: string;
   readonly inputIds?: readonly string[] | undefined;
-  readonly keys?: KeyRule | undefined;
-  readonly zeroTerminated?: boolean;
-  readonly skipBlank?: boolean;
-  readonly records?: RecordKind | undefined;
-  readonly header?: HeaderKind | undefined;
-  readonly compress?: OutputCompression | undefined;
-  readonly headCount?: number | undefined;
-  readonly repeat?: boolean;
-  readonly splits?: ShuffleOptions['splits'];
-  readonly splitBy?: string;
-  readonly missing?: string | undefined;
-  /** Of each input, as decimal numbers. */
+  readonly seed: string;
+  /** The weight of each input, as a decimal number. */
   readonly factors?: readonly string[];
-  readonly mix?: Mix | undefined;
-  readonly unique?: boolean;
-  readonly uniqueBy?: string;
   readonly settings: Settings;
 }
 
-async function run(
-  directory: TestDirectory,
-  job: Job,
-  output: string,
-  shards?: ShuffleOptions['shards'],
-): Promise<ShuffleReport> {
-  const { settings, seed } = job;
-  const inputs = job.inputs.map((bytes, i) => {
+async function run(directory: TestDirectory, job: Job, output: string): Promise<ShuffleReport> {
+  const { inputs: contents, settings, factors, ...options } = job;
+  const inputs = contents.map((bytes, i) => {
     const path = directory.path(`in-${i}`);
     writeFileSync(path, encode(bytes, settings.encodings[i % settings.encodings.length] ?? 'plain'));
     return path;
   });
   const tempDirs = Array.from({ length: settings.tempDirCount }, (_, i) => directory.path('temp', String(i)));
   for (const path of tempDirs) mkdirSync(path, { recursive: true });
-  const report = await shuffle(
-    {
-      inputs,
-      output,
-      shards,
-      splits: job.splits,
-      splitBy: job.splitBy,
-      missing: job.missing,
-      seed,
-      inputIds: job.inputIds,
-      keys: job.keys,
-      tempDirs,
-      memoryBytes: settings.memoryBytes,
-      workers: settings.workers,
-      zeroTerminated: job.zeroTerminated,
-      skipBlank: job.skipBlank,
-      records: job.records,
-      header: job.header,
-      compress: job.compress,
-      headCount: job.headCount,
-      repeat: job.repeat,
-      mix: job.mix,
-      weights: job.factors?.map((factor, i) => ({ glob: `in-${i}`, factor })),
-      unique: job.unique,
-      uniqueBy: job.uniqueBy,
-      tempCompress: settings.tempCompress,
-      force: true,
-    },
-    settings.tuning,
-  );
+  const { memoryBytes, workers, tempCompress, tuning } = settings;
+  const weights = factors?.map((factor, i) => ({ glob: `in-${i}`, factor }));
+  const asked = { ...options, inputs, output, weights, tempDirs, memoryBytes, workers, tempCompress, force: true };
+  const report = await shuffle(asked, tuning);
   expect(tempDirs.flatMap((path) => readdirSync(path))).toEqual([]);
   for (const path of tempDirs) rmSync(path, { recursive: true });
-  expect(report).toMatchObject({ seed, inputCount: inputs.length });
+  expect(report).toMatchObject({ seed: job.seed, inputCount: inputs.length });
   return report;
 }
 
@@ -113,7 +59,7 @@ export async function shuffleToFile(directory: TestDirectory, job: Job, output =
 /** The bytes of each shard, in order. */
 export async function shuffleToShards(directory: TestDirectory, job: Job, rule: ShuffleOptions['shards']) {
   const output = directory.path('shards');
-  const report = await run(directory, job, output, rule);
+  const report = await run(directory, { ...job, shards: rule }, output);
   const shards = report.shards.map((path) => readFileSync(path));
   expect(shownNames(output)).toHaveLength(shards.length);
   rmSync(output, { recursive: true });

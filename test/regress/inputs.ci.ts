@@ -3,7 +3,7 @@
  * contents.
  */
 
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
@@ -62,31 +62,6 @@ describe('a file given twice', () => {
     expect(result.exitCode).toBe(0);
     expect(result.stderr).toContain(`pileshuf: warning: ${again} is the same file as in: its records come twice\n`);
     expect(sortLines(result.stdout.toString())).toEqual(sortLines('a\nb\na\nb\n'));
-  });
-});
-
-describe('an input', () => {
-  it.each([
-    ['of one empty line', '\n', '\n'],
-    ['of empty lines', '\n\n\n', '\n\n\n'],
-    ['of one byte', 'x', 'x\n'],
-    ['without a byte', '', ''],
-    ['of carriage returns', 'a\r\nb\r', 'a\r\nb\r\n'],
-  ])('%s is taken as it is', async (_, content, expected) => {
-    const result = await pileshuf('-q', write('in', content));
-    expect(seen(result)).toEqual(DONE);
-    expect(sortLines(result.stdout.toString())).toEqual(sortLines(expected));
-  });
-
-  it('without a byte makes an output without a byte', async () => {
-    expect(seen(await pileshuf('-q', write('in', ''), '-o', 'out'))).toEqual(DONE);
-    expect(statSync(directory.path('out')).size).toBe(0);
-  });
-
-  it('of NUL-terminated records keeps newlines inside of them', async () => {
-    const result = await pileshuf('-q', '-z', write('in', 'a\nb\0\0c\n\0last'));
-    expect(seen(result)).toEqual(DONE);
-    expect(result.stdout.toString().split('\0').sort()).toEqual(['', '', 'a\nb', 'c\n', 'last']);
   });
 });
 

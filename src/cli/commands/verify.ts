@@ -97,8 +97,7 @@ function describePermutation(report: VerifyReport): string[] {
     : headerDifference === undefined
       ? []
       : [`header   ${headerDifference}`];
-  if (differences === undefined) return [side('inputs ', inputs), side('outputs', outputs), ...verdict];
-  const { missing, extra, isComplete } = differences;
+  const { missing, extra, isComplete = true } = differences ?? {};
   return [
     side('inputs ', inputs),
     side('outputs', outputs),
@@ -108,13 +107,11 @@ function describePermutation(report: VerifyReport): string[] {
   ];
 }
 
-function describeDifferences(kind: string, { records, first }: RecordDifferences, isComplete: boolean): string[] {
+function describeDifferences(kind: string, differing: RecordDifferences | undefined, isComplete: boolean): string[] {
+  const { records = 0, first = [] } = differing ?? {};
   if (records === 0 && first.length === 0) return [];
-  const more = isComplete ? '' : 'about ';
-  return [
-    `${kind}  ${more}${formatPlural(records, 'record')}:`,
-    ...first.map((each) => `  ${describeDifference(each)}`),
-  ];
+  const counted = `${isComplete ? '' : 'about '}${formatPlural(records, 'record')}`;
+  return [`${kind}  ${counted}:`, ...first.map((each) => `  ${describeDifference(each)}`)];
 }
 
 /** `in.jsonl, byte 120 (57 bytes): {"id": 3, …` */
@@ -126,13 +123,8 @@ function describeDifference({ inInputs, inOutputs, places, byteLength, excerpt }
   return `${place?.path}, byte ${place?.position} (${formatPlural(byteLength, 'byte')}${counts}): ${shown}`;
 }
 
-function problemOf({
-  isPermutation,
-  differences,
-  headerDifference,
-  inputs,
-  outputs,
-}: VerifyReport): string | undefined {
+function problemOf(report: VerifyReport): string | undefined {
+  const { isPermutation, differences, headerDifference, inputs, outputs } = report;
   if (isPermutation) return undefined;
   if (differences !== undefined) {
     const { missing, extra, isComplete } = differences;

@@ -6,15 +6,7 @@
 import { corruptInput, counted } from '../../errors.js';
 import { NOTHING } from '../framing.js';
 import { missingLineEnd } from '../framings/lines.js';
-import {
-  differenceOfBytes,
-  differenceOfText,
-  type Header,
-  type HeaderRule,
-  headerOfBytes,
-  markBytesOf,
-  mayBeMark,
-} from '../header.js';
+import { differenceOf, type Header, type HeaderRule, headerOfBytes, markBytesOf, mayBeMark } from '../header.js';
 
 const NEWLINE = Buffer.from('\n');
 
@@ -36,7 +28,7 @@ export interface PrefixHeader {
 }
 
 const AS_IT_IS: Omit<HeaderRule, 'measure'> = {
-  difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
+  difference: (expected, got) => differenceOf(expected.bytes, got.bytes),
   headerOf: ({ bytes }) => bytes,
   trailer: NOTHING,
 };
@@ -124,6 +116,6 @@ export function bytesHeader(byteLength: number): HeaderRule {
       );
     },
     ...AS_IT_IS,
-    difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),
+    difference: (expected, got) => differenceOf(expected.bytes, got.bytes, 'hex'),
   };
 }

@@ -36,11 +36,6 @@ export interface PassOutcome {
   readonly cuts: ShardCuts;
 }
 
-function trafficOf(control: JobControl, gate: number): DeviceTraffic {
-  const { callsUnderWay, bytesRead, bytesWritten } = control.trafficOf(gate);
-  return { calls: Math.max(0, callsUnderWay), readBytes: bytesRead, writtenBytes: bytesWritten };
-}
-
 export class ReportLog {
   readonly job: ReportedJob;
   #began = performance.now();
@@ -114,11 +109,15 @@ export class ReportLog {
 
   #look(): void {
     const { control, deviceGates, inline } = this.job;
+    const trafficOf = (gate: number): DeviceTraffic => {
+      const { callsUnderWay, bytesRead, bytesWritten } = control.trafficOf(gate);
+      return { calls: Math.max(0, callsUnderWay), readBytes: bytesRead, writtenBytes: bytesWritten };
+    };
     this.#moments.push({
       seconds: (performance.now() - this.#began) / 1000,
       readBytes: control.counted('scatteredBytes') - control.counted('resumedBytes'),
       writtenBytes: control.counted('shuffledBytes') - control.counted('resumedOutputBytes'),
-      traffic: inline ? [] : deviceGates.permits.map((_, gate) => trafficOf(control, gate)),
+      traffic: inline ? [] : deviceGates.permits.map((_, gate) => trafficOf(gate)),
     });
     if (this.#moments.length < MOST_MOMENTS) return;
     this.#moments = this.#moments.filter((_, i) => i % 2 === 0);

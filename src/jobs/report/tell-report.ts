@@ -3,15 +3,13 @@
  * that fails is a warning: the output is complete by then. Only a job with a report loads this file.
  */
 import { UsageError } from '../../errors.js';
-import type { Input } from '../../inputs/list-inputs.js';
 import { reasonOf } from '../../io/io-error.js';
-import { requireOutside } from '../../output/output-place.js';
 import { ignoreThrown } from '../job.js';
 import type { JobProfile, JobReport, ReportFile, ShuffleOptions, ShuffleReport } from '../options.js';
 import { completeShuffle, type ShuffleRequest } from '../request.js';
 import type { JobSite } from '../site.js';
 import { reportData } from './report-data.js';
-import { refusalOf, requireBesideOutput, requireDirectory, requireReplaceable, writeWhole } from './report-file.js';
+import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from './report-file.js';
 import { type ReportedJob, ReportLog } from './report-log.js';
 
 export function openReportLog(job: ReportedJob): ReportLog {
@@ -26,20 +24,16 @@ function fileOf(report: ShuffleOptions['report']): ReportFile | undefined {
 /** Checks before the job that the report can be written, and that it takes the place of nothing else. */
 export function requireReportPlace(
   { report, force }: Pick<ShuffleRequest, 'report' | 'force'>,
-  { inputs, directories }: { readonly inputs: readonly Input[]; readonly directories: readonly string[] },
+  listed: Omit<OtherPlaces, 'output'>,
   site: JobSite,
 ): void {
   if (typeof report === 'function') return;
   const { file, textOf }: { file?: unknown; textOf?: unknown } = fileOf(report) ?? {};
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`report`: expected the path of a file, or a function');
-  const refuse = refusalOf('report', file);
   if (textOf === undefined && !file.endsWith('.json'))
-    refuse('expected a name that ends in .json, or `textOf` beside it');
-  requireDirectory(file, refuse);
-  requireOutside(file, 'the report', directories);
-  requireBesideOutput(file, refuse, site.kind === 'files' ? site.output : undefined);
-  requireReplaceable(file, refuse, { force, inputs });
+    refusalOf('report', file)('expected a name that ends in .json, or `textOf` beside it');
+  requirePlace('report', file, force, { ...listed, output: site.kind === 'files' ? site.output : undefined });
 }
 
 /** @param log undefined: an earlier attempt had written all of the output. */
