@@ -24,7 +24,7 @@ import type { JobControl } from '../job-control.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../jobs/option-checks.js';
 import type { ShuffleOptions } from '../jobs/options.js';
-import { prepareShuffle, STEPS } from '../jobs/prepare-shuffle.js';
+import { prepareShuffle } from '../jobs/prepare-shuffle.js';
 import type { ShuffleRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
@@ -163,7 +163,6 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
   let profile: ProfilePlace | undefined;
   const prepared = await prepareShuffle(rest, onlySizes, scope, {
-    ...STEPS,
     checkPlaces(listed, { kind, output, paths }) {
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);

@@ -62,17 +62,12 @@ export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: numbe
   return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }
 
-/** Finds and locks the files of an earlier attempt; the caller releases `directory`. */
-export function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
-  return startIn(new JobDirectory(site.paths), request, site);
-}
-
-/** As `findStart`, for a look that changes nothing. */
-export function lookForStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
-  return startIn(new JobDirectory(site.paths, true), request, site);
-}
-
-async function startIn(directory: JobDirectory, request: StartRequest, site: FilesSite): Promise<JobStart> {
+/**
+ * Finds and locks the files of an earlier attempt; the caller releases `directory`.
+ * @param isLook whether nothing may change, and nothing is locked.
+ */
+export async function findStart(request: StartRequest, site: FilesSite, isLook = false): Promise<JobStart> {
+  const directory = new JobDirectory(site.paths, isLook);
   const { paths } = site;
   try {
     if (!directory.wasThere) return { kind: 'fresh', directory };

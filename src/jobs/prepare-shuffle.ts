@@ -17,7 +17,6 @@ import { type FileIdentity, requireNotRead, requireReplaceable, requireUnread } 
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
-import { countInputs } from './count-inputs.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasBegunOutput, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
@@ -26,10 +25,10 @@ import { isEndless } from './job-progress.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
-import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
+import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards, warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { type GroupedJob, groupJob, weighAsNoted, weighByShares } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -57,23 +56,19 @@ interface ListedPlaces {
   readonly directories: readonly string[];
 }
 
-/** What a job does while it is prepared, and a preview only looks at. */
-interface PreparingSteps {
-  readonly findStart: typeof findStart;
-  readonly countInputs: typeof countInputs;
-  /** Whether this is a preview, which leaves streams to the job. */
-  readonly leavesStreams?: boolean;
+/** What is not as in a job of this process. */
+interface Preparation {
+  /** Whether this is a preview: it changes nothing, samples large inputs, and leaves streams to the job. */
+  readonly isPreview?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedPlaces, site: JobSite) => void;
 }
-
-export const STEPS: PreparingSteps = { findStart, countInputs };
 
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
   { releases, warn }: JobScope,
-  steps: PreparingSteps = STEPS,
+  { isPreview = false, checkPlaces }: Preparation = {},
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { fileChoice, onWarning, signal } = asked;
@@ -91,7 +86,7 @@ export async function prepareShuffle(
   const chosen = chooseSite(asked, listed);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
-  steps.checkPlaces?.(listed, chosen);
+  checkPlaces?.(listed, chosen);
   if (chosen.kind === 'files' && isEndless(keep))
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
@@ -102,8 +97,7 @@ export async function prepareShuffle(
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
   if (chosen.kind === 'files') requireUnread(`the output ${asked.output}`, chosen.output, listed.placeOf);
-  const start = async (files: FilesSite) => steps.findStart(asked, files);
-  const site = chosen.kind === 'files' ? { ...chosen, start: await start(chosen) } : chosen;
+  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(asked, chosen, isPreview) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
   const compared = { request: asked, inputs: listed.inputs, inputIds };
@@ -134,7 +128,7 @@ export async function prepareShuffle(
       memoryBytes: asked.memoryBytes,
       signal,
       onWarning,
-      readsStreams: keep.headCount === 0 && steps.leavesStreams !== true,
+      readsStreams: keep.headCount === 0 && !isPreview,
     },
     budgetFor,
   );
@@ -160,10 +154,13 @@ export async function prepareShuffle(
     const { given, shared } = grouped;
     if (shared === undefined || inputsToRead.length === 0) return given;
     if (noted !== undefined) return weighAsNoted(shared, noted);
-    const { field } = shared.shares;
-    const readable = { ...work, gates, firstHeader, weighing: weighOnce(shared), site, field, deviceGates };
+    const { shares, grouping } = shared;
+    const counted = { groupOf: grouping.groupOf, groupCount: shares.groups.length, field: shares.field };
+    const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
     const memoryNeed = expectMemoryNeed({ ...work, request });
-    return weighByShares(shared, await steps.countInputs(readable, request, memoryNeed, tuning, warn), framing);
+    const { countInputs, expectCounts } = await import('./count-inputs.js');
+    const count = isPreview ? expectCounts : countInputs;
+    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn), framing);
   };
   const weighing = await findWeighing();
   const plan = await planShuffle({ ...work, request: { ...request, weighing } });
