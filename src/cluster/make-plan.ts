@@ -24,7 +24,7 @@ import type { JobControl } from '../job-control.js';
 import { type JobScope, runJob } from '../jobs/job.js';
 import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../jobs/option-checks.js';
 import type { ShuffleOptions } from '../jobs/options.js';
-import { prepareShuffle, STEPS } from '../jobs/prepare-shuffle.js';
+import { prepareShuffle } from '../jobs/prepare-shuffle.js';
 import type { ShuffleRequest } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
@@ -33,6 +33,7 @@ import { flag, type OptionNames, path, requireKnownOptions, whole } from '../kno
 import { DeviceGates } from '../machine/devices.js';
 import { requireOutside } from '../output/output-place.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
+import { storedBytesOf } from '../passes/scatter-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
@@ -162,7 +163,6 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
   let profile: ProfilePlace | undefined;
   const prepared = await prepareShuffle(rest, onlySizes, scope, {
-    ...STEPS,
     checkPlaces(listed, { kind, output, paths }) {
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
@@ -330,12 +330,4 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header };
-}
-
-function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
-  return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
-    const input = inputs[inputOrdinal];
-    const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);
-    return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
-  }, 0);
 }

@@ -9,7 +9,6 @@ import { describeForSlices } from '../inputs/cuts.js';
 import type { Estimate } from '../inputs/estimate.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import { storedBytesOf } from '../inputs/list-inputs.js';
-import type { Weighing } from '../inputs/weigh-inputs.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
@@ -27,11 +26,9 @@ import type { ShuffleRequest } from './request.js';
 import { filesOf, type SampledFile, sampleRecords } from './sample-records.js';
 import { createReadControl } from './work-plan.js';
 
-interface CountableInputs extends ReadableInputs, Pick<CountWork, 'field'> {
+interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'groupCount' | 'field'> {
   readonly estimate: Estimate;
   readonly deviceGates: DeviceGates;
-  /** All weights are 1. */
-  readonly weighing: Weighing;
   readonly site: { readonly kind: 'files' | 'stream' };
 }
 
@@ -103,22 +100,19 @@ export async function expectGroups(...call: Parameters<typeof countInputs>): Pro
     const counted = await countInputs({ ...readable, inputs, estimate }, silent, ...rest);
     return counted.map(({ records, bytes, sum }) => ({ records: exactly(records), bytes: exactly(bytes), sum }));
   }
-  const { weighing } = readable;
   const groups: ExpectedGroup[] = [];
-  for (const group of weighing.groups.keys()) groups.push(await sampleGroup(group, call));
+  for (let group = 0; group < readable.groupCount; group++) groups.push(await sampleGroup(group, call));
   return groups;
 }
 
 async function sampleGroup(
   group: number,
-  [{ inputs, estimate, weighing, field }, { spec, signal }]: Parameters<typeof countInputs>,
+  [{ inputs, estimate, groupOf, field }, { spec, signal }]: Parameters<typeof countInputs>,
 ): Promise<ExpectedGroup> {
   const { framing } = spec.read;
   if (framing === undefined) throw new RangeError('without a framing, inputs are counted');
-  const files = filesOf(inputs, estimate).filter(({ ordinal }) => weighing.groupOf[ordinal] === group);
-  const lists = inputs.flatMap((input, i) =>
-    weighing.groupOf[i] === group && input.kind === 'list' ? [input.list] : [],
-  );
+  const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
+  const lists = inputs.flatMap((input, i) => (groupOf[i] === group && input.kind === 'list' ? [input.list] : []));
   const sample = await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field);
   const { recordEnd } = framingOf(framing);
   const ends = recordEnd && (await missingEnds(files, recordEnd.byte, signal));

@@ -15,7 +15,6 @@ import { requireNotRead, requireUnread } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { ShuffleSpec } from '../spec.js';
 import { claimPlace } from './claim-place.js';
-import { countInputs } from './count-inputs.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
@@ -27,7 +26,7 @@ import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { type GroupedJob, groupJob, weighAsNoted, weighByShares } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -50,22 +49,19 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly reportLog: ReportLog | undefined;
 }
 
-/** What a job does while it is prepared, and a preview only looks at. */
-interface PreparingSteps {
-  readonly countInputs: typeof countInputs;
-  /** Whether this is a preview, which locks nothing and leaves streams to the job. */
-  readonly isLook?: boolean;
+/** What is not as in a job of this process. */
+interface Preparation {
+  /** Whether this is a preview: it changes nothing, samples large inputs, and leaves streams to the job. */
+  readonly isPreview?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedInputs, site: JobSite) => void;
 }
-
-export const STEPS: PreparingSteps = { countInputs };
 
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
   { releases, warn }: JobScope,
-  steps: PreparingSteps = STEPS,
+  { isPreview = false, checkPlaces }: Preparation = {},
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
@@ -81,13 +77,13 @@ export async function prepareShuffle(
   const chosen = chooseSite(asked, listed);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
-  steps.checkPlaces?.(listed, chosen);
+  checkPlaces?.(listed, chosen);
   requireApart(asked, chosen, listed);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const deviceGates = new DeviceGates(asked.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
   const compared = { request: asked, inputs: listed.inputs, inputIds };
-  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, steps.isLook);
+  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, isPreview);
 
   const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };
   const draws = deriveDrawSeed((manifest?.spec ?? asked.spec).key.seed);
@@ -99,7 +95,7 @@ export async function prepareShuffle(
   const { framing, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
     // Samples may have equal keys if only one of each key stays.
     comparesKeys: keep.unique?.by?.selector.kind !== 'key',
-    readsStreams: keep.headCount === 0 && steps.isLook !== true,
+    readsStreams: keep.headCount === 0 && !isPreview,
   });
   const { inputs, firstHeader } = opened;
   const spec: ShuffleSpec = {
@@ -121,10 +117,13 @@ export async function prepareShuffle(
   const findWeighing = async () => {
     if (shared === undefined) return grouped.given;
     if (noted !== undefined) return weighAsNoted(shared, noted);
-    const { field } = shared.shares;
-    const readable = { ...work, gates, firstHeader, weighing: weighOnce(shared), site, field, deviceGates };
+    const { shares, grouping } = shared;
+    const counted = { groupOf: grouping.groupOf, groupCount: shares.groups.length, field: shares.field };
+    const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
     const memoryNeed = expectMemoryNeed({ ...work, request });
-    return weighByShares(shared, await steps.countInputs(readable, request, memoryNeed, tuning, warn), framing);
+    const { countInputs, expectCounts } = await import('./count-inputs.js');
+    const count = isPreview ? expectCounts : countInputs;
+    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn), framing);
   };
   const weighing = await findWeighing();
   const plan = await planShuffle({ ...work, request: { ...request, weighing } });

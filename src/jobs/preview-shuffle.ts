@@ -15,12 +15,11 @@ import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { requireKnownOptions } from '../known-options.js';
-import { type Device, DeviceGates } from '../machine/devices.js';
+import { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { expectCounts } from './count-inputs.js';
 import { requireRecords } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
@@ -47,8 +46,7 @@ export async function previewShuffle(options: ShuffleOptions, tuning: Partial<Tu
     options.onWarning?.(line);
   };
   const { value } = await runJob({ ...options, onWarning }, async (scope) => {
-    const steps = { countInputs: expectCounts, isLook: true };
-    const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, steps);
+    const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, { isPreview: true });
     return preview(prepared, tuning, scope);
   });
   return { ...value, warnings };
@@ -131,41 +129,33 @@ function resumedBy({ earlier, site }: PreparedShuffle): ShufflePreview['resumed'
   return resumedWork(earlier, listCommittedSlices(site.paths.jobDirectory).length);
 }
 
-interface UsedDevice {
-  readonly device: Device;
-  readonly calls: number | undefined;
-  readonly uses: Set<PreviewedDevice['uses'][number]>;
-  /** Where temp data or output lies. */
-  directory?: string;
-}
-
 async function devicesOf(
   { inputsToRead, site, request }: PreparedShuffle,
   hasTemp: boolean,
 ): Promise<readonly PreviewedDevice[]> {
   const gates = new DeviceGates(request.ioLimits);
-  const used = new Map<string, UsedDevice>();
-  const use = (path: string, role: FileRole, what: PreviewedDevice['uses'][number]): UsedDevice => {
-    const device = gates.deviceOf(path, role);
+  const used = new Map<string, PreviewedDevice>();
+  /** @param written a directory of temp data or output. */
+  const use = (what: PreviewedDevice['uses'][number], path: string, role: FileRole, written?: string) => {
+    const { id, name, deviceClass } = gates.deviceOf(path, role);
     const gate = gates.gateOf(path, role);
-    const calls = gate === UNGATED ? undefined : gates.permits[gate];
-    const entry = used.get(device.id) ?? { device, calls, uses: new Set() };
-    entry.uses.add(what);
-    used.set(device.id, entry);
-    return entry;
+    const { uses = [], freeBytes = written === undefined ? undefined : readFreeBytes(written) } = used.get(id) ?? {};
+    used.set(id, {
+      id,
+      name,
+      class: deviceClass,
+      uses: uses.includes(what) ? uses : [...uses, what],
+      calls: gate === UNGATED ? undefined : gates.permits[gate],
+      freeBytes,
+    });
   };
   for (const [index, input] of inputsToRead.entries()) {
     await hearSignalsAt(index, request.signal);
-    if (input.kind === 'file') use(input.path, 'input', 'inputs');
+    if (input.kind === 'file') use('inputs', input.path, 'input');
   }
-  for (const directory of hasTemp ? site.tempDirs : []) use(directory, 'temp', 'temp').directory = directory;
-  if (site.outputDirectory !== undefined)
-    use(site.outputDirectory, 'output', 'output').directory ??= site.outputDirectory;
-  return [...used.values()].map(({ device, calls, uses, directory }) => {
-    const { id, name, deviceClass } = device;
-    const freeBytes = directory === undefined ? undefined : readFreeBytes(directory);
-    return { id, name, class: deviceClass, uses: [...uses], calls, freeBytes };
-  });
+  for (const directory of hasTemp ? site.tempDirs : []) use('temp', directory, 'temp', directory);
+  if (site.outputDirectory !== undefined) use('output', site.outputDirectory, 'output', site.outputDirectory);
+  return [...used.values()];
 }
 
 /**

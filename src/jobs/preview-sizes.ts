@@ -58,12 +58,8 @@ export async function expectSizes(
   const { spec, tempZstdLevel, signal } = request;
   const { framing } = spec.read;
   if (framing === undefined || inputs.some(({ kind }) => kind === 'stream')) return undefined;
-  const once = {
-    weights: inputs.map(() => ONCE),
-    groupOf: weighing?.groupOf ?? inputs.map(() => 0),
-    groups: weighing?.groups ?? [{ name: undefined, weight: ONCE, inputCount: inputs.length }],
-  };
-  const readable = { ...prepared, inputs, weighing: once, field: undefined };
+  const groupOf = weighing?.groupOf ?? inputs.map(() => 0);
+  const readable = { ...prepared, inputs, groupOf, groupCount: weighing?.groups.length ?? 1, field: undefined };
   const groups = await expectGroups(readable, request, plan.memoryNeed, tuning, warn);
   const records = inCases((each) => groups.reduce((sum, group) => sum + group.records[each], 0));
   const recordBytes = inCases((each) => groups.reduce((sum, group) => sum + group.bytes[each], 0));

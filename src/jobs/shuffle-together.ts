@@ -11,7 +11,7 @@
  * job directory.
  */
 import { dirname, join } from 'node:path';
-import { AbortError, InputError, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
+import { AbortError, counted, InputError, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
@@ -372,7 +372,7 @@ class TogetherJob {
     const isCut = this.#shards.shards !== undefined;
     const directory = join(this.#stagingDirectory, memberName(member.ordinal));
     const output = join(directory, isCut ? 'shards' : 'out');
-    let counted: Pick<MemberNote, 'recordCounts' | 'nameSums'> | undefined;
+    let found: Pick<MemberNote, 'recordCounts' | 'nameSums'> | undefined;
     const report = await shuffleCounted(
       {
         ...optionsOfMember(this.#job, this.#options, member),
@@ -382,12 +382,12 @@ class TogetherJob {
       this.#tuning,
       async ({ records, nameSums }) => {
         const sums = hasNames(member) ? [...nameSums].map(checksumTextOf) : undefined;
-        counted = { recordCounts: [...records], nameSums: sums };
-        this.#requireSameCounts(member, counted.recordCounts);
+        found = { recordCounts: [...records], nameSums: sums };
+        this.#requireSameCounts(member, found.recordCounts);
         await this.#requireSameNames(member, sums);
       },
     );
-    if (counted === undefined) return undefined;
+    if (found === undefined) return undefined;
     const staged = isCut ? report.shards : [output];
     const splits = report.splits?.map(({ shards: paths, name, records, bytes, checksum }) => {
       return { name, records, bytes, checksum, shardCount: paths.length };
@@ -399,7 +399,7 @@ class TogetherJob {
       byteLength: byteLengthOf(path),
     }));
     const { records, bytes, checksum } = report;
-    return { files, ...counted, records, bytes, checksum, splits };
+    return { files, ...found, records, bytes, checksum, splits };
   }
 
   #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
@@ -414,9 +414,10 @@ class TogetherJob {
     const tuple = recordCounts.findIndex((count, ordinal) => count !== first.recordCounts[ordinal]);
     if (tuple === -1) return;
     const [one, other] = [this.#job.members[0]?.paths[tuple], paths[tuple]];
+    const [inOne, inOther] = [first.recordCounts, recordCounts].map((counts) => counted(counts[tuple] ?? 0, 'record'));
     throw new InputError(
       'ERR_COUNTS_DIFFER',
-      `${one} has ${inRecords(first.recordCounts[tuple])} and ${other} has ${inRecords(recordCounts[tuple])}; expected as many in both, since record i of one belongs to record i of the other`,
+      `${one} has ${inOne} and ${other} has ${inOther}; expected as many in both, since record i of one belongs to record i of the other`,
     );
   }
 
@@ -491,8 +492,4 @@ class TogetherJob {
 
 function hasNames({ format: { framing } }: Member): boolean {
   return framing !== undefined && framingOf(framing).hasNames === true;
-}
-
-function inRecords(count = 0): string {
-  return `${count} ${count === 1 ? 'record' : 'records'}`;
 }

@@ -7,15 +7,7 @@ import { inputName } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { CountedGroup } from '../passes/count-pass.js';
 import type { GroupAmount } from '../passes/group-amounts.js';
-import {
-  type Fraction,
-  factorOf,
-  mostCopiesOf,
-  numberOf,
-  ONCE,
-  type Weight,
-  weightsOfShares,
-} from '../plan/weights.js';
+import { type Fraction, factorOf, mostCopiesOf, numberOf, type Weight, weightsOfShares } from '../plan/weights.js';
 import type { ReadSpec, ShareSpec, ShuffleSpec } from '../spec.js';
 import type { GroupReport } from './options.js';
 
@@ -63,15 +55,6 @@ function requireCountable({ groups }: ShareSpec, { groupOf }: Grouping, inputs: 
         `\`mix\`: ${inputName(path)} cannot be read twice, and inputs with shares are counted first; name a file, or give weights`,
       );
   }
-}
-
-/** For a count: each record comes once. */
-export function weighOnce({ shares, grouping }: SharedGroups): Weighing {
-  return weighInputs(
-    shares.groups,
-    grouping,
-    shares.groups.map(() => ONCE),
-  );
 }
 
 export function weighByShares(

@@ -11,6 +11,7 @@ import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-sli
 import { afterFailure } from '../cleanup.js';
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
 import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../inputs/input-part.js';
+import type { Input } from '../inputs/list-inputs.js';
 import { removeFile } from '../io/files.js';
 import {
   commitPileSets,
@@ -222,7 +223,7 @@ async function takeOver(
   })) {
     gathered.add(slice, result);
     names.add(result.pileSet.name);
-    const storedBytes = storedBytesOf(slices[slice] ?? []);
+    const storedBytes = storedBytesOf(slices[slice] ?? [], inputs);
     control.count('scatteredBytes', storedBytes);
     control.count('resumedBytes', storedBytes);
   }
@@ -244,9 +245,11 @@ function commitsOf(
   );
 }
 
-function storedBytesOf(slice: Slice): number {
-  return slice.reduce((sum, { start, end, members }) => {
-    return sum + (members === undefined ? (end ?? start) - start : members.storedEnd - members.storedStart);
+export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
+  return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
+    const input = inputs[inputOrdinal];
+    const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);
+    return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
   }, 0);
 }
 

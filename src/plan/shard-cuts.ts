@@ -82,23 +82,25 @@ export function isLong(recordBytes: number, roomBytes: number): boolean {
 /** Returns cuts, or, if there are long records, what `fitCuts` needs. */
 export function planShardCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFit {
   const cuts = chooseCuts(rule, totals);
-  if ('roomBytes' in cuts || cuts.shardCount <= MOST_SHARDS) return cuts;
-  if (rule.by === 'records') {
-    const enough = Math.ceil(totals.records / MOST_SHARDS);
-    throw tooManyShards(cuts.shardCount, `\`shards.recordsPerShard\` of at least ${enough}`);
-  }
-  throw tooManyShards(cuts.shardCount, `\`shards.maxShardBytes\` of at least ${enoughShardBytes(totals, 1)}B`);
-}
-
-export function requireFewShards(shardCount: number, expected: string): void {
-  if (shardCount > MOST_SHARDS) throw tooManyShards(shardCount, expected);
+  if ('roomBytes' in cuts) return cuts;
+  const enough =
+    rule.by === 'records'
+      ? `\`shards.recordsPerShard\` of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
+      : enoughText(enoughShardBytes(totals, 1));
+  requireFewShards(cuts.shardCount, enough);
+  return cuts;
 }
 
 /** @param expected what makes few enough, such as an option and its least value. */
-function tooManyShards(shardCount: number, expected: string): UsageError {
-  return new UsageError(
+export function requireFewShards(shardCount: number, expected: string): void {
+  if (shardCount <= MOST_SHARDS) return;
+  throw new UsageError(
     `the output would have ${counted(shardCount, 'shard')}, more than ${MOST_SHARDS}; expected ${expected}`,
   );
+}
+
+function enoughText(shardBytes: number): string {
+  return `\`shards.maxShardBytes\` of at least ${shardBytes}B`;
 }
 
 /** @param shardsForEach how many shards there may be for each piece of the size that is left beside the longest record. */
@@ -231,11 +233,12 @@ const SPARE_SHARES = [512, 16] as const;
  * even cuts if they make as few shards.
  */
 export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<EvenCuts | FittedCuts> {
-  const { totalBytes, roomBytes, even, enoughShardBytes } = limits;
+  const { totalBytes, roomBytes, even } = limits;
+  const enough = enoughText(limits.enoughShardBytes);
   let fitted: FittedCuts = cutsAt([0]);
   for (const share of SPARE_SHARES) {
     const count = Math.ceil(totalBytes / (roomBytes - Math.floor(roomBytes / share)));
-    requireFew(Math.min(count, even?.shardCount ?? count), enoughShardBytes);
+    requireFewShards(Math.min(count, even?.shardCount ?? count), enough);
     if (even !== undefined && even.shardCount <= count) return even;
     const bytes = Array.from({ length: count - 1 }, (_, i) => proportion(i + 1, totalBytes, count));
     const crossings = await measure(bytes);
@@ -243,13 +246,8 @@ export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Pro
     if (!leavesShortRecordAlone(fitted.starts, crossings, roomBytes)) break;
   }
   const cuts = even !== undefined && even.shardCount <= fitted.shardCount ? even : fitted;
-  requireFew(cuts.shardCount, enoughShardBytes);
+  requireFewShards(cuts.shardCount, enough);
   return cuts;
-}
-
-function requireFew(shardCount: number, enoughShardBytes: number): void {
-  if (shardCount <= MOST_SHARDS) return;
-  throw tooManyShards(shardCount, `\`shards.maxShardBytes\` of at least ${enoughShardBytes}B`);
 }
 
 /**

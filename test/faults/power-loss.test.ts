@@ -66,7 +66,7 @@ const jobs = useTinyJobs();
 it.each(
   sampled(
     LOSSES.map((loss, number) => ({ ...loss, number })),
-    5,
+    3,
   ),
 )('$name', async (loss) => {
   const { name: lossName, kind, beginsAlike = false, fails, number } = loss;
