@@ -94,8 +94,8 @@ function damage(run, sabotage, memory, isTheOne) {
     // A record is written twice.
     case 'repeat-gathered':
       run.gather = (index, ...rest) => {
-        const next = gather(index, ...rest) >>> 0;
-        return next > index + 1 && isTheOne() ? next - 1 : next;
+        const copied = gather(index, ...rest) >>> 0;
+        return copied > 1 && isTheOne() ? copied - 1 : copied;
       };
       return;
 
