@@ -6,6 +6,10 @@ type Contradiction = readonly [isGiven: (options: ShuffleOptions) => unknown, me
 
 const isByOrdinal = ({ keys }: ShuffleOptions) => keys === 'ordinal';
 const isOfTar = ({ records }: ShuffleOptions) => records?.by === 'webdataset';
+/** The options that make copies. */
+const COPIES = ['weights', 'mix'] as const;
+const hasCopies = ({ weights = [], mix }: ShuffleOptions, option: 'weights' | 'mix') =>
+  option === 'mix' ? mix !== undefined : weights.length > 0;
 const hasIds = ({ inputIds = 'ordinal' }: ShuffleOptions) => inputIds !== 'ordinal';
 
 const CONTRADICTIONS: readonly Contradiction[] = [
@@ -13,10 +17,12 @@ const CONTRADICTIONS: readonly Contradiction[] = [
     (options) => isByOrdinal(options) && options.skipBlank,
     '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
   ],
-  ...eachOf(['weights', 'mix'], (option) => [
-    (options) => isByOrdinal(options) && options[option],
-    `\`${option}\` does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
-  ]),
+  ...COPIES.map(
+    (option): Contradiction => [
+      (options) => isByOrdinal(options) && hasCopies(options, option),
+      `\`${option}\` does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
+    ],
+  ),
   [({ weights, mix }) => weights && mix, '`weights` and `mix` contradict each other; give one of them'],
 
   [
@@ -84,18 +90,13 @@ function contradictionsOf(option: 'unique' | 'uniqueBy', source: string): readon
       (options) => options[option] && isByOrdinal(options),
       `\`keys\` from ordinals do not go with \`${option}\`: then the order follows from ${source}`,
     ],
-    ...eachOf(['weights', 'mix'], (copies) => [
-      (options) => options[option] && options[copies],
-      `\`${copies}\` does not go with \`${option}\`: of the copies that it makes, one would be kept`,
-    ]),
+    ...COPIES.map(
+      (copies): Contradiction => [
+        (options) => options[option] && hasCopies(options, copies),
+        `\`${copies}\` does not go with \`${option}\`: of the copies that it makes, one would be kept`,
+      ],
+    ),
   ];
-}
-
-function eachOf<Name extends string>(
-  names: readonly Name[],
-  contradictionOf: (name: Name) => Contradiction,
-): readonly Contradiction[] {
-  return names.map(contradictionOf);
 }
 
 export function refuseContradictions(options: ShuffleOptions): void {
