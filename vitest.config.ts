@@ -69,8 +69,10 @@ export default defineConfig({
     testTimeout: isSlow ? 3_600_000 : 600_000,
     hookTimeout: 600_000,
     pool: 'forks',
-    // Tests of CI that wait for Slurm, a terminal or npm leave the cores to others.
-    maxWorkers: tier === 'quick' ? 2 : 3,
+    // Tests that wait, such as for Slurm, a terminal or a signal, leave the cores to others.
+    maxWorkers: 3,
+    // Test files that have not changed are not compiled again.
+    experimental: { fsModuleCache: true },
     setupFiles: ['test/fixtures/property-seed.ts'],
     provide: { propertySeed },
     // Node would read all these certificates at each start, which takes twice as long as the start itself.
