@@ -40,18 +40,15 @@ const shared = included.filter((file) => !own.includes(file) && !mocked.includes
 /** The program is built: Node loads it as it is, which takes a fraction of the time. */
 const asBuilt = { server: { deps: { external: [/\/dist\//] } } };
 
+/** To optimize functions takes longer than they do, where most of them run a few times. Later Nodes lack the option. */
+const lazily = tier === 'quick' && process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : [];
+
 /**
  * The test processes keep all cores busy: threads that collect garbage beside them take more than they give, and to collect
- * less often takes a tenth less time. In the quick tier most functions run a few times, and to optimize them takes longer
- * than they do.
+ * less often takes a tenth less time.
  */
 const frugal = {
-  execArgv: [
-    '--single-threaded-gc',
-    '--min-semi-space-size=16',
-    '--initial-old-space-size=300',
-    ...(tier === 'quick' ? ['--interrupt-budget=1000000'] : []),
-  ],
+  execArgv: ['--single-threaded-gc', '--min-semi-space-size=16', '--initial-old-space-size=300', ...lazily],
 };
 
 function project(
