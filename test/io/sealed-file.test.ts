@@ -42,6 +42,16 @@ describe('unseal', () => {
     expect(read(new Uint8Array(sealed))).toEqual(value);
   });
 
+  it('gives back what JSON lacks', () => {
+    const plain = {
+      whole: 2n ** 63n,
+      endless: Number.POSITIVE_INFINITY,
+      bytes: Uint8Array.of(0, 255),
+      lists: [Float64Array.of(0.5, 2 ** 60), BigUint64Array.of(0n, 2n ** 64n - 1n)],
+    };
+    expect(read(seal('manifest', 3, plain))).toEqual(plain);
+  });
+
   it('detects each flipped bit of each byte', () => {
     for (let index = 0; index < sealed.byteLength; index++) {
       for (let bit = 0; bit < 8; bit++) {

@@ -116,6 +116,13 @@ describe('requireSameJob', () => {
       (path) => ({ tempDirs: [path('u')] }),
       /another list of temp directories \(\[".*\/t"\], now/,
     ],
+    ['the keys', () => ({ keys: 'ordinal' }), /another kind of keys \("position", now "ordinal"\); /],
+    ['the head', () => ({ headCount: 5 }), /another number of records \("all", now 5\); /],
+    [
+      'the weights',
+      () => ({ weights: [{ glob: '*', factor: 2 }] }),
+      /another list of weights \("none", now \["\*=2"\]\); /,
+    ],
     ['their order', (path) => ({ tempDirs: [path('u'), path('t')] }), /another list of temp directories /],
     ['the input ids', () => ({ inputIds: 'path' }), /another list of input ids \(null, now "[0-9a-f]{64}"\); /],
     ['the number of inputs', (path) => ({ inputs: [path('a')] }), /another number of inputs \(2, now 1\); /],
@@ -175,12 +182,31 @@ describe('requireSameJob', () => {
       { shards: { by: 'bytes', maxShardBytes: 3000 } },
       /another cut into shards \(.*"shardCount":3}, now /,
     ],
+    [
+      'a split',
+      { splits },
+      { splits: [{ name: 'a', share: 0.4 }, splits[1]] },
+      /another list of splits \(.*"share":0.5.*, now .*"share":0.4.*\)/,
+    ],
     ['their prefix', { shards: shardRule }, { shardPrefix: 'train' }, /another prefix \("shard", now "train"\)/],
   ])('of a job with options of its own says that %s differ', async (_, job, changed, message) => {
     const manifest = await manifestOf(job);
     await expect(compare(manifest, job)).resolves.toBeUndefined();
     await expect(compare(manifest, { ...job, ...changed })).rejects.toThrow(message);
   });
+});
+
+it('a sealed manifest with a foreign spec is told to be damaged', async () => {
+  const manifest = await manifestOf();
+  for (const spec of [
+    {},
+    { ...manifest.spec, read: null },
+    { ...manifest.spec, keep: {} },
+    { ...manifest.spec, key: {} },
+  ]) {
+    const compared = compare({ ...manifest, spec: spec as JobManifest['spec'] });
+    await expect(compared).rejects.toThrow(/manifest is damaged: expected the spec of a shuffle in it; /);
+  }
 });
 
 describe.each([true, false])('inputs that changed, of a job that can be resumed: %s', (isResumable) => {
