@@ -2,15 +2,15 @@
 import { UsageError } from '../errors.js';
 import type { ShuffleOptions } from './options.js';
 
-type Contradiction = readonly [isGiven: (options: ShuffleOptions) => unknown, message: string];
+type Contradiction = readonly [isGiven: (options: Partial<ShuffleOptions>) => unknown, message: string];
 
-const isByOrdinal = ({ keys }: ShuffleOptions) => keys === 'ordinal';
-const isOfTar = ({ records }: ShuffleOptions) => records?.by === 'webdataset';
+const isByOrdinal = ({ keys }: Partial<ShuffleOptions>) => keys === 'ordinal';
+const isOfTar = ({ records }: Partial<ShuffleOptions>) => records?.by === 'webdataset';
 /** The options that make copies. */
 const COPIES = ['weights', 'mix'] as const;
-const hasCopies = ({ weights = [], mix }: ShuffleOptions, option: 'weights' | 'mix') =>
+const hasCopies = ({ weights = [], mix }: Partial<ShuffleOptions>, option: 'weights' | 'mix') =>
   option === 'mix' ? mix !== undefined : weights.length > 0;
-const hasIds = ({ inputIds = 'ordinal' }: ShuffleOptions) => inputIds !== 'ordinal';
+const hasIds = ({ inputIds = 'ordinal' }: Partial<ShuffleOptions>) => inputIds !== 'ordinal';
 
 const CONTRADICTIONS: readonly Contradiction[] = [
   [
@@ -99,7 +99,7 @@ function contradictionsOf(option: 'unique' | 'uniqueBy', source: string): readon
   ];
 }
 
-export function refuseContradictions(options: ShuffleOptions): void {
+export function refuseContradictions(options: Partial<ShuffleOptions>): void {
   const found = CONTRADICTIONS.find(([isGiven]) => Boolean(isGiven(options)));
   if (found !== undefined) throw new UsageError(found[1]);
 }

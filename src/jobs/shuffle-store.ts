@@ -33,6 +33,7 @@ import {
 } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import { claimPlace } from './claim-place.js';
+import { refuseContradictions } from './contradictions.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import type { StartedFiles } from './earlier-attempt.js';
 import { runJob } from './job.js';
@@ -73,6 +74,7 @@ export async function shuffleStore(
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleReport> {
   requireKnownOptions('shuffleStore()', options, SHUFFLE_STORE_OPTIONS);
+  refuseContradictions(options);
   const snapshot = openSnapshot(storeDirectory);
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {

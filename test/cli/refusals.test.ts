@@ -480,6 +480,8 @@ refuses('stores', [
   ],
   ['shuffle-store store -o store/out -T temp', 2, /the output .*store\/out lies inside /],
   ['shuffle-store store -o in', 2, /exists already; give --force to replace it/],
+  ['shuffle-store store -o new --split a=rest --prefix p', 2, /the names of --split are .*; leave out --prefix$/],
+  ['in -o new --split a=rest --prefix p', 2, /the names of --split are .*; leave out --prefix$/],
   ['shuffle-store nowhere', 2, /the pile store nowhere does not exist; check the name/],
   ['shuffle-store corpus', 2, /corpus is no pile store: it has no file store; /],
   ['shuffle-store in', 2, /the pile store in is not a directory; /],

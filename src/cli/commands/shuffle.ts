@@ -155,10 +155,7 @@ export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): voi
     const what = splits === undefined ? 'shards' : 'splits';
     throw new UsageError(`${what} need a directory, not standard output: add --output DIR`);
   }
-  if (splits !== undefined && shardPrefix !== undefined) {
-    throw new UsageError('--prefix does not go with --split: the names of splits are the first parts of their shards');
-  }
-  if (shards === undefined && shardPrefix !== undefined) {
+  if ((shards ?? splits) === undefined && shardPrefix !== undefined) {
     const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';
     throw new UsageError(`--prefix names shards, but none are requested: ${advice}`);
   }
