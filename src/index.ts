@@ -62,11 +62,9 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
-export type { NamedInput } from './inputs/expand-names.js';
-export type { InputIdRule } from './inputs/ids.js';
-export { appendToStore } from './jobs/append.js';
-export { indexFile } from './jobs/index-file.js';
-export { type InspectOptions, inspectStore, type StoreReport } from './jobs/inspect-store.js';
+export { appendToStore } from './job/append.js';
+export { indexFile } from './job/index-file.js';
+export { type InspectOptions, inspectStore, type StoreReport } from './job/inspect-store.js';
 export type {
   AppendOptions,
   AppendReport,
@@ -97,8 +95,8 @@ export type {
   ShuffleTogetherReport,
   SplitReport,
   SplitShards,
-} from './jobs/options.js';
-export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
+} from './job/options.js';
+export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './job/pile-writer.js';
 export type {
   Advice,
   MemberPreview,
@@ -106,8 +104,8 @@ export type {
   PreviewedSplit,
   ShufflePreview,
   TogetherPreview,
-} from './jobs/preview-report.js';
-export { previewShuffle, previewTogether } from './jobs/preview-shuffle.js';
+} from './job/preview-report.js';
+export { previewShuffle, previewTogether } from './job/preview-shuffle.js';
 export type {
   DeviceTraffic,
   ExpectedRange,
@@ -117,11 +115,11 @@ export type {
   SampledRecord,
   SelfCheck,
   WatchedDevice,
-} from './jobs/report/report-facts.js';
-export { shuffle } from './jobs/shuffle.js';
-export { type RangeOptions, type RangeReport, shuffleRange } from './jobs/shuffle-range.js';
-export { shuffleStore } from './jobs/shuffle-store.js';
-export { shuffleTogether } from './jobs/shuffle-together.js';
+} from './job/report/report-facts.js';
+export { shuffle } from './job/shuffle.js';
+export { type RangeOptions, type RangeReport, shuffleRange } from './job/shuffle-range.js';
+export { shuffleStore } from './job/shuffle-store.js';
+export { shuffleTogether } from './job/shuffle-together.js';
 export {
   type CollectOptions,
   collectStore,
@@ -129,7 +127,7 @@ export {
   type ExpireRule,
   expireStore,
   type GarbageOptions,
-} from './jobs/store-upkeep.js';
+} from './job/store-upkeep.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';
@@ -144,6 +142,8 @@ export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export { reportPage } from './report/page-of-report.js';
+export type { NamedInput } from './sources/expand-names.js';
+export type { InputIdRule } from './sources/ids.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generations.js';
 export type { UnownedPileSets } from './store/store-attempt.js';

@@ -1,9 +1,9 @@
 /**
  * A thread that keeps shared memory for a job whose threads come and go, and hands it to threads that ask
- * (`src/pile-sets/ram-pool.ts`). A page becomes memory when it is first written. Its `workerData` is a `KeeperTask`; it
+ * (`src/piles/ram-pool.ts`). A page becomes memory when it is first written. Its `workerData` is a `KeeperTask`; it
  * answers with the number of bytes reserved: fewer than wanted, if the system does not give them.
  */
-import type { KeeperTask } from '../src/pile-sets/ram-pool.js';
+import type { KeeperTask } from '../src/piles/ram-pool.js';
 
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 

@@ -1,8 +1,8 @@
 /** The settings that all tasks of one kind in a job have in common, as plain data and shared memory. */
 import type { FramingSpec } from '../src/formats/framing-table.js';
 import type { NumberField } from '../src/formats/selector.js';
-import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
-import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
+import type { PileSetLayout, RescatterTarget } from '../src/piles/pile-layout.js';
+import type { RamPoolHandle } from '../src/piles/ram-pool.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import type { NumberWay } from '../src/plan/number-range.js';
 import type { ReadSpec, SplitValueRule, UniqueSpec } from '../src/spec.js';

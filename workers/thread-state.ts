@@ -2,8 +2,8 @@
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { JobControl } from '../src/job-control.js';
-import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/pile-sets/ram-pool.js';
-import type { SegmentCompressor } from '../src/pile-sets/segments.js';
+import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
+import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';

@@ -3,25 +3,25 @@
  * files. Any tool may have written them.
  *
  *     list, plan    both sides, as a shuffle reads them                              read-sets.ts
- *     tally         every record of both sides is read and tallied                   ../passes/compare-pass.ts
+ *     tally         every record of both sides is read and tallied                   ../stages/compare-pass.ts
  *     find          only if the tallies differ: reads again, compares the records of differing slots
  */
 import type { FoundPlace } from '../../workers/tasks/find-records.js';
 import { InputError } from '../errors.js';
 import { headerRuleOf } from '../formats/record-format.js';
-import type { NamedInput } from '../inputs/expand-names.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
-import { type JobScope, runJob } from '../jobs/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../jobs/option-checks.js';
-import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../jobs/options.js';
-import { completeReading } from '../jobs/request.js';
+import { type JobScope, runJob } from '../job/job.js';
+import { CHOICE_OPTIONS, READING_OPTIONS } from '../job/option-checks.js';
+import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../job/options.js';
+import { completeReading } from '../job/request.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
+import type { NamedInput } from '../sources/expand-names.js';
 import type { ReadSpec } from '../spec.js';
+import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare-pass.js';
 import { type OpenedSets, openSets, passOver } from './read-sets.js';
 
 export interface VerifyOptions extends ReadOptions, FileChoiceOptions, Pick<ShuffleOptions, 'skipBlank'> {

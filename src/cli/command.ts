@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.js';
-import type { ShuffleProgress } from '../jobs/options.js';
+import type { ShuffleProgress } from '../job/options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { type DisplayValues, flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';

@@ -10,7 +10,7 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AbortError, InputError, UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
-import type { ShuffleOptions } from '../jobs/options.js';
+import type { ShuffleOptions } from '../job/options.js';
 import { isStandardInput, readsFromTerminal } from './standard-streams.js';
 
 export interface InputList {

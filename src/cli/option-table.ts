@@ -5,7 +5,7 @@
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
  * value, such as a kind of record. So a command passes its values to the library as they are.
  */
-import type { HeaderKind, RecordKind } from '../jobs/options.js';
+import type { HeaderKind, RecordKind } from '../job/options.js';
 import type { CommandName } from './command-table.js';
 import {
   oneOf,

@@ -4,8 +4,8 @@
  */
 
 import { UsageError } from '../errors.js';
-import type { InputWeight, OutputCompression, ShuffleOptions } from '../jobs/options.js';
-import type { RangeOptions } from '../jobs/shuffle-range.js';
+import type { InputWeight, OutputCompression, ShuffleOptions } from '../job/options.js';
+import type { RangeOptions } from '../job/shuffle-range.js';
 import { readMemory } from '../machine/limits.js';
 import type { SplitRule } from '../plan/splits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';

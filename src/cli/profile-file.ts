@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, rmSync, statSync, writ
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
-import type { JobProfile, ShuffleOptions } from '../jobs/options.js';
+import type { JobProfile, ShuffleOptions } from '../job/options.js';
 import { isStandardOutput } from './standard-streams.js';
 
 type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;

@@ -6,7 +6,7 @@
  * reports of the library are kept, because the display measures by all of them.
  */
 
-import type { ShuffleProgress } from '../jobs/options.js';
+import type { ShuffleProgress } from '../job/options.js';
 import type { StopSignal } from './exit-code.js';
 import type { JobMeter, JobState, ProgressDisplay } from './measured-job.js';
 import { createMessages } from './messages.js';

@@ -24,8 +24,8 @@ import {
 } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
-import { passSeconds } from '../jobs/job-profile.js';
-import type { PassSeconds } from '../jobs/options.js';
+import { passSeconds } from '../job/job-profile.js';
+import type { PassSeconds } from '../job/options.js';
 import { PHASES } from '../phase-clock.js';
 import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
 

@@ -18,22 +18,22 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
-import type { InputIds } from '../inputs/ids.js';
-import type { InputHeader } from '../inputs/list-inputs.js';
-import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { FileVersion } from '../io/files.js';
 import { asSealed, object, type Shape, text } from '../io/json-shape.js';
 import { lstatPath } from '../io/paths.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
+import type { MachineRequest } from '../job/request.js';
+import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
-import type { MachineRequest } from '../jobs/request.js';
-import type { WorkPlan } from '../jobs/work-plan.js';
-import type { FilesPlace } from '../output/output-place.js';
-import type { Before } from '../passes/before-ranges.js';
 import type { Slice } from '../plan/slices.js';
+import type { FilesPlace } from '../sinks/output-place.js';
+import type { InputIds } from '../sources/ids.js';
+import type { InputHeader } from '../sources/list-inputs.js';
+import type { Weighing } from '../sources/weigh-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
+import type { Before } from '../stages/before-ranges.js';
 
 /**
  * The arrays of tasks, in the order in which they run. `measure` has tasks only to keep one of equal records, `verify`

@@ -15,7 +15,7 @@ import {
   judgeOwnerAmongHosts,
   parseOwnerName,
 } from '../machine/file-owner.js';
-import type { JobStop } from '../passes/threads.js';
+import type { JobStop } from '../stages/threads.js';
 import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
 import { isCommitted, notReady } from './open-job.js';
 import type { Patience } from './until-visible.js';

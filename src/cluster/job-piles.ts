@@ -3,30 +3,30 @@
  * is kept (that is what a measure task finds), and what the shuffle tasks and the commit decide of the output.
  */
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import { type OpenedPiles, openPiles } from '../job/task-settings.js';
+import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { type KeptNotes, NOTES } from '../job-directory/notes.js';
-import { type OpenedPiles, openPiles } from '../jobs/task-settings.js';
-import { requireTempDirs, TempDisks } from '../jobs/temp-disks.js';
-import type { OutputLayout } from '../output/output-layout.js';
-import { foundEnds, type OutputPlan, planOutput } from '../passes/between-passes.js';
-import { readCommitted } from '../passes/committed-slices.js';
-import { GatheredSlices } from '../passes/gathered-slices.js';
-import { sampleSourceOf } from '../passes/sample-places.js';
-import type { ScatterOutcome } from '../passes/scatter-pass.js';
+import { hearSignalsAt } from '../pause.js';
+import { totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { shareOfPiles } from '../plan/task-shares.js';
+import type { OutputLayout } from '../sinks/output-layout.js';
+import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes.js';
+import { readCommitted } from '../stages/committed-slices.js';
+import { GatheredSlices } from '../stages/gathered-slices.js';
+import { sampleSourceOf } from '../stages/sample-places.js';
+import type { ScatterOutcome } from '../stages/scatter-pass.js';
 import {
   bytesOfPart,
   type PilesWork,
   type ScatteredPiles,
   type ShuffleWork,
   scatteredPiles,
-} from '../passes/shuffle-work.js';
-import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../passes/take-distinct.js';
-import { leftOutOf } from '../passes/take-head.js';
-import type { Threads } from '../passes/threads.js';
-import { hearSignalsAt } from '../pause.js';
-import { totalsOf, totalsOfRange } from '../pile-sets/pile-totals.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { shareOfPiles } from '../plan/task-shares.js';
+} from '../stages/shuffle-work.js';
+import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../stages/take-distinct.js';
+import { leftOutOf } from '../stages/take-head.js';
+import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
 import { requireDone, unfinished } from './task-arrays.js';

@@ -18,28 +18,28 @@
  */
 import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
-import type { ReadableInputs } from '../inputs/input-part.js';
-import type { Input } from '../inputs/list-inputs.js';
+import { type JobScope, runJob } from '../job/job.js';
+import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../job/option-checks.js';
+import type { ShuffleOptions } from '../job/options.js';
+import { prepareShuffle } from '../job/prepare-shuffle.js';
+import type { ShuffleRequest } from '../job/request.js';
+import { scatterSettings } from '../job/task-settings.js';
+import { TempDisks } from '../job/temp-disks.js';
+import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
 import type { JobControl } from '../job-control.js';
-import { type JobScope, runJob } from '../jobs/job.js';
-import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../jobs/option-checks.js';
-import type { ShuffleOptions } from '../jobs/options.js';
-import { prepareShuffle } from '../jobs/prepare-shuffle.js';
-import type { ShuffleRequest } from '../jobs/request.js';
-import { scatterSettings } from '../jobs/task-settings.js';
-import { TempDisks } from '../jobs/temp-disks.js';
-import { planShuffle, type ScatterPlan, type WorkPlan } from '../jobs/work-plan.js';
 import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
-import { requireOutside } from '../output/output-place.js';
-import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
-import { storedBytesOf } from '../passes/scatter-pass.js';
-import { JobStop, startThreads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { Slice } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
+import { requireOutside } from '../sinks/output-place.js';
+import type { ReadableInputs } from '../sources/input-part.js';
+import type { Input } from '../sources/list-inputs.js';
 import type { OutputSpec } from '../spec.js';
+import { type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
+import { storedBytesOf } from '../stages/scatter-pass.js';
+import { JobStop, startThreads } from '../stages/threads.js';
 import { makeAttemptsDirectory } from './attempt-log.js';
 import {
   type ClusterInput,

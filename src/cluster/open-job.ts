@@ -3,18 +3,18 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
-import { keyRuleOf } from '../inputs/ids.js';
-import type { FileInput } from '../inputs/list-inputs.js';
 import type { FileRole } from '../io/io-error.js';
 import { realPathOf, statPath } from '../io/paths.js';
+import type { JobScope } from '../job/job.js';
+import type { PileStorage } from '../job/task-settings.js';
+import { TempDisks } from '../job/temp-disks.js';
+import { createControl } from '../job/work-plan.js';
 import type { JobControl } from '../job-control.js';
-import type { JobScope } from '../jobs/job.js';
-import type { PileStorage } from '../jobs/task-settings.js';
-import { TempDisks } from '../jobs/temp-disks.js';
-import { createControl } from '../jobs/work-plan.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
-import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { keyRuleOf } from '../sources/ids.js';
+import type { FileInput } from '../sources/list-inputs.js';
+import { JobStop, startThreads, type Threads } from '../stages/threads.js';
 import type { AttemptLog } from './attempt-log.js';
 import {
   type ClusterPlan,

@@ -3,7 +3,7 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
-import type { ShuffleProgress } from '../jobs/options.js';
+import type { ShuffleProgress } from '../job/options.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';

@@ -8,7 +8,7 @@ import { requireWhole, UsageError } from '../errors.js';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { replaceDurably } from '../io/small-file.js';
-import { MOST_WORKERS } from '../jobs/option-checks.js';
+import { MOST_WORKERS } from '../job/option-checks.js';
 import { formatBudget, formatPlural } from '../quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 

@@ -6,10 +6,10 @@ import { PileshufError, START_ANEW_ADVICE } from '../errors.js';
 import { REPLACE_ADVICE } from '../io/durable.js';
 import { FULL_DISK_ADVICE, FULL_TEMP_ADVICE } from '../io/io-error.js';
 import { JOB_REMEDY } from '../io/sealed-file.js';
-import { TEMP_SHORTAGE_ADVICE } from '../jobs/disk-space.js';
-import { OTHER_JOB_ADVICE } from '../jobs/earlier-attempt.js';
-import { READ_ONCE } from '../jobs/prepare-shuffle.js';
-import { PILE_SET_ADVICE } from '../pile-sets/pile-set-file.js';
+import { TEMP_SHORTAGE_ADVICE } from '../job/disk-space.js';
+import { OTHER_JOB_ADVICE } from '../job/earlier-attempt.js';
+import { READ_ONCE } from '../job/prepare-shuffle.js';
+import { PILE_SET_ADVICE } from '../piles/pile-set-file.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
 
 /** What a local job says, and what stands for it here. */

@@ -7,8 +7,8 @@ import { basename, join } from 'node:path';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { DAMAGED, type DamagedRegion, SHUFFLED, type ShuffledNote } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { stagedPath } from '../output/output-target.js';
 import { nameSome } from '../quantity.js';
+import { stagedPath } from '../sinks/output-target.js';
 import { type ArrayKind, recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady } from './open-job.js';
 

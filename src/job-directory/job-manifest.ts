@@ -24,7 +24,7 @@ import {
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
-import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
+import { MOST_PILES, MOST_STRIPES } from '../piles/pile-layout.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 
 export const MANIFEST_NAME = 'manifest';

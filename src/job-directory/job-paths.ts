@@ -13,7 +13,7 @@ import { SystemError, UsageError } from '../errors.js';
 import { listNames, lstatPath } from '../io/paths.js';
 import { FIRST_BYTES_OF_SEALED_FILES, kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
 import { isNameOfAttempt, readHead } from '../io/small-file.js';
-import { FIRST_BYTES_OF_INDEXES } from '../pile-sets/pile-set-index.js';
+import { FIRST_BYTES_OF_INDEXES } from '../piles/pile-set-index.js';
 import { looksLikeLock } from './job-lock.js';
 
 /** In the job directory: the planned moves of the outputs, while they move. */

@@ -8,9 +8,9 @@ import { linkToNewName, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
-import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
-import { syncPileSets } from '../pile-sets/pile-set-file.js';
-import type { PileSet } from '../pile-sets/pile-set-writer.js';
+import { indexFilePath, type PileSetLayout } from '../piles/pile-layout.js';
+import { syncPileSets } from '../piles/pile-set-file.js';
+import type { PileSet } from '../piles/pile-set-writer.js';
 
 const COMMITTED_INDEX = /^set-(\d{6,})\.index$/;
 

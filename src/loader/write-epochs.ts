@@ -1,9 +1,9 @@
 import { AbortError } from '../errors.js';
 import { JobControl } from '../job-control.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import { requireNotRead } from '../output/output-place.js';
-import { STANDARD_OUTPUT } from '../output/output-target.js';
-import { requireOpenStandardOutput, standardOutput, writeToStream } from '../output/stream-output.js';
+import { requireNotRead } from '../sinks/output-place.js';
+import { STANDARD_OUTPUT } from '../sinks/output-target.js';
+import { requireOpenStandardOutput, standardOutput, writeToStream } from '../sinks/stream-output.js';
 import { filesOfStore } from '../store/store-files.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-cursor.js';

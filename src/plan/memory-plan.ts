@@ -17,7 +17,7 @@
  * than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
-import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
+import { MOST_STRIPES } from '../piles/pile-layout.js';
 import {
   LARGEST_ARENA_BYTES,
   OUTPUT_BUFFER_COUNT,

@@ -5,8 +5,8 @@
  * Also the budget that an error message recommends for a long record or a decoder. The search plans with larger and
  * larger budgets until one suffices, so the advice is true by construction. Pure.
  */
-import type { PileTotals } from '../pile-sets/pile-totals.js';
-import { wholeChunks } from '../pile-sets/ram-pool.js';
+import type { PileTotals } from '../piles/pile-totals.js';
+import { wholeChunks } from '../piles/ram-pool.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from './arena-sizes.js';
 import { planIndex } from './index-plan.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';

@@ -1,5 +1,5 @@
 /** Chooses the number of piles and the size of their buffers within one worker's share of the budget. Pure. */
-import { MOST_PILES } from '../pile-sets/pile-layout.js';
+import { MOST_PILES } from '../piles/pile-layout.js';
 import {
   BOUNDARY_TABLE_BYTES,
   LARGEST_ARENA_BYTES,

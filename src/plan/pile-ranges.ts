@@ -3,7 +3,7 @@
  * order. Pure.
  */
 
-import type { PileTotals } from '../pile-sets/pile-totals.js';
+import type { PileTotals } from '../piles/pile-totals.js';
 
 /** Piles [first, end), whose output begins at this rank and byte of the whole output. */
 export interface PileRange {

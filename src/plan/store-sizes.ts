@@ -1,6 +1,6 @@
 /** The number of piles of a new store, which never changes, and the memory of a pile writer. Pure. */
 import { UsageError } from '../errors.js';
-import { MOST_PILES } from '../pile-sets/pile-layout.js';
+import { MOST_PILES } from '../piles/pile-layout.js';
 import { pass1Arena, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
 
 const KIB = 1024;

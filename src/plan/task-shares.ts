@@ -2,7 +2,7 @@
  * Divides the passes of a job among tasks that run on several machines: slices among the tasks of the scatter pass, piles
  * or shards among those of the shuffle pass. Pure: every task finds the same shares.
  */
-import type { PileTotals } from '../pile-sets/pile-totals.js';
+import type { PileTotals } from '../piles/pile-totals.js';
 import { cutAt, type ShardCuts } from './shard-cuts.js';
 
 /** Half-open: [first, end). */

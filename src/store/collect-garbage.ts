@@ -18,7 +18,7 @@ import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { UNGATED } from '../job-control.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
-import { pileSetFiles } from '../pile-sets/pile-layout.js';
+import { pileSetFiles } from '../piles/pile-layout.js';
 import { commitManifest } from './commit-manifest.js';
 import {
   listAttempts,

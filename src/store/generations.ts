@@ -4,7 +4,7 @@
  * milliseconds since 1970.
  */
 import { UsageError } from '../errors.js';
-import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import { checksumTextOf } from '../piles/pile-totals.js';
 import { commitManifest } from './commit-manifest.js';
 import type { StoreCommit } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';

@@ -4,7 +4,7 @@
  *     store                     the settings: seed, number of piles
  *     manifests/000000000012    the pile sets of a state of the store; the highest number is the present state  store-manifest.ts
  *     reached/000000000012      the highest state that the store has reached, an empty file                             store-manifest.ts
- *     pile-sets/NAME.index      a pile set (../pile-sets)
+ *     pile-sets/NAME.index      a pile set (../piles)
  *     pile-sets/NAME.0.pile
  *     pile-sets/writing+...     the maker of pile sets that are not part of the store yet                       store-attempt.ts
  */
@@ -16,7 +16,7 @@ import { listNames, statPath } from '../io/paths.js';
 import type { Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { isNameOfAttempt } from '../io/small-file.js';
-import { MOST_PILES } from '../pile-sets/pile-layout.js';
+import { MOST_PILES } from '../piles/pile-layout.js';
 
 const MANIFESTS_NAME = 'manifests';
 const REACHED_NAME = 'reached';

@@ -18,7 +18,7 @@ import { listNames, nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { blockFor } from '../pause.js';
-import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
+import { PILE_SET_NAME } from '../piles/pile-set-index.js';
 import {
   manifestDirectoryOf,
   manifestPath,

@@ -6,8 +6,8 @@ import { addCleanupErrors, PileshufError, VerificationError } from '../errors.js
 import { realPathOf, statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { DeviceGates } from '../machine/devices.js';
-import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
-import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
+import { indexFilePath, type PileSetLayout } from '../piles/pile-layout.js';
+import type { StoredPileSet } from '../piles/pile-set-writer.js';
 import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
 import { findNewestManifest, readNewestManifest, readStoreManifest, type StoreManifest } from './store-manifest.js';
 

@@ -6,10 +6,10 @@ import { counted } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { hearSignals } from '../pause.js';
-import { dataFilePath, indexFilePath } from '../pile-sets/pile-layout.js';
-import { damagedPileSet } from '../pile-sets/pile-set-file.js';
-import { readPileSetDescription, readPileTotals } from '../pile-sets/pile-set-index.js';
-import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
+import { dataFilePath, indexFilePath } from '../piles/pile-layout.js';
+import { damagedPileSet } from '../piles/pile-set-file.js';
+import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
+import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../piles/pile-totals.js';
 import type { StoreCommit } from './store-manifest.js';
 import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
 

@@ -4,7 +4,7 @@ import { runCommand } from '#src/cli/run-command.js';
 import { setUnfinishedJob } from '#src/errors.js';
 import { SystemError } from '#src/index.js';
 
-vi.mock('#src/jobs/shuffle.js', () => ({
+vi.mock('#src/job/shuffle.js', () => ({
   shuffle: async () => {
     const full = new SystemError('ERR_NO_SPACE', 'the disk is full');
     setUnfinishedJob(full, { directory: '/tmp/job' });

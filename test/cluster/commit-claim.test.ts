@@ -6,7 +6,7 @@ import { CommitClaim } from '#src/cluster/commit-claim.js';
 import { Patience } from '#src/cluster/until-visible.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl } from '#src/job-control.js';
-import { JobStop } from '#src/passes/threads.js';
+import { JobStop } from '#src/stages/threads.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, checkShuffled, planCluster, previewShuffle, verifyPermutation } from '#src/index.js';
-import { isHiddenName } from '#src/inputs/file-choice.js';
+import { isHiddenName } from '#src/sources/file-choice.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { testDoor } from './door-case.js';
 

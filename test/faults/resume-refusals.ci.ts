@@ -1,7 +1,7 @@
 /**
  * An unfinished job is never mixed up with another one. The command resumes it only if asked to and everything that decides
  * the bytes is the same, and discards it only if asked to. Otherwise it refuses, in one line with the difference, and leaves
- * all files unchanged. test/jobs has every difference, damaged-store.test.ts every damage.
+ * all files unchanged. test/job has every difference, damaged-store.test.ts every damage.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';

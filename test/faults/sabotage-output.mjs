@@ -2,10 +2,10 @@
  * Faults in the tasks' reports of written output: a region that is not reported, reported twice, or reported at another
  * place. It wraps the sink of output files.
  */
-import { FilesSink } from '#src/output/files-sink.js';
+import { FilesSink } from '#src/sinks/files-sink.js';
 
 /**
- * @typedef {import('#src/output/output-target.js').WrittenRegion} WrittenRegion
+ * @typedef {import('#src/sinks/output-target.js').WrittenRegion} WrittenRegion
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */
 

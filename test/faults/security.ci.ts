@@ -22,7 +22,7 @@ import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
-import { formatOutputIdentity } from '#src/output/output-place.js';
+import { formatOutputIdentity } from '#src/sinks/output-place.js';
 import { sampled } from '../fixtures/scale.js';
 import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import type { PileshufError } from '#src/index.js';
 import { readFinishedRanges } from '#src/job-directory/notes.js';
-import { recordBytesOf } from '#src/output/output-target.js';
+import { recordBytesOf } from '#src/sinks/output-target.js';
 import { sampled } from '../fixtures/scale.js';
 import { jobDirectoryOf, useStoppedJob } from './stopped-job.js';
 import { COMPRESSED_SHARDS, FILE } from './tiny-job-kinds.js';

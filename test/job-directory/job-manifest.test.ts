@@ -9,6 +9,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, VerificationError } from '#src/errors.js';
 import { jsonOf, parseJson } from '#src/io/plain-data.js';
 import { seal } from '#src/io/sealed-file.js';
+import { completeShuffle } from '#src/job/request.js';
 import {
   type JobManifest,
   noteStagingOwner,
@@ -18,7 +19,6 @@ import {
   type StagingOwner,
   writeJobManifest,
 } from '#src/job-directory/job-manifest.js';
-import { completeShuffle } from '#src/jobs/request.js';
 import type { ShuffleSpec } from '#src/spec.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';

@@ -14,7 +14,7 @@ import {
   pileSetName,
   revokePileSet,
 } from '#src/job-directory/pile-set-commits.js';
-import { dataFilePath, indexFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
+import { dataFilePath, indexFilePath, type PileSetLayout } from '#src/piles/pile-layout.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

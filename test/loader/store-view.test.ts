@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { UNGATED } from '#src/job-control.js';
 import { readStoreContents } from '#src/loader/store-view.js';
-import { mergePiles } from '#src/pile-sets/merged-pile.js';
+import { mergePiles } from '#src/piles/merged-pile.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_PILES, MOST_STRIPES } from '#src/pile-sets/pile-layout.js';
+import { MOST_PILES, MOST_STRIPES } from '#src/piles/pile-layout.js';
 import {
   ENTRY_BYTES,
   LARGEST_ARENA_BYTES,
@@ -29,7 +29,7 @@ const TB = 1e12;
 const LARGEST_SLICE_BYTES = 64 * GIB;
 /** A manifest lists no more of them (job-directory/job-manifest.ts). */
 const MOST_SLICES = 2 ** 20;
-/** A segment in the log of a thread and then in the index (pile-sets/segment-log.ts and pile-set-index.ts). */
+/** A segment in the log of a thread and then in the index (piles/segments.ts and pile-set-index.ts). */
 const NOTE_BYTES = 40 + 24;
 /** A segment of a merged pile, as an object: measured on the heap of Node 20. */
 const SEGMENT_OBJECT_BYTES = 141;

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { CHUNK_BYTES } from '#src/pile-sets/ram-pool.js';
+import { CHUNK_BYTES } from '#src/piles/ram-pool.js';
 import {
   BOUNDARY_TABLE_BYTES,
   LARGEST_ARENA_BYTES,

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PileTotals } from '#src/pile-sets/pile-totals.js';
+import type { PileTotals } from '#src/piles/pile-totals.js';
 import { planPileRanges } from '#src/plan/pile-ranges.js';
 
 function totalsOf(piles: readonly (readonly [records: number, recordBytes: number])[]): PileTotals {

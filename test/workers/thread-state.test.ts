@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
-import { ownRamPool } from '#src/pile-sets/ram-pool.js';
+import { ownRamPool } from '#src/piles/ram-pool.js';
 import type { ReadSettings, ScatterSettings, TaskSettings } from '#workers/settings.js';
 import { decoderMemory, forgetJob, pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
 import { usualNeed } from '../plan/memory-needs.js';

@@ -9,8 +9,8 @@ import type { KernelFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
 import { inPhase } from '../../src/phase-clock.js';
-import type { PileTally } from '../../src/pile-sets/pile-totals.js';
-import type { SegmentHasher } from '../../src/pile-sets/segments.js';
+import type { PileTally } from '../../src/piles/pile-totals.js';
+import type { SegmentHasher } from '../../src/piles/segments.js';
 
 const PAGE_BYTES = 65536;
 

@@ -1,5 +1,5 @@
 /** Copies of the records that the places of an output draw, with replacement, from ordered records in memory. */
-import type { PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
+import type { PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { Arena } from '../arena.js';
 
 /** Pieces of records in their order. A piece has a slab: where each record begins and the last one ends, u32, then their bytes. */

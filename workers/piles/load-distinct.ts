@@ -7,8 +7,8 @@
  */
 import { VerificationError } from '../../src/errors.js';
 import { inPhase } from '../../src/phase-clock.js';
-import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
+import type { MergedPile, MergedPileReader } from '../../src/piles/merged-pile.js';
+import type { PileSetLayout } from '../../src/piles/pile-layout.js';
 import { ENTRY_BYTES, SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { foreignRecord, orderTables } from './order-tables.js';

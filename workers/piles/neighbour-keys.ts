@@ -1,7 +1,7 @@
 /** Compares the keys of neighbours in the output, for framings whose readers join two samples of one key. */
 import type { SampleKeys } from '../../src/formats/framing.js';
 import type { KeyedSample, RangeEnds } from '../../src/job-directory/notes.js';
-import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
+import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import type { PileOrderer } from './pile-orderer.js';
 
 interface SeenSample {

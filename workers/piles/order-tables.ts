@@ -1,5 +1,5 @@
 import { VerificationError } from '../../src/errors.js';
-import type { MergedPile } from '../../src/pile-sets/merged-pile.js';
+import type { MergedPile } from '../../src/piles/merged-pile.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { ArenaLayout } from '../arena.js';
 

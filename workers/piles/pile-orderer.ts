@@ -13,13 +13,12 @@ import { InputError, VerificationError } from '../../src/errors.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
-import type { SinkBuffer } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import { type PileSetLayout, pileSetFiles } from '../../src/pile-sets/pile-layout.js';
-import { PileSetWriter, type StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
-import { differenceOf, NOTHING, type PileTally, sumOf } from '../../src/pile-sets/pile-totals.js';
-import type { SegmentCompressor, SegmentHasher } from '../../src/pile-sets/segments.js';
+import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/piles/merged-pile.js';
+import { type PileSetLayout, pileSetFiles } from '../../src/piles/pile-layout.js';
+import { PileSetWriter, type StoredPileSet } from '../../src/piles/pile-set-writer.js';
+import { differenceOf, NOTHING, type PileTally, sumOf } from '../../src/piles/pile-totals.js';
+import type { SegmentCompressor, SegmentHasher } from '../../src/piles/segments.js';
 import {
   ENTRY_BYTES,
   MOST_SUB_PILES,
@@ -29,6 +28,7 @@ import {
   SUB_PILE_FILL,
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
+import type { SinkBuffer } from '../../src/sinks/output-target.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import { ARENA_START, type Kernel } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';

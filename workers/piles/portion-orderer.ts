@@ -7,8 +7,8 @@
 import { SystemError, VerificationError } from '../../src/errors.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import type { JobControl } from '../../src/job-control.js';
-import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
+import type { MergedPile, MergedPileReader } from '../../src/piles/merged-pile.js';
+import type { PileSetLayout } from '../../src/piles/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import { foreignRecord, orderTables } from './order-tables.js';

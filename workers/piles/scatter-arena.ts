@@ -3,16 +3,10 @@
  * pile, and the read window at the end, where it can grow.
  */
 
-import type { LeftOut } from '../../src/inputs/input-part.js';
-import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
-import {
-  differenceOf,
-  emptyTotals,
-  NOTHING,
-  type PileTally,
-  type PileTotals,
-} from '../../src/pile-sets/pile-totals.js';
+import type { PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
+import { differenceOf, emptyTotals, NOTHING, type PileTally, type PileTotals } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import type { LeftOut } from '../../src/sources/input-part.js';
 import type { UniqueSpec } from '../../src/spec.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';

@@ -1,7 +1,7 @@
 /** Takes records that are in memory. The reader looks for no delimiters, since a record may hold them. */
 import type { Framing, FramingKernel, RecordScanner } from '../../src/formats/framing.js';
 import type { RecordList } from '../../src/formats/record-format.js';
-import type { InputPart } from '../../src/inputs/input-part.js';
+import type { InputPart } from '../../src/sources/input-part.js';
 import type { ReadState } from '../thread-state.js';
 import type { PartReport, RecordReader } from './record-reader.js';
 

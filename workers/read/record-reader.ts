@@ -13,13 +13,13 @@ import {
 } from '../../src/formats/framing.js';
 import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
-import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
+import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { mostCopiesOf } from '../../src/plan/weights.js';
+import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import { undrawnSumOf } from './field-sum.js';

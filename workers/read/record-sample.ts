@@ -5,7 +5,7 @@
  *
  * A thread works on one task of a profiled job at a time, so the notes are those of that task.
  */
-import type { InputPart } from '../../src/inputs/input-part.js';
+import type { InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 export interface TakenRecord {

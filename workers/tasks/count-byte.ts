@@ -4,9 +4,9 @@
  */
 
 import { thenAlways } from '../../src/cleanup.js';
-import type { InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
+import type { InputPart } from '../../src/sources/input-part.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 

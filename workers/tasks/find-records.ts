@@ -3,9 +3,9 @@
  * Records are told apart by their SHA-256, so no two of them are mistaken for one.
  */
 import { createHash } from 'node:crypto';
-import type { InputPart } from '../../src/inputs/input-part.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { MOST_PLACES, WANTED_BYTES } from '../../src/plan/tally.js';
+import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';

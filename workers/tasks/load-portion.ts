@@ -7,8 +7,8 @@
 
 import { VerificationError } from '../../src/errors.js';
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
-import { type MergedPile, MergedPileReader, mergePiles } from '../../src/pile-sets/merged-pile.js';
-import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { type MergedPile, MergedPileReader, mergePiles } from '../../src/piles/merged-pile.js';
+import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Portion, PortionOrderer } from '../piles/portion-orderer.js';
 import type { LoadSettings } from '../settings.js';

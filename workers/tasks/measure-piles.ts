@@ -11,7 +11,7 @@ import {
   requireSameTally,
   setTally,
   tallyOf,
-} from '../../src/pile-sets/pile-totals.js';
+} from '../../src/piles/pile-totals.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { openOrder, type PilesTask } from './open-order.js';

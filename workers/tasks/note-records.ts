@@ -4,9 +4,9 @@
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
+import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';

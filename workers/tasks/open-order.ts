@@ -1,6 +1,6 @@
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
-import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { MergedPileReader } from '../../src/piles/merged-pile.js';
+import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
 import { PileOrderer } from '../piles/pile-orderer.js';
 import type { ShuffleSettings } from '../settings.js';
 import { pileStateOf, type ThreadState } from '../thread-state.js';

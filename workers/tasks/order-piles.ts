@@ -1,8 +1,8 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
 import { inPhase } from '../../src/phase-clock.js';
-import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/pile-sets/pile-totals.js';
-import { copySharedBytes, type PoolMemoryHandle } from '../../src/pile-sets/ram-pool.js';
+import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/piles/pile-totals.js';
+import { copySharedBytes, type PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';

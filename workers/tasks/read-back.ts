@@ -4,9 +4,9 @@
  */
 import { type OpenFile, openForRead, readAt, withFile } from '../../src/io/files.js';
 import type { GateNumber } from '../../src/job-control.js';
-import { stagedPath, type WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
+import { checksumTextOf } from '../../src/piles/pile-totals.js';
+import { stagedPath, type WrittenRegion } from '../../src/sinks/output-target.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { type ThreadState, threadStateOf } from '../thread-state.js';
 

@@ -3,7 +3,7 @@
  * record in a few numbers.
  */
 import type { FieldPath } from '../../src/formats/selector.js';
-import type { InputPart } from '../../src/inputs/input-part.js';
+import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';

@@ -1,10 +1,10 @@
 /** A task of the scatter pass: makes one pile set from one slice. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { Header } from '../../src/formats/header.js';
-import type { RaisedDoubt } from '../../src/inputs/beginnings.js';
-import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
-import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
-import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
+import { type PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
+import type { PileTotals } from '../../src/piles/pile-totals.js';
+import type { RaisedDoubt } from '../../src/sources/beginnings.js';
+import type { InputPart, SliceReport } from '../../src/sources/input-part.js';
 import { HeadLimit } from '../piles/head-limit.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readParts } from '../read/read-part.js';

@@ -1,7 +1,7 @@
 /** A task that compares sets of records by tallies. Nothing is kept of the records themselves. */
 import type { Header } from '../../src/formats/header.js';
-import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { SLOTS_BYTES } from '../../src/plan/tally.js';
+import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena } from '../read/read-arena.js';
 import { readParts } from '../read/read-part.js';

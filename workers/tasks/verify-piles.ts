@@ -4,12 +4,12 @@
  */
 import { counted } from '../../src/errors.js';
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
-import { eachMergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/pile-sets/pile-layout.js';
-import { damagedPileSet } from '../../src/pile-sets/pile-set-file.js';
-import { readPileEntries } from '../../src/pile-sets/pile-set-index.js';
-import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
-import { checksumTextOf, isSameTally, type PileTally, tallyOf, totalsOf } from '../../src/pile-sets/pile-totals.js';
+import { eachMergedPile, MergedPileReader } from '../../src/piles/merged-pile.js';
+import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/piles/pile-layout.js';
+import { damagedPileSet } from '../../src/piles/pile-set-file.js';
+import { readPileEntries } from '../../src/piles/pile-set-index.js';
+import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
+import { checksumTextOf, isSameTally, type PileTally, tallyOf, totalsOf } from '../../src/piles/pile-totals.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { PileSettings } from '../settings.js';

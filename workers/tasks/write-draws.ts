@@ -1,8 +1,8 @@
 /** A task that writes the records that consecutive places of an output draw, with replacement. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import { openSink } from '../../src/output/open-sink.js';
-import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
+import { openSink } from '../../src/sinks/open-sink.js';
+import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel.js';
 import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';

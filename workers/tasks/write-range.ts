@@ -7,8 +7,6 @@ import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { KeyedSample, RangeEnds } from '../../src/job-directory/notes.js';
-import { openSink } from '../../src/output/open-sink.js';
-import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import {
   emptyTotals,
@@ -17,8 +15,10 @@ import {
   setTally,
   sumOf,
   tallyOf,
-} from '../../src/pile-sets/pile-totals.js';
+} from '../../src/piles/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
+import { openSink } from '../../src/sinks/open-sink.js';
+import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';

@@ -1,4 +1,4 @@
-import { appendToStore } from '../../jobs/append.js';
+import { appendToStore } from '../../job/append.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
 import { describeAppend } from '../report-text.js';

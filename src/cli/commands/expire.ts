@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.js';
-import { type ExpireReport, expireStore } from '../../jobs/store-upkeep.js';
+import { type ExpireReport, expireStore } from '../../job/store-upkeep.js';
 import { formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';

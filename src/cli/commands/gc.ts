@@ -1,4 +1,4 @@
-import { collectStore } from '../../jobs/store-upkeep.js';
+import { collectStore } from '../../job/store-upkeep.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 

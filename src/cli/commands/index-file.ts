@@ -1,5 +1,5 @@
-import { indexFile } from '../../jobs/index-file.js';
-import type { IndexReport } from '../../jobs/options.js';
+import { indexFile } from '../../job/index-file.js';
+import type { IndexReport } from '../../job/options.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 

@@ -1,4 +1,4 @@
-import { inspectStore, type StoreReport } from '../../jobs/inspect-store.js';
+import { inspectStore, type StoreReport } from '../../job/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { unownedWords } from '../report-text.js';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.js';
-import { appendToStore } from '../../jobs/append.js';
+import { appendToStore } from '../../job/append.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { describeAppend } from '../report-text.js';

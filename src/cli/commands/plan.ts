@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.js';
-import type { ShufflePreview, TogetherPreview } from '../../jobs/preview-report.js';
-import { previewShuffle, previewTogether } from '../../jobs/preview-shuffle.js';
+import type { ShufflePreview, TogetherPreview } from '../../job/preview-report.js';
+import { previewShuffle, previewTogether } from '../../job/preview-shuffle.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../../plan/memory-plan.js';
 import type { Expected } from '../../plan/sampled-records.js';
 import { formatBytes, formatCount, formatPlural, sizeWord } from '../../quantity.js';

@@ -1,7 +1,7 @@
 /** shuf of GNU coreutils. Its inputs are bytes: none is decoded, and none is refused for its format. */
 import { InputError, UsageError } from '../../errors.js';
-import { shuffle } from '../../jobs/shuffle.js';
-import { shuffleRange } from '../../jobs/shuffle-range.js';
+import { shuffle } from '../../job/shuffle.js';
+import { shuffleRange } from '../../job/shuffle-range.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
 import { readSeedFrom } from '../input-list.js';
 import { isDirectory, requireNoDirectory } from '../range-call.js';

@@ -1,4 +1,4 @@
-import { shuffleStore } from '../../jobs/shuffle-store.js';
+import { shuffleStore } from '../../job/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
 import { describeShuffle } from '../report-text.js';
 import { refuseShardsInStream } from './shuffle.js';

@@ -1,8 +1,8 @@
 /** The main command. It finds contradictions between options before anything is opened; the library checks the rest. */
 
 import { UsageError } from '../../errors.js';
-import type { ShuffleOptions } from '../../jobs/options.js';
-import { shuffle } from '../../jobs/shuffle.js';
+import type { ShuffleOptions } from '../../job/options.js';
+import { shuffle } from '../../job/shuffle.js';
 import { reportPage } from '../../report/page-of-report.js';
 import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
 import { commandSummaries } from '../command-table.js';

@@ -8,7 +8,7 @@ import {
 } from '../../checks/verify-permutation.js';
 import { type ShardSet, type ShardsReport, verifyShards } from '../../checks/verify-shards.js';
 import { UsageError, VerificationError } from '../../errors.js';
-import { inspectStore } from '../../jobs/inspect-store.js';
+import { inspectStore } from '../../job/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../input-list.js';

@@ -7,7 +7,7 @@
  */
 import { UsageError } from '../../errors.js';
 import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
-import type { SegmentCompressor, SegmentExpander } from '../../pile-sets/segments.js';
+import type { SegmentCompressor, SegmentExpander } from '../../piles/segments.js';
 import type { MemberEncoder } from '../codec.js';
 import {
   type AddonCompressor,

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { mergePiles } from '#src/pile-sets/merged-pile.js';
-import { readPileTotals } from '#src/pile-sets/pile-set-index.js';
+import { mergePiles } from '#src/piles/merged-pile.js';
+import { readPileTotals } from '#src/piles/pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import type { LoadSettings } from '#workers/settings.js';

@@ -1,0 +1,163 @@
+/**
+ * Counts what groups of inputs hold, before the plan. A job whose groups have shares of the output reads all inputs, by a
+ * small job of its own. A preview does the same with small inputs, and samples large ones.
+ */
+import type { ReadSettings } from '../../workers/settings.js';
+import { releasingAll } from '../cleanup.js';
+import { framingOf } from '../formats/framing-table.js';
+import { openForRead, readAt, withFile } from '../io/files.js';
+import { UNGATED } from '../job-control.js';
+import { deriveDrawSeed } from '../keys.js';
+import type { DeviceGates } from '../machine/devices.js';
+import { hearSignalsAt } from '../pause.js';
+import { planIndex } from '../plan/index-plan.js';
+import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
+import { type Expected, exactly, inCases } from '../plan/sampled-records.js';
+import { planSlices } from '../plan/slices.js';
+import { describeForSlices } from '../sources/cuts.js';
+import type { Estimate } from '../sources/estimate.js';
+import type { ReadableInputs } from '../sources/input-part.js';
+import { storedBytesOf } from '../sources/list-inputs.js';
+import { type CountedGroup, type CountWork, countGroups } from '../stages/count-pass.js';
+import { startThreads } from '../stages/threads.js';
+import type { JobScope } from './job.js';
+import { JobProgress, phasesOfShuffle } from './job-progress.js';
+import type { ShuffleRequest } from './request.js';
+import { filesOf, type SampledFile, sampleRecords } from './sample-records.js';
+import { createReadControl } from './work-plan.js';
+
+interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'groupCount' | 'field'> {
+  readonly estimate: Estimate;
+  readonly deviceGates: DeviceGates;
+  readonly site: { readonly kind: 'files' | 'stream' };
+}
+
+export async function countInputs(
+  readable: CountableInputs,
+  request: ShuffleRequest,
+  memoryNeed: MemoryNeed,
+  tuning: Tuning,
+  warn: JobScope['warn'],
+): Promise<readonly CountedGroup[]> {
+  const { inputs, estimate, deviceGates } = readable;
+  const { spec, memoryBytes: budgetBytes, workers, signal } = request;
+  const { framing } = spec.read;
+  const plan = planIndex({ budgetBytes, workers }, estimate.recordBytes, tuning);
+  const { sliceBytes, arenaBytes, readBytes, inline } = plan;
+  const ofRecords = framing && framingOf(framing);
+  const described = await describeForSlices(inputs, estimate.decodedBytes, ofRecords, sliceBytes, signal);
+  const slices = [...planSlices(described, sliceBytes)];
+  const gates = inline ? inputs.map(() => UNGATED) : readable.gates;
+  const inputBytes = storedBytesOf(inputs);
+  return releasingAll(async (releases) => {
+    const control = createReadControl(inline, plan.spareBytes, deviceGates);
+    const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
+    const planned = { inputBytes, memoryNeed: estimate };
+    const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });
+    const progress = new JobProgress(control, request, deviceGates, phases, releases);
+    const threads = await startThreads({ threadCount, startCount: threadCount }, progress, () => {}, releases);
+    const settings: ReadSettings = {
+      jobName: threads.jobName,
+      control: control.buffer,
+      arenaBytes,
+      readBytes,
+      memoryNeed: { ...memoryNeed, reads: 'first' },
+      read: spec.read,
+    };
+    const work = { ...readable, gates, slices, settings };
+    return (await progress.during('count', inputBytes, () => countGroups(work, threads))).value;
+  }, warn);
+}
+
+export interface ExpectedGroup {
+  readonly records: Expected;
+  /** Includes the delimiters that inputs lack. */
+  readonly bytes: Expected;
+  /** The sum of the field, in parts of 10^-15; 0 without a field. */
+  readonly sum: bigint;
+}
+
+/** What is counted in about a second: bytes as stored, and decoded. */
+const MOST_STORED_BYTES = 64 * 2 ** 20;
+const MOST_DECODED_BYTES = 4 * MOST_STORED_BYTES;
+/** A size that is estimated from the beginning of a file is too small: that compresses less well than the rest. */
+const HEAD_EXPANSION = 1.2;
+const MOST_INPUT_ENDS = 10_000;
+
+/** As `countInputs`, but estimates. */
+export async function expectCounts(...call: Parameters<typeof countInputs>): Promise<readonly CountedGroup[]> {
+  const groups = await expectGroups(...call);
+  return groups.map(({ records, bytes, sum }) => ({ records: records.expected, bytes: bytes.expected, sum }));
+}
+
+export async function expectGroups(...call: Parameters<typeof countInputs>): Promise<readonly ExpectedGroup[]> {
+  const [{ inputs, estimate, ...readable }, request, ...rest] = call;
+  const { framing, decompressProgram } = request.spec.read;
+  const isSmall = storedBytesOf(inputs) <= MOST_STORED_BYTES && estimate.recordBytes <= MOST_DECODED_BYTES;
+  // A program of the user may do more than decode.
+  if (framing === undefined || (isSmall && decompressProgram === undefined)) {
+    const silent = { ...request, onProgress: undefined };
+    const counted = await countInputs({ ...readable, inputs, estimate }, silent, ...rest);
+    return counted.map(({ records, bytes, sum }) => ({ records: exactly(records), bytes: exactly(bytes), sum }));
+  }
+  const groups: ExpectedGroup[] = [];
+  for (let group = 0; group < readable.groupCount; group++) groups.push(await sampleGroup(group, call));
+  return groups;
+}
+
+async function sampleGroup(
+  group: number,
+  [{ inputs, estimate, groupOf, field }, { spec, signal }]: Parameters<typeof countInputs>,
+): Promise<ExpectedGroup> {
+  const { framing } = spec.read;
+  if (framing === undefined) throw new RangeError('without a framing, inputs are counted');
+  const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
+  const lists = inputs.flatMap((input, i) => (groupOf[i] === group && input.kind === 'list' ? [input.list] : []));
+  const sample = await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field);
+  const { recordEnd } = framingOf(framing);
+  const ends = recordEnd && (await missingEnds(files, recordEnd.byte, signal));
+  const fileBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const listed = {
+    records: lists.reduce((sum, { ends: ofRecords }) => sum + ofRecords.length, 0),
+    bytes: lists.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+  };
+  const isPlain = files.every(({ input }) => input.codec === undefined);
+  const size = isPlain ? exactly(1) : decodedSize(estimate);
+  return {
+    records: inCases((each) => sample.records[each] * size[each] + listed.records),
+    bytes: inCases((each) => fileBytes * size[each] + (ends?.[each] ?? 0) + listed.bytes),
+    sum: BigInt(Math.round(sample.fieldSum)),
+  };
+}
+
+/** The size of decoded inputs, in parts of the estimate. */
+function decodedSize({ recordBytes, leastBytes, mostBytes }: Estimate): Expected {
+  const partOf = (bytes: number) => bytes / Math.max(1, recordBytes);
+  return {
+    least: partOf(leastBytes),
+    expected: 1,
+    most: partOf(mostBytes) * (mostBytes > leastBytes ? HEAD_EXPANSION : 1),
+  };
+}
+
+/** Bytes that pass 1 appends to inputs whose last record has no end. The end of a compressed input cannot be seen. */
+async function missingEnds(
+  files: readonly SampledFile[],
+  recordEnd: number,
+  signal: AbortSignal | undefined,
+): Promise<Expected> {
+  let [missing, unseen] = [0, 0];
+  const last = new Uint8Array(1);
+  for (const [index, { input }] of files.entries()) {
+    const { path, codec, version, header } = input;
+    await hearSignalsAt(index, signal);
+    if (version.byteLength <= header.byteLength) continue;
+    if (codec !== undefined || index >= MOST_INPUT_ENDS) {
+      unseen += 1;
+      continue;
+    }
+    withFile(openForRead(path, 'input'), (file) => readAt(file, last, 0, 1, version.byteLength - 1));
+    if (last[0] !== recordEnd) missing += 1;
+  }
+  return { least: missing, expected: missing, most: missing + unseen };
+}

@@ -1,0 +1,203 @@
+/** Finds the files of an earlier attempt at a job. The job resumes or discards it, or makes the caller choose. */
+import { join } from 'node:path';
+import { afterFailure, ifPossible } from '../cleanup.js';
+import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
+import { nameExists } from '../io/paths.js';
+import { damagedFile } from '../io/sealed-file.js';
+import { JobDirectory } from '../job-directory/job-directory.js';
+import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
+import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
+import {
+  type FinishedRanges,
+  type FoundNotes,
+  type RangeLimits,
+  readFinishedRanges,
+  readNotes,
+} from '../job-directory/notes.js';
+import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { nameSome } from '../quantity.js';
+import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
+import { formatOutputIdentity, outputIdentityOf } from '../sinks/output-place.js';
+import { recordBytesOf } from '../sinks/output-target.js';
+import type { ShuffleReport } from './options.js';
+import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
+import type { FilesSite } from './site.js';
+
+export type JobStart =
+  /** The job starts anew, and discards the files of an earlier attempt. */
+  { readonly kind: 'fresh'; readonly directory: JobDirectory } | EarlierAttempt;
+
+export interface EarlierAttempt {
+  readonly kind: 'resumed';
+  readonly directory: JobDirectory;
+  readonly manifest: JobManifest;
+  /** Defined: the whole output is written, and its move into place has started. */
+  readonly journal: CommitJournal | undefined;
+  readonly finished: FinishedRanges;
+  /** What it decided between its passes. */
+  readonly notes: FoundNotes;
+}
+
+export type StartedFiles = FilesSite & { readonly start: JobStart };
+
+type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
+
+/** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
+export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
+  return manifest.layout !== null || journal !== undefined;
+}
+
+/** Whether a part of the output may have been written, or is noted to begin somewhere. */
+export function hasBegunOutput({ directory, journal, notes, finished }: EarlierAttempt): boolean {
+  return journal !== undefined || notes.cuts !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
+}
+
+/** @param pileSets how many of them the earlier attempt had committed. */
+export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: number): ShuffleReport['resumed'] {
+  if (earlier === undefined) return undefined;
+  return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
+}
+
+/**
+ * Finds and locks the files of an earlier attempt; the caller releases `directory`.
+ * @param isLook changes nothing, and locks nothing.
+ */
+export async function findStart(request: StartRequest, site: FilesSite, isLook = false): Promise<JobStart> {
+  const { paths } = site;
+  const directory = new JobDirectory(paths, isLook);
+  try {
+    if (!directory.wasThere) return { kind: 'fresh', directory };
+    const discards = request.force && !request.resume;
+    requireWithinReach(directory, site, discards, request.onWarning);
+    const { manifest, journal } = directory.hasJobDirectory ? readRecords(site, request, discards) : NO_RECORDS;
+    if (manifest !== undefined) directory.inherit(manifest);
+    if (discards) {
+      warnOfLeftData(manifest, site, request.onWarning);
+      return { kind: 'fresh', directory };
+    }
+    // A killed job that cannot be resumed is of no use.
+    if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
+      warnOfLeftData(manifest, site, request.onWarning);
+      await directory.clear();
+      return { kind: 'fresh', directory };
+    }
+    if (!request.resume) {
+      const advice = request.mayResume
+        ? 'give `resume` to resume it, or `force` to discard it'
+        : 'give `force` to discard it';
+      throw new UsageError(
+        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: ${advice}`,
+        'ERR_JOB_UNFINISHED',
+      );
+    }
+    if (journal !== undefined)
+      return { kind: 'resumed', directory, manifest, journal, finished: NOTHING_FINISHED, notes: {} };
+    const limits = limitsOf(manifest);
+    const finished = readFinishedRanges(paths.jobDirectory, limits);
+    return { kind: 'resumed', directory, manifest, journal, finished, notes: readNotes(paths.jobDirectory, limits) };
+  } catch (error) {
+    throw afterFailure(error, () => directory.release());
+  }
+}
+
+const NOTHING_FINISHED: FinishedRanges = { ranges: [], recordCount: 0 };
+
+/** Bounds for the numbers in the records of finished ranges and in the note of cuts. */
+function limitsOf({ layout, spec }: JobManifest): RangeLimits {
+  const { shards } = spec.cut;
+  const mostShards =
+    shards === undefined ? 1 : shards.by === 'count' ? Math.min(shards.shardCount, MOST_SHARDS) : MOST_SHARDS;
+  return { pileCount: layout?.pileCount ?? 0, mostShards };
+}
+
+export const OTHER_JOB_ADVICE =
+  'give the `tempDirs` or `jobDir` of that job, and `resume` to resume it or `force` to discard it';
+
+/** The output may be staged by a job with other directories, or with directories on a disk that is not mounted. */
+function requireWithinReach(
+  directory: JobDirectory,
+  { output, paths }: FilesSite,
+  discards: boolean,
+  onWarning: TalkRequest['onWarning'],
+): void {
+  const owner = directory.readStagingOwner();
+  if (owner === undefined) return;
+  const isOther = owner.jobDirectory !== paths.jobDirectory;
+  const isThere = isOther ? nameExists(owner.jobDirectory, 'temp') : hasManifest(directory, paths.jobDirectory);
+  if (!owner.isResumable) {
+    if (isOther && isThere) onWarning(`a killed job left ${owner.jobDirectory}; remove it`);
+    return;
+  }
+  if (isOther && isThere) {
+    throw new UsageError(
+      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: ${OTHER_JOB_ADVICE}`,
+      'ERR_JOB_UNFINISHED',
+    );
+  }
+  if (isThere || discards || !(isOther || directory.hasStagedOutputs)) return;
+  throw new UsageError(
+    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is missing; check that its disk is mounted, or ${START_ANEW_ADVICE}`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+function hasManifest(directory: JobDirectory, jobDirectory: string): boolean {
+  return directory.hasJobDirectory && nameExists(join(jobDirectory, MANIFEST_NAME), 'temp');
+}
+
+interface EarlierRecords {
+  readonly manifest: JobManifest | undefined;
+  readonly journal: CommitJournal | undefined;
+}
+
+const NO_RECORDS: EarlierRecords = { manifest: undefined, journal: undefined };
+
+/** @param discards whether damaged records are ignored. */
+function readRecords({ output, paths }: FilesSite, request: StartRequest, discards: boolean): EarlierRecords {
+  const { jobDirectory } = paths;
+  const ifWhole = <T>(read: () => T): T | undefined => (discards ? ifPossible(read) : read());
+  const manifest = ifWhole(() => readManifestIfNeeded(jobDirectory, request));
+  const journal = ifWhole(() => readJournal(jobDirectory));
+  const isOther =
+    (manifest !== undefined && identityIn(manifest) !== outputIdentityOf(output)) ||
+    (journal !== undefined && journal.outputIdentity !== outputIdentityOf(output));
+  // A directory with a name derived from this output holds no other job, unless somebody changed a file.
+  if (!isOther || (discards && !paths.isNamed)) return { manifest, journal };
+  throw new UsageError(
+    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: resume or discard that job with its own command, or name another \`jobDir\``,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+function identityIn({ output, spec: { cut } }: JobManifest): string {
+  return formatOutputIdentity(cut.shards === undefined ? 'file' : 'shards', output, prefixesOf(cut));
+}
+
+/** A missing or damaged manifest matters only if there is work that it describes. */
+function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobManifest | undefined {
+  const hasWork = listCommittedSlices(jobDirectory).length > 0;
+  try {
+    const manifest = readJobManifest(jobDirectory);
+    // A job that is killed at its very end may leave only a journal.
+    if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
+    return manifest;
+  } catch (error) {
+    const isNeeded = hasWork || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');
+    if (isNeeded || !(error instanceof VerificationError)) throw error;
+    request.onWarning(`${error.message}; nothing was done yet, and the job starts anew`);
+    return undefined;
+  }
+}
+
+/** Temp data of the discarded job on other disks stays: a path in a file is not reason enough to delete data there. */
+function warnOfLeftData(
+  manifest: JobManifest | undefined,
+  { paths }: FilesSite,
+  onWarning: TalkRequest['onWarning'],
+): void {
+  const left = (manifest?.tempDirs ?? [])
+    .map((tempDir, disk) => dataDirectoryIn(tempDir, paths, disk))
+    .filter((path) => !paths.dataDirectories.includes(path) && nameExists(path, 'temp'));
+  if (left.length > 0) onWarning(`temp data of the discarded job is left in ${nameSome(left)}; remove it`);
+}

@@ -1,0 +1,182 @@
+/**
+ * Writes the manifest of a job, and compares it when a later attempt resumes the job. The manifest has everything that
+ * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
+ */
+import { join } from 'node:path';
+import { InputError, START_ANEW_ADVICE, UsageError } from '../errors.js';
+import { nameOfCompression } from '../formats/encoder-table.js';
+import { nameOfFormat } from '../formats/record-format.js';
+import type { ValueRule } from '../formats/selector.js';
+import { damagedFile } from '../io/sealed-file.js';
+import { type JobManifest, MANIFEST_NAME } from '../job-directory/job-manifest.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
+import { findInputChange, noteInputs } from '../sources/fingerprints.js';
+import { describeInputIds, type InputIds } from '../sources/ids.js';
+import type { Input } from '../sources/list-inputs.js';
+import type { Weighing } from '../sources/weigh-inputs.js';
+import type { OutputSpec, ShuffleSpec } from '../spec.js';
+import type { ShuffleRequest } from './request.js';
+import { type FilesSite, realTempDirsOf } from './site.js';
+import type { KeptLayout } from './work-plan.js';
+
+export interface DescribedJob {
+  readonly request: { readonly spec: ShuffleSpec | OutputSpec; readonly signal?: AbortSignal | undefined };
+  readonly inputs: readonly Input[];
+  readonly inputIds: InputIds;
+  readonly weighing?: Weighing | undefined;
+  readonly plan: { readonly isResumable: boolean; readonly layout: KeptLayout | undefined };
+}
+
+/** Of a job that reads a store or makes its records: its manifest only says whose files these are. */
+export const WITHOUT_INPUTS: Omit<DescribedJob, 'request'> = {
+  inputs: [],
+  inputIds: undefined,
+  plan: { isResumable: false, layout: undefined },
+};
+
+export async function describeJob(
+  { request: { spec, signal }, inputs, inputIds, weighing, plan }: DescribedJob,
+  site: FilesSite,
+  removesJobDirectory: boolean,
+): Promise<JobManifest> {
+  const { isResumable, layout = null } = plan;
+  const hasShares = 'read' in spec && spec.keep.mix.shares !== undefined;
+  return {
+    spec,
+    output: site.output.path,
+    tempDirs: tempDirsOf(site),
+    removesJobDirectory,
+    isResumable,
+    inputIds: describeInputIds(inputIds),
+    // A later attempt need not count again.
+    shareWeights: hasShares ? weighing?.groups.map(({ weight, amount }) => ({ weight, amount })) : undefined,
+    inputs: await noteInputs(inputs, isResumable, signal),
+    layout,
+  };
+}
+
+/** Empty if they follow from the job directory. */
+function tempDirsOf(site: FilesSite): string[] {
+  return site.tempChoice === 'jobDir' ? [] : realTempDirsOf(site.paths);
+}
+
+type Words = readonly (readonly [what: string, value: unknown])[];
+
+/**
+ * What must be equal in a job that is resumed, in words. The framing and the numbers of columns that headers declare are
+ * left out: nobody asked for them.
+ *
+ * @param isCut false: amounts that may turn out to be impossible may differ.
+ */
+export function wordsOf(spec: ShuffleSpec, isCut: boolean): Words {
+  const { read, key, keep } = spec;
+  const { unique, mix } = keep;
+  return [
+    ['seed', key.seed],
+    ['kind of records', nameOfFormat(read)],
+    ['kind of keys', key.from],
+    ['program to decompress', read.decompressProgram],
+    ['number of records', keep.headCount ?? 'all'],
+    ['list of weights', mix.words.length === 0 ? 'none' : mix.words],
+    ['rule for equal records', unique === undefined ? 'all are kept' : 'one is kept'],
+    ...wordsOfCuts(spec, isCut),
+    ['selector of splits', ruleText(spec.cut.splitBy)],
+    ['selector of equal records', ruleText(unique?.by)],
+    ['compression', compressionText(spec)],
+  ];
+}
+
+function wordsOfCuts({ cut: { shards, shardPrefix, splits } }: OutputSpec, isCut: boolean): Words {
+  const amountOf = (rule: ShardRule | undefined) => (isCut || rule?.by === 'count' ? rule : rule && { by: rule.by });
+  const parts = splits?.map(({ rule, shards: ofSplit }) => ({ ...rule, shards: amountOf(ofSplit) }));
+  return [
+    ['cut into shards', amountOf(shards)],
+    ['prefix', shardPrefix],
+    ['list of splits', parts ?? 'none'],
+  ];
+}
+
+function ruleText(rule: ValueRule | undefined): object | 'none' {
+  return rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
+}
+
+function compressionText({ write: { compression } }: OutputSpec): string | undefined {
+  return compression && nameOfCompression(compression);
+}
+
+/** The requested spec. If its seed was drawn, it has that of the earlier attempt. */
+export function withSeedOf(
+  earlier: ShuffleSpec,
+  { spec, isSeedDrawn }: Pick<ShuffleRequest, 'spec' | 'isSeedDrawn'>,
+): ShuffleSpec {
+  return isSeedDrawn ? { ...spec, key: { ...spec.key, seed: earlier.key.seed } } : spec;
+}
+
+export type ManifestOfShuffle = JobManifest & { readonly spec: ShuffleSpec };
+
+export interface ComparedJob extends Pick<DescribedJob, 'inputs' | 'inputIds'> {
+  readonly request: Pick<ShuffleRequest, 'spec' | 'signal' | 'isSeedDrawn'>;
+}
+
+/** Returns the manifest, with the cuts of the request. `isCut`: a part of the output is written, or its place noted. */
+export async function requireSameJob(
+  manifest: JobManifest,
+  { request, inputs, inputIds }: ComparedJob,
+  site: FilesSite,
+  isCut: boolean,
+): Promise<ManifestOfShuffle> {
+  const { jobDirectory } = site.paths;
+  const spec = requireSpec(manifest, jobDirectory);
+  const asked = withSeedOf(spec, request);
+  const now = { output: site.output.path, tempDirs: tempDirsOf(site), inputIds: describeInputIds(inputIds) };
+  await requireSame(jobDirectory, request, manifest.inputs, inputs, [
+    [...wordsOf(spec, isCut), ...wordsOfPlace(manifest)],
+    [...wordsOf(asked, isCut), ...wordsOfPlace(now)],
+  ]);
+  return { ...manifest, spec: { ...spec, cut: { ...asked.cut, splitBy: spec.cut.splitBy } } };
+}
+
+/** A seal shows that bytes are as they were written, not who wrote them: a spec that cannot be put in words is damaged. */
+function requireSpec({ spec }: JobManifest, jobDirectory: string): ShuffleSpec {
+  try {
+    if ('read' in spec && typeof spec.key.seed === 'string' && wordsOf(spec, true).length > 0) return spec;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'expected the spec of a shuffle in it');
+}
+
+function wordsOfPlace({ output, tempDirs, inputIds }: Pick<JobManifest, 'output' | 'tempDirs' | 'inputIds'>): Words {
+  return [
+    ['output', output],
+    ['list of temp directories', tempDirs],
+    ['list of input ids', inputIds],
+  ];
+}
+
+/** Refuses to resume a job that started with other options, or whose inputs have changed. */
+export async function requireSame(
+  jobDirectory: string,
+  { signal }: Pick<ShuffleRequest, 'signal'>,
+  noted: JobManifest['inputs'],
+  inputs: readonly Input[],
+  [then, now]: readonly [then: Words, now: Words],
+): Promise<void> {
+  const requireEqual = (what: string, ...values: readonly unknown[]) => {
+    const [before = 'null', after = 'null'] = values.map((value) => JSON.stringify(value));
+    if (before === after) return;
+    throw new UsageError(
+      `the unfinished job in ${jobDirectory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
+      'ERR_JOB_DIFFERS',
+    );
+  };
+  for (const [i, [what, value]] of then.entries()) requireEqual(what, value, now[i]?.[1]);
+  requireEqual('number of inputs', noted.count, inputs.length);
+  const changed = await findInputChange(noted, inputs, signal);
+  if (changed === undefined) return;
+  const input = inputs[changed.ordinal];
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); ${START_ANEW_ADVICE}`,
+  );
+}

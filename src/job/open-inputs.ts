@@ -1,0 +1,57 @@
+/** Opens the inputs of a job: lists what the caller names, looks whether it is what the job takes it for, reads its headers. */
+import type { FramingSpec } from '../formats/framing-table.js';
+import type { FoundHeader } from '../formats/header.js';
+import type { MemoryNeed } from '../plan/memory-plan.js';
+import { memoryFor } from '../plan/pass2-memory.js';
+import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-records.js';
+import { requireDirectory } from '../sources/file-choice.js';
+import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
+import { type Input, type ListedInputs, listInputs } from '../sources/list-inputs.js';
+import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
+
+type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes'>;
+
+interface Listing {
+  /** Undefined: files without content are inputs, too. */
+  readonly header: Asked['read']['header'];
+  /** Whether the job keeps headers, so that a warning may advise one. */
+  readonly keepsHeaders: boolean;
+}
+
+export async function listNamed(
+  { inputs, read, fileChoice, signal, onWarning }: Asked,
+  { header, keepsHeaders }: Listing,
+): Promise<ListedInputs> {
+  const listed = await listInputs(inputs, onWarning, { ...read, fileChoice, signal, header, format: read });
+  requireDirectory(fileChoice, listed.directories);
+  refuseForeignFiles(listed.inputs, read, onWarning);
+  warnOfNamesOfRecords(listed.inputs, read, keepsHeaders, onWarning);
+  return listed;
+}
+
+interface OpenedInputs {
+  readonly inputs: readonly Input[];
+  /** The header that all inputs share; undefined: no headers, or only streams. */
+  readonly firstHeader: FoundHeader | undefined;
+  /** Undefined: the headers of streams declare it. */
+  readonly framing: FramingSpec | undefined;
+}
+
+/**
+ * @param need for advice in messages.
+ * @param rest whether keys of first samples are compared, and whether no task reads streams.
+ */
+export async function openHeaders(
+  listed: readonly Input[],
+  { read, memoryBytes, signal, onWarning }: Pick<Asked, 'read' | 'memoryBytes' | 'signal' | 'onWarning'>,
+  need: () => MemoryNeed,
+  { comparesKeys = true, readsStreams = false } = {},
+): Promise<OpenedInputs> {
+  const format = comparesKeys ? read : { ...read, framing: undefined };
+  const budgetFor = (decoderBytes: number) => memoryFor(need(), { recordBytes: 0, decoderBytes });
+  const request = { ...format, memoryBytes, signal, onWarning, readsStreams };
+  const { inputs, first } = await readInputHeaders(listed, request, budgetFor);
+  const framing = read.framing ?? first?.header.framing;
+  requireWholeRecords(inputs, framing);
+  return { inputs, firstHeader: first, framing };
+}

@@ -1,0 +1,69 @@
+/**
+ * Pass 2 of a shuffle: takes the piles of pass 1, leaves out what the output does not get, and writes the rest in its order.
+ * With `unique`, duplicates leave the piles (../stages/take-distinct.ts); with `repeat`, records are drawn from them
+ * (draw-output.ts). The rest is decided between the passes (../stages/between-passes.ts).
+ */
+import { withColumnNumber } from '../formats/selector.js';
+import type { KeepSpec, UniqueSpec } from '../spec.js';
+import { foundEnds, planOutput } from '../stages/between-passes.js';
+import type { FoundSplit } from '../stages/find-splits.js';
+import type { FoundInInputs } from '../stages/gathered-slices.js';
+import type { ScatteredPiles } from '../stages/shuffle-work.js';
+import { takeDistinct } from '../stages/take-distinct.js';
+import { drawOutput } from './draw-output.js';
+import { measuresPiles } from './job-progress.js';
+import { type ShuffledOutput, shuffleTo } from './open-staging.js';
+import type { Pass1, RunningShuffle } from './pass1.js';
+import { openPiles } from './task-settings.js';
+
+export interface Pass2 {
+  readonly output: ShuffledOutput;
+  readonly seconds: number;
+  readonly piles: ScatteredPiles;
+  /** The piles before they were cut down to the first records. */
+  readonly distinct: ScatteredPiles;
+  readonly splits: readonly FoundSplit[] | undefined;
+}
+
+export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2> {
+  const { prepared, staging, progress, profile, attempt, releases } = job;
+  const { request, inputIds, plan } = prepared;
+  const { found, storage, samples } = pass1;
+  const { spec, onWarning, isProfiled } = request;
+  const { kept } = staging;
+  const { unique, repeat, headCount } = spec.keep;
+  const rule = {
+    framing: spec.read.framing,
+    unique: equalityOf(spec.keep, found),
+    tiesByBytes: inputIds !== undefined || unique !== undefined,
+    rescatterTo: staging.piles,
+    hashesOutput: kept !== undefined,
+    isProfiled,
+    sampledKeys: prepared.reportLog?.sampledKeys(),
+  };
+  const toOpen = { piles: pass1.piles, attempt, onWarning };
+  const opened = await openPiles(toOpen, rule, plan, storage, pass1.threads, profile.add, releases);
+  const { threads } = opened;
+  const measure = () => takeDistinct(spec, opened.work, threads, kept);
+  const measured = measuresPiles(spec, prepared.earlier)
+    ? await progress.during('measure', pass1.piles.bytes, measure)
+    : { value: await measure() };
+  const distinct = measured.value;
+  const work = { ...opened.work, piles: distinct };
+  if (repeat) {
+    profile.pass2Begins();
+    const draw = () => drawOutput(job, pass1, work, threads);
+    const toWrite = headCount && Math.round((headCount * distinct.bytes) / Math.max(1, distinct.records));
+    const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
+    return { output, seconds, piles: distinct, distinct, splits: undefined };
+  }
+  const planned = await planOutput(spec, foundEnds(spec.read, found), work, threads, kept);
+  const deletesStripes = kept === undefined || !request.keepTemp;
+  const { value: output, seconds } = await shuffleTo(job, planned, { deletesStripes, samples }, threads);
+  return { output, seconds, piles: planned.work.piles, distinct, splits: planned.splits };
+}
+
+/** What tells equal records apart, once pass 1 has read the headers of all inputs. */
+function equalityOf({ unique }: KeepSpec, { header }: Pick<FoundInInputs, 'header'>): UniqueSpec | undefined {
+  return unique && { by: unique.by && withColumnNumber(unique.by, header && { path: 'the inputs', header }) };
+}

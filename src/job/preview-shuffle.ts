@@ -1,0 +1,183 @@
+/**
+ * Says what a shuffle will need, and writes nothing: it takes the steps of a job up to its first byte, with the job's own
+ * plan and the job's own errors, and then tells what follows from the plan.
+ *
+ *     plan      as the job, without its lock and its directories          prepare-shuffle.ts
+ *     sizes     records and bytes by samples                              preview-sizes.ts
+ *     advice    what would make it faster                                 preview-advice.ts
+ */
+
+import { join } from 'node:path';
+import { nameOfCompression } from '../formats/encoder-table.js';
+import type { FileRole } from '../io/io-error.js';
+import { readFreeBytes } from '../io/paths.js';
+import { UNGATED } from '../job-control.js';
+import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import { requireKnownOptions } from '../known-options.js';
+import { DeviceGates } from '../machine/devices.js';
+import { readOpenFileLimit } from '../machine/limits.js';
+import { hearSignalsAt } from '../pause.js';
+import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
+import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { type Input, storedBytesOf } from '../sources/list-inputs.js';
+import { requireRecords } from './draw-output.js';
+import { resumedWork } from './earlier-attempt.js';
+import { type JobScope, runJob } from './job.js';
+import { SHUFFLE_OPTIONS } from './option-checks.js';
+import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
+import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
+import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
+import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
+import { optionsOfMember, prepareTogether } from './shuffle-together.js';
+
+/**
+ * Says what `shuffle` will need with the same options: memory, temp data, output, open files. It writes nothing,
+ * holds no lock, and reads samples of the inputs.
+ *
+ * @param tuning sizes for tests.
+ * @throws PileshufError as `shuffle` before its first byte: for wrong options, bad inputs, too little space.
+ */
+export async function previewShuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShufflePreview> {
+  requireKnownOptions('previewShuffle()', options, SHUFFLE_OPTIONS);
+  const warnings: string[] = [];
+  const onWarning = (line: string) => {
+    warnings.push(line);
+    options.onWarning?.(line);
+  };
+  const { value } = await runJob({ ...options, onWarning }, async (scope) => {
+    const prepared = await prepareShuffle({ ...options, onWarning }, tuning, scope, { isPreview: true });
+    return preview(prepared, tuning, scope);
+  });
+  return { ...value, warnings };
+}
+
+async function preview(
+  prepared: PreparedShuffle,
+  tuning: Partial<Tuning>,
+  { warn }: JobScope,
+): Promise<Omit<ShufflePreview, 'warnings'>> {
+  const { request, plan, site, inputs, disks } = prepared;
+  const { memory, memoryNeed, slices } = plan;
+  const sizes = await expectSizes(prepared, tuning, warn);
+  const { spec } = request;
+  if (spec.keep.repeat && sizes !== undefined)
+    requireRecords(sizes.records.most, spec.keep.headCount ?? Number.POSITIVE_INFINITY);
+  const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
+  const stayInMemory = staysInMemory(memory);
+  const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
+  const devices = await devicesOf(prepared, hasTemp);
+  const limit = readOpenFileLimit();
+  const dataFiles = stayInMemory && memoryNeed.exact ? 0 : memory.stripeCount * disks.count;
+  const threads = plan.inline ? 1 : memory.workers;
+  const openFiles = {
+    most: FILES_OF_PROCESS + threads * (FILES_OF_THREAD + dataFiles),
+    limit: Number.isFinite(limit) ? limit : undefined,
+  };
+  const { kind, path } = site.output;
+  return {
+    inputs: {
+      count: inputs.length,
+      bytes: plan.inputBytes === undefined ? undefined : storedBytesOf(inputs),
+      codecs: codecsOf(inputs),
+      records: sizes?.records,
+      recordBytes: sizes?.recordBytes,
+    },
+    slices: slices.length,
+    workers: memory.workers,
+    piles: { count: memory.pileCount, levels, stayInMemory },
+    memory: {
+      budgetBytes: request.memoryBytes,
+      // With `repeat`, half of the budget is spare in the plan: it takes the records in order.
+      pass1: memoryOfPass1(memory, { ...memoryNeed, budgetBytes: request.memoryBytes }),
+      pass2: memoryOfPass2(memory, { budgetBytes: request.memoryBytes }),
+    },
+    temp: { bytes: sizes?.tempBytes, directories: site.tempDirs },
+    output: {
+      kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
+      path: path === '-' ? undefined : path,
+      compression: spec.write.compression && nameOfCompression(spec.write.compression),
+      ...sizes?.output,
+      files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
+      splits: expectSplits(spec, sizes?.output?.records),
+    },
+    openFiles,
+    devices,
+    resumed: resumedBy(prepared),
+    isResumable: plan.isResumable,
+    advice: adviseOn({
+      prepared,
+      levels,
+      devices,
+      openFiles,
+      tempBytes: sizes?.tempBytes.expected ?? 0,
+    }),
+  };
+}
+
+function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
+  const codecs: Record<string, number> = {};
+  for (const input of inputs) {
+    const name = input.kind === 'stream' ? 'stream' : (input.kind === 'file' && input.codec?.name) || 'plain';
+    codecs[name] = (codecs[name] ?? 0) + 1;
+  }
+  return codecs;
+}
+
+function resumedBy({ earlier, site }: PreparedShuffle): ShufflePreview['resumed'] {
+  if (earlier === undefined || site.kind === 'stream') return undefined;
+  return resumedWork(earlier, listCommittedSlices(site.paths.jobDirectory).length);
+}
+
+async function devicesOf(
+  { inputsToRead, site, request }: PreparedShuffle,
+  hasTemp: boolean,
+): Promise<readonly PreviewedDevice[]> {
+  const gates = new DeviceGates(request.ioLimits);
+  const used = new Map<string, PreviewedDevice>();
+  /** @param written a directory of temp data or output. */
+  const use = (what: PreviewedDevice['uses'][number], path: string, role: FileRole, written?: string) => {
+    const { id, name, deviceClass } = gates.deviceOf(path, role);
+    const gate = gates.gateOf(path, role);
+    const { uses = [], freeBytes = written === undefined ? undefined : readFreeBytes(written) } = used.get(id) ?? {};
+    used.set(id, {
+      id,
+      name,
+      class: deviceClass,
+      uses: uses.includes(what) ? uses : [...uses, what],
+      calls: gate === UNGATED ? undefined : gates.permits[gate],
+      freeBytes,
+    });
+  };
+  for (const [index, input] of inputsToRead.entries()) {
+    await hearSignalsAt(index, request.signal);
+    if (input.kind === 'file') use('inputs', input.path, 'input');
+  }
+  for (const directory of hasTemp ? site.tempDirs : []) use('temp', directory, 'temp', directory);
+  if (site.outputDirectory !== undefined) use('output', site.outputDirectory, 'output', site.outputDirectory);
+  return [...used.values()];
+}
+
+/**
+ * Says what `shuffleTogether` will need with the same options, by the checks of the whole job and a preview for each
+ * member. It writes nothing, holds no lock, and reads samples of the inputs.
+ *
+ * @param tuning sizes for tests.
+ * @throws PileshufError as `shuffleTogether` before its first byte.
+ */
+export async function previewTogether(
+  options: ShuffleTogetherOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<TogetherPreview> {
+  const { value: job } = await runJob(options, (scope) => prepareTogether(options, scope, true));
+  const members: MemberPreview[] = [];
+  for (const member of job.members) {
+    const { name } = member;
+    // Beside the output, as the staged files of the job are: the directory may not be there yet.
+    const output = `${job.outputPath}.${name}`;
+    const preview = await previewShuffle({ ...optionsOfMember(job, options, member), output }, tuning);
+    const path = join(job.outputPath, name);
+    members.push({ ...preview, name, isResumable: job.isResumable, output: { ...preview.output, path } });
+  }
+  return { members, warnings: members.flatMap(({ warnings }) => warnings) };
+}

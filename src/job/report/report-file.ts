@@ -1,0 +1,74 @@
+/** A file that tells of a job beside its output: refuses a bad place for it before the job, and writes it whole. */
+import { randomBytes } from 'node:crypto';
+import { fstatSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { UsageError } from '../../errors.js';
+import { addName, moveIntoPlace } from '../../io/durable.js';
+import { systemCall } from '../../io/io-error.js';
+import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
+import { renameObstacles } from '../../machine/renames.js';
+import { type FilesPlace, requireOutside } from '../../sinks/output-place.js';
+import { type Input, identityOf } from '../../sources/list-inputs.js';
+
+const STANDARD_OUTPUT_FD = 1;
+
+/** What such a file must keep away from. */
+export interface OtherPlaces {
+  readonly inputs: readonly Input[];
+  /** The directories among the inputs. */
+  readonly directories: readonly string[];
+  /** Undefined: a stream. */
+  readonly output: FilesPlace | undefined;
+}
+
+export function refusalOf(option: string, file: string): (reason: string) => never {
+  return (reason) => {
+    throw new UsageError(`\`${option}\` ${file}: ${reason}`);
+  };
+}
+
+/** @returns the real path of the file. */
+export function requirePlace(
+  option: 'report' | 'profile',
+  file: string,
+  mayReplace: boolean,
+  { inputs, directories, output }: OtherPlaces,
+): string {
+  const refuse = refusalOf(option, file);
+  const directory = dirname(file);
+  if (statPath(directory, 'output')?.isDirectory() !== true) refuse(`${directory} is no directory; name a file in one`);
+  const obstacle = findObstacle(directory, 'write', 'output');
+  if (obstacle !== undefined) refuse(`cannot write to ${directory}: ${obstacle}`);
+  requireOutside(file, `the ${option}`, directories);
+  const place = join(realPathOf(directory, 'output'), basename(file));
+  if (place === output?.path) refuse('it is the output; name another file');
+  if (output?.kind === 'shards' && place.startsWith(output.path + sep))
+    refuse('it lies in the directory of the shards, where their readers would find it; name a file elsewhere');
+  if (!nameExists(file, 'output')) return place;
+  const stat = statPath(file, 'output');
+  if (stat?.isFile() !== true) refuse('it is no regular file; expected the name of a file');
+  if (!mayReplace) refuse('the file exists already; give `force` to replace it');
+  const fixed = renameObstacles()(realPathOf(file, 'output'));
+  if (fixed !== undefined) refuse(`it cannot be replaced: ${fixed}`);
+  const identity = identityIn(stat);
+  if (inputs.some((input) => identityOf(input) === identity)) refuse('it is one of the inputs; name another file');
+  if (identityIn(fstatSync(STANDARD_OUTPUT_FD, { bigint: true })) === identity)
+    refuse('it is standard output; name another file');
+  return place;
+}
+
+function identityIn(stat: { readonly dev: bigint; readonly ino: bigint } | undefined): string {
+  return `${stat?.dev}:${stat?.ino}`;
+}
+
+/** Under another name first, so that the file is whole or not there. */
+export function writeWhole(file: string, text: string, mayReplace: boolean): void {
+  const staged = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
+  try {
+    systemCall('write', 'output', file, () => writeFileSync(staged, text, { flag: 'wx', flush: true }));
+    if (mayReplace) moveIntoPlace(staged, file);
+    else addName(staged, file);
+  } finally {
+    rmSync(staged, { force: true });
+  }
+}

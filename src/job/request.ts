@@ -1,0 +1,310 @@
+/** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
+import { types } from 'node:util';
+import { UsageError } from '../errors.js';
+import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  OUTPUT_CODECS,
+  openEncoder,
+  refuseOtherFormats,
+} from '../formats/encoder-table.js';
+import { delimiterOf } from '../formats/framing-table.js';
+import { joinRecords, type RecordFormat } from '../formats/record-format.js';
+import { STANDARD_INPUT } from '../io/input-source.js';
+import { drawSeed } from '../keys.js';
+import { isPath, requireKnownOptions } from '../known-options.js';
+import { readCpuCount, readMemory } from '../machine/limits.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
+import { STANDARD_OUTPUT } from '../sinks/output-target.js';
+import type { AskedInput, NamedInput } from '../sources/expand-names.js';
+import type { FileChoice } from '../sources/file-choice.js';
+import type { InputIdRule } from '../sources/ids.js';
+import type { OutputSpec, ReadSpec, ShardSpec, ShuffleSpec } from '../spec.js';
+import { refuseContradictions } from './contradictions.js';
+import { completeMix } from './mix-options.js';
+import { SHUFFLE_OPTIONS } from './option-checks.js';
+import type {
+  InputOptions,
+  MachineOptions,
+  OutputOptions,
+  RecordKind,
+  ShuffleOptions,
+  TalkOptions,
+} from './options.js';
+import { recordFormatOf } from './record-options.js';
+import { completeShards } from './shard-options.js';
+import { completeSplitValues, completeUnique } from './value-options.js';
+
+/** How a job reports to its caller, and how the caller stops it. */
+export interface TalkRequest {
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ShuffleOptions['onProgress'];
+  readonly onWarning: (line: string) => void;
+}
+
+export interface MachineRequest {
+  readonly memoryBytes: number;
+  readonly workers: number;
+  readonly ioLimits: Readonly<Record<string, number>>;
+}
+
+export interface InputRequest {
+  readonly inputs: readonly AskedInput[];
+  readonly fileChoice: FileChoice;
+  readonly read: ReadSpec;
+}
+
+/** Of a job that reads inputs, and shuffles nothing. */
+export interface ReadingRequest extends InputRequest, MachineRequest, TalkRequest {}
+
+export interface OutputRequest {
+  readonly spec: OutputSpec;
+  /** Undefined: standard output. */
+  readonly output: string | undefined;
+  readonly force: boolean;
+  /** Empty: chosen later, when the place of the output is known. */
+  readonly tempDirs: readonly string[];
+  readonly tempZstdLevel: number | undefined;
+}
+
+/** The first parts of the names of shards; none for one output. */
+export function prefixesOf({ shards, shardPrefix, splits }: ShardSpec): readonly string[] {
+  if (splits !== undefined) return splits.map(({ rule }) => rule.name);
+  return shards === undefined ? [] : [shardPrefix];
+}
+
+export interface ResumeRequest {
+  /** Whether a later call can resume the job, if only to finish the moves of its outputs. */
+  readonly mayResume: boolean;
+  readonly resume: boolean;
+  /** Undefined: derived later from the output and the temp directories. */
+  readonly jobDir: string | undefined;
+  readonly keepTemp: boolean;
+  /** Whether even a small job must be resumable. */
+  readonly mustBeResumable: boolean;
+}
+
+export const NEVER_RESUMED: ResumeRequest = {
+  mayResume: false,
+  resume: false,
+  jobDir: undefined,
+  keepTemp: false,
+  mustBeResumable: false,
+};
+
+export interface ShuffleRequest
+  extends TalkRequest,
+    MachineRequest,
+    Omit<InputRequest, 'read'>,
+    OutputRequest,
+    ResumeRequest {
+  readonly spec: ShuffleSpec;
+  readonly inputIds: InputIdRule;
+  readonly isSeedDrawn: boolean;
+  readonly isProfiled: boolean;
+  /** Whether a report needs a sample of the records. */
+  readonly isSampled: boolean;
+  readonly report: ShuffleOptions['report'];
+}
+
+const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
+/** The page cache for inputs and output needs the other half. */
+const DEFAULT_MEMORY_SHARE = 0.5;
+/** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
+const DEFAULT_TEMP_LEVEL = 1;
+
+export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
+  requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
+  refuseContradictions(options);
+  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
+  // A header in bytes may be that of any format.
+  const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
+  const output = completeOutput(options, kind);
+  const { read, ...inputs } = completeInputs(options);
+  const unique = completeUnique(options, read);
+  const splitBy = completeSplitValues(options, read, output.spec);
+  const mix = completeMix(options);
+  const spec: ShuffleSpec = {
+    read,
+    key: { seed: seed ?? drawSeed(), from: keys },
+    keep: { ...output.spec.keep, repeat, unique, mix },
+    cut: { ...output.spec.cut, splitBy },
+    write: output.spec.write,
+  };
+  requireNoCopies(spec);
+  return {
+    ...inputs,
+    ...completeResume(options),
+    ...output,
+    ...completeMachine(options),
+    ...completeTalk(options),
+    spec,
+    inputIds,
+    isSeedDrawn: seed === undefined,
+    isProfiled: options.onProfile !== undefined || options.report !== undefined,
+    isSampled: options.report !== undefined,
+    report: options.report,
+  };
+}
+
+/** Copies have keys of their own, so they would come into several splits. */
+function requireNoCopies({ keep: { mix }, cut: { splits, splitBy } }: ShuffleSpec): void {
+  const { weights, shares } = mix;
+  if (splits === undefined || splitBy !== undefined) return;
+  const hasCopies =
+    weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
+    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
+  if (!hasCopies) return;
+  throw new UsageError(
+    `copies that ${mix.option} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
+  );
+}
+
+export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkOptions): TalkRequest {
+  return { signal, onProgress, onWarning };
+}
+
+export function completeMachine(options: MachineOptions & Pick<TalkOptions, 'onWarning'>): MachineRequest {
+  const { ioLimits = {}, workers = readCpuCount() } = options;
+  return { memoryBytes: chooseMemoryBytes(options), workers, ioLimits };
+}
+
+export function completeReading(options: InputOptions & MachineOptions & TalkOptions): ReadingRequest {
+  return { ...completeInputs(options), ...completeMachine(options), ...completeTalk(options) };
+}
+
+function completeInputs(options: InputOptions): InputRequest {
+  const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+  const { hidden = false, include = [], exclude = [] } = options;
+  if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
+  for (const input of inputs) requireInput(input);
+  const format = recordFormatOf(options);
+  return {
+    inputs: inputs.map((input) => askedInput(input, format)),
+    fileChoice: { hidden, include, exclude },
+    read: {
+      ...format,
+      decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
+      igzip,
+      maxRecordBytes,
+    },
+  };
+}
+
+function requireInput(input: NamedInput): void {
+  if (isPath(input)) return;
+  const isList = typeof input === 'object' && input !== null && 'records' in input;
+  if (isList) {
+    requireKnownOptions('an object of `inputs`', input, { records: true });
+    if (Array.isArray(input.records) && input.records.every(isTextOrBytes)) return;
+    throw new UsageError('`inputs`: expected `records` to be an array of strings or of bytes');
+  }
+  const isNamed = typeof input === 'object' && isPath(input?.path);
+  if (!isNamed) throw new UsageError('`inputs`: expected an array of paths, or of objects with a path or with records');
+  requireKnownOptions('an object of `inputs`', input, { path: true });
+}
+
+/** @param kindOfRecords undefined: unknown. */
+export function completeOutput(
+  options: OutputOptions & Pick<TalkOptions, 'onWarning'>,
+  kindOfRecords: RecordKind['by'] | undefined,
+): OutputRequest {
+  const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
+  const { shards, splits } = completeShards(options);
+  if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords);
+  return {
+    spec: {
+      keep: { headCount },
+      cut: { shards, shardPrefix, splits },
+      write: { compression: chooseCompression({ ...options, shards }) },
+    },
+    output,
+    force,
+    tempDirs,
+    tempZstdLevel: chooseTempLevel(options),
+  };
+}
+
+const COMPRESSION = { codec: true, level: true } as const;
+
+/** Refuses `-`; the job itself finds pipes and devices. */
+function completeResume(
+  options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
+): ResumeRequest {
+  const { inputs, output, resume = false, jobDir, keepTemp = false } = options;
+  const mustBeResumable = resume || jobDir !== undefined;
+  if ((mustBeResumable || keepTemp) && (output === undefined || output === STANDARD_OUTPUT))
+    throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
+  const isStandardInput = (input: NamedInput) =>
+    typeof input === 'string' ? input === STANDARD_INPUT : 'path' in input && input.path === STANDARD_INPUT;
+  if (mustBeResumable && inputs.some(isStandardInput))
+    throw new UsageError(
+      'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
+    );
+  return { mayResume: true, resume, jobDir, keepTemp, mustBeResumable };
+}
+
+function chooseCompression(
+  options: Pick<ShuffleOptions, 'compress' | 'output' | 'onWarning'> & { readonly shards: ShardRule | undefined },
+): Compression | undefined {
+  const { compress, output, shards } = options;
+  const codecByName = shards === undefined && output !== undefined ? codecOfName(output) : undefined;
+  const compression = compress === undefined ? codecByName && compressionOf(codecByName) : asAskedFor(compress);
+  if (codecByName !== undefined && codecByName !== compression?.codec) {
+    options.onWarning?.(
+      `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
+    );
+  }
+  if (compression !== undefined) openEncoder(compression);
+  return compression;
+}
+
+function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compression | undefined {
+  if (compress === 'none') return undefined;
+  const codec = OUTPUT_CODECS.find((known) => known === compress?.codec);
+  if (codec === undefined) {
+    throw new UsageError(
+      `\`compress\`: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`,
+    );
+  }
+  requireKnownOptions('`compress`', compress, COMPRESSION);
+  return compressionOf(codec, compress.level);
+}
+
+function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>): number | undefined {
+  if (tempCompress === undefined) return undefined;
+  if (tempCompress?.codec !== 'zstd') throw new UsageError("`tempCompress`: expected an object with `codec` 'zstd'");
+  requireKnownOptions('`tempCompress`', tempCompress, COMPRESSION);
+  const { level } = compressionOf('zstd', tempCompress.level ?? DEFAULT_TEMP_LEVEL, '`tempCompress`');
+  openZstdPacker(level);
+  return level;
+}
+
+function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'memoryBytes' | 'onWarning'>): number {
+  const { availableBytes, totalBytes } = readMemory();
+  if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
+  if (memoryBytes <= totalBytes) return memoryBytes;
+  const totalMib = Math.floor(totalBytes / 2 ** 20);
+  onWarning?.(`\`memoryBytes\` is more than the ${totalMib} MiB of this machine; pileshuf uses ${totalMib} MiB`);
+  return totalBytes;
+}
+
+function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
+  if (typeof input === 'string' || !('records' in input)) return input;
+  const delimiter = framing && delimiterOf(framing);
+  if (delimiter === undefined)
+    throw new UsageError(
+      'records that are given as words must end in a delimiter: lines, NUL or `records.delimiter`; give others in files',
+    );
+  if (header !== undefined)
+    throw new UsageError(
+      'records that are given as words have no header; leave out `header.lines`, `header.prefix` and `header.bytes`, or give files',
+    );
+  return { list: joinRecords(input.records, Buffer.from(delimiter, 'hex')) };
+}
+
+function isTextOrBytes(value: unknown): boolean {
+  return typeof value === 'string' || types.isUint8Array(value);
+}

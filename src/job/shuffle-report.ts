@@ -1,0 +1,98 @@
+import type { TotalsSum } from '../piles/pile-totals.js';
+import type { CommitJournal } from '../sinks/commit-journal.js';
+import type { KeepSpec } from '../spec.js';
+import type { ScatterOutcome } from '../stages/scatter-pass.js';
+import { diskBytesOf, type ScatteredPiles } from '../stages/shuffle-work.js';
+import { leftOutOf } from '../stages/take-head.js';
+import { resumedWork } from './earlier-attempt.js';
+import type { JobProgress } from './job-progress.js';
+import type { Committed } from './open-staging.js';
+import type { ShuffleReport } from './options.js';
+import type { Pass1 } from './pass1.js';
+import type { Pass2 } from './pass2.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import { reportShards } from './split-report.js';
+import type { FilesStaging } from './staging.js';
+import { reportGroups } from './weigh-job.js';
+
+/** A report without the total time, which is known when the job has ended. */
+type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
+  readonly seconds: Omit<ShuffleReport['seconds'], 'total'>;
+};
+
+/** What a report says of work that a job had not to do, or that an earlier attempt had done. */
+export const NOT_DONE = {
+  leftOut: undefined,
+  blank: undefined,
+  groups: undefined,
+  duplicates: undefined,
+  tempBytes: 0,
+  decoders: {},
+  resumed: undefined,
+} as const;
+
+export function reportShuffle(
+  prepared: PreparedShuffle,
+  pass1: Pass1,
+  pass2: Pass2,
+  { output, seconds }: Committed,
+): UntimedReport {
+  const { request, inputs, plan, weighing, earlier, control } = prepared;
+  const { read, key, keep } = request.spec;
+  const { found } = pass1;
+  return {
+    ...output,
+    seed: key.seed,
+    seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: seconds },
+    inputCount: inputs.length,
+    groups: weighing && found.groups && reportGroups(weighing, found.groups, keep.mix.shares?.unit),
+    blank: read.skipsBlank === true ? found.blank : undefined,
+    ...leftOutBy(keep, pass1, pass2.distinct, pass2.output.written),
+    workers: plan.memory.workers,
+    piles: pass2.piles.totals.records.length,
+    tempBytes: diskBytesOf(pass2.piles) + control.counted('rescatteredBytes'),
+    decoders: found.decoders,
+    resumed: resumedWork(earlier, pass1.resumedCount),
+  };
+}
+
+/** The records of the inputs that the output lacks, and why. */
+function leftOutBy(
+  { headCount, repeat, unique }: KeepSpec,
+  { piles: all, found }: ScatterOutcome,
+  kept: ScatteredPiles,
+  written: TotalsSum,
+): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
+  const hasNoHead = headCount === undefined || repeat;
+  if (unique === undefined)
+    return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, found.leftOut), duplicates: undefined };
+  const distinct = kept.hasDuplicates === true ? written : kept;
+  return {
+    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
+    duplicates: leftOutOf(all, distinct, found.leftOut),
+  };
+}
+
+/** The rest of a shuffle that was killed after it had written the whole output: moves to the final names. */
+export async function finishMoves(
+  { request, inputs, plan }: PreparedShuffle,
+  staging: FilesStaging,
+  journal: CommitJournal,
+  progress: JobProgress,
+): Promise<UntimedReport> {
+  const { records, bytes, checksum, splits } = journal;
+  const commit = await progress.during('commit', undefined, () => staging.finish(journal));
+  return {
+    ...NOT_DONE,
+    records,
+    bytes,
+    checksum,
+    ...reportShards({ records, splits }, commit.value),
+    seed: request.spec.key.seed,
+    seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
+    inputCount: inputs.length,
+    workers: plan.memory.workers,
+    piles: plan.memory.pileCount,
+    resumed: { pileSets: plan.slices.length, outputBytes: bytes },
+  };
+}

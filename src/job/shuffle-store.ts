@@ -1,0 +1,233 @@
+/**
+ * Writes the records of a pile store in random order: a shuffle pass on the piles of the store, whose totals come from
+ * the indexes of the store instead of a scatter pass. This job only reads the store.
+ *
+ *     plan      current state of the store, memory                  prepareStoreShuffle
+ *     gather    all pile sets of the store, and their totals        ../store/stored-totals.ts
+ *     check     space for the output and for large piles            disk-space.ts
+ *     between, shuffle, verify, commit                              as in shuffle.ts
+ */
+import { randomBytes } from 'node:crypto';
+import type { Release } from '../cleanup.js';
+import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { requireKnownOptions } from '../known-options.js';
+import { DeviceGates } from '../machine/devices.js';
+import type { PileSetLayout } from '../piles/pile-layout.js';
+import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { planPass2, planRescatter } from '../plan/pass2-memory.js';
+import { NO_ENDS } from '../sinks/output-layout.js';
+import { requireNotRead } from '../sinks/output-place.js';
+import { planOutput } from '../stages/between-passes.js';
+import { type ScatteredPiles, scatteredPiles } from '../stages/shuffle-work.js';
+import { leftOutOf } from '../stages/take-head.js';
+import { startThreads } from '../stages/threads.js';
+import { describeUnowned, findUnowned } from '../store/store-attempt.js';
+import { filesOfStore } from '../store/store-files.js';
+import { longestRecordBytesOf } from '../store/store-manifest.js';
+import {
+  explainedByExpiry,
+  layoutOnDevice,
+  openSnapshot,
+  pileSetsOf,
+  type StoreSnapshot,
+} from '../store/store-snapshot.js';
+import { readStoredTotals } from '../store/stored-totals.js';
+import { claimPlace } from './claim-place.js';
+import { refuseContradictions } from './contradictions.js';
+import { needsAtSite, requireSpace } from './disk-space.js';
+import type { StartedFiles } from './earlier-attempt.js';
+import { runJob } from './job.js';
+import { WITHOUT_INPUTS } from './job-description.js';
+import { ProfileLog } from './job-profile.js';
+import { JobProgress, type Timed } from './job-progress.js';
+import { commitOutput, openStaging, shuffleTo, workOn } from './open-staging.js';
+import { SHUFFLE_STORE_OPTIONS } from './option-checks.js';
+import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
+import type { RunningShuffle } from './pass1.js';
+import {
+  completeMachine,
+  completeOutput,
+  completeTalk,
+  type MachineRequest,
+  NEVER_RESUMED,
+  type OutputRequest,
+  type ResumeRequest,
+  type TalkRequest,
+} from './request.js';
+import { NOT_DONE } from './shuffle-report.js';
+import { chooseSite, type StreamSite } from './site.js';
+import { openPiles } from './task-settings.js';
+import { requireTempDirs, TempDisks } from './temp-disks.js';
+import { createControl, memoryNeedOf, type WorkPlan } from './work-plan.js';
+
+/**
+ * Writes the records of a store in one uniformly random order: the same bytes as `shuffle` writes from the same inputs,
+ * with the same seed and input ids. The output has the records that the store has when the call starts.
+ *
+ * @param tuning sizes for tests; they do not change the output.
+ * @throws PileshufError as `shuffle`; UsageError ERR_STORE if the directory is not a store, or if its pile sets were
+ *   expired and deleted meanwhile.
+ */
+export async function shuffleStore(
+  storeDirectory: string,
+  options: ShuffleStoreOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<ShuffleReport> {
+  requireKnownOptions('shuffleStore()', options, SHUFFLE_STORE_OPTIONS);
+  refuseContradictions(options);
+  const snapshot = openSnapshot(storeDirectory);
+  const profile = new ProfileLog();
+  const { value, seconds } = await runJob(options, async (scope) => {
+    const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope.releases);
+    const { request, plan, control, gates } = prepared;
+    const phases = [
+      { phase: 'scatter', bytes: 0 },
+      { phase: 'shuffle', bytes: plan.memoryNeed.recordBytes },
+      { phase: 'commit', bytes: 0 },
+    ] as const;
+    const progress = new JobProgress(control, request, gates, phases, scope.releases);
+    await warnOfUnowned(snapshot, request);
+    profile.pass1Begins();
+    const stored = await progress.during('scatter', undefined, async () => {
+      const totals = await readStoredTotals(snapshot, request.signal);
+      const longestRecordBytes = longestRecordBytesOf(snapshot.manifest.commits);
+      return scatteredPiles(pileSetsOf(snapshot, prepared.layout), totals, longestRecordBytes);
+    });
+    requireStoreSpace(prepared, stored.value);
+    const staging = await openStaging({ ...prepared, ...WITHOUT_INPUTS, earlier: undefined }, scope);
+    const job = { prepared, staging, progress, profile };
+    return workOn(staging, scope, ({ releases }) => shuffleStored({ ...job, releases }, stored));
+  }).catch((error: unknown) => {
+    throw explainedByExpiry(error, snapshot);
+  });
+  const report = { ...value, seconds: { total: seconds, ...value.seconds } };
+  await profile.tell(options, report);
+  return report;
+}
+
+type StoreShuffleRequest = OutputRequest &
+  MachineRequest &
+  TalkRequest &
+  ResumeRequest & { readonly isProfiled: boolean };
+
+interface PreparedStoreShuffle {
+  readonly request: StoreShuffleRequest;
+  readonly snapshot: StoreSnapshot;
+  readonly layout: PileSetLayout;
+  readonly site: StreamSite | StartedFiles;
+  readonly gates: DeviceGates;
+  readonly disks: TempDisks;
+  readonly outputGate: GateNumber;
+  readonly plan: WorkPlan;
+  readonly control: JobControl;
+}
+
+async function prepareStoreShuffle(
+  snapshot: StoreSnapshot,
+  options: ShuffleStoreOptions,
+  tuning: Tuning,
+  releases: Release[],
+): Promise<PreparedStoreShuffle> {
+  const request = {
+    ...completeOutput(options, undefined),
+    ...completeMachine(options),
+    ...completeTalk(options),
+    ...NEVER_RESUMED,
+    isProfiled: options.onProfile !== undefined,
+  };
+  const inputs = snapshot.manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
+  const chosen = chooseSite(request, { inputs, storeDirectory: snapshot.directory });
+  const gates = new DeviceGates(request.ioLimits);
+  requireTempDirs(chosen.tempDirs, chosen.tempChoice);
+  if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
+  const disks = new TempDisks(chosen.tempDirs, gates);
+  const { site } = await claimPlace(request, chosen, undefined, releases);
+  const layout = layoutOnDevice(snapshot, gates);
+  const outputGate = site.outputDirectory === undefined ? UNGATED : gates.gateOf(site.outputDirectory, 'output');
+  const plan = planStoreShuffle(request, snapshot, disks, tuning);
+  const control = createControl(plan, gates);
+  return { request, snapshot, layout, site, gates, disks, outputGate, plan, control };
+}
+
+function planStoreShuffle(
+  { spec, memoryBytes, workers }: StoreShuffleRequest,
+  { settings, manifest }: StoreSnapshot,
+  disks: TempDisks,
+  tuning: Tuning,
+): WorkPlan {
+  const records = manifest.commits.reduce((sum, commit) => sum + commit.records, 0);
+  const bytes = manifest.commits.reduce((sum, commit) => sum + commit.bytes, 0);
+  const inline = tuning.inline ?? bytes <= INLINE_BYTES;
+  const memoryNeed: MemoryNeed = {
+    ...memoryNeedOf({ memoryBytes, workers: inline ? 1 : workers }, bytes),
+    meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
+    exact: true,
+    tempDiskCount: disks.count,
+    tempDisksRotate: disks.rotate,
+    outputWaits: spec.write.compression !== undefined,
+  };
+  // Plans as if this job made the piles, on disk; then sets their real number.
+  const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
+  const memory = { ...planned, pileCount: settings.pileCount, stripeCount: 1, maySpill: false };
+  return { memory, memoryNeed, inline };
+}
+
+/** The store is read as its newest manifest says. If there may be a newer one, the caller must know. */
+async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
+  const unowned = await findUnowned(snapshot, signal);
+  if (unowned.pileSets === 0) return;
+  onWarning(
+    `the pile store ${snapshot.directory} has ${describeUnowned(unowned)} of no state and no writer: a manifest may be lost; \`inspectStore\` tells more`,
+  );
+}
+
+/** The job writes the output, and scatters again the piles that do not fit in memory. */
+function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
+  const { spec, tempZstdLevel, onWarning } = request;
+  const { memory, memoryNeed } = plan;
+  const { totals, records, bytes, longestRecordBytes } = piles;
+  const outputPart = Math.min(1, (spec.keep.headCount ?? records) / Math.max(1, records));
+  // Nobody knows how well records compress.
+  const outputBytes = spec.write.compression === undefined ? bytes * outputPart : 0;
+  const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
+  // Without memory for the longest record, the job ends with an error that says so.
+  const rescattered = pass2 && planRescatter(totals, pass2, memory.outputBytes);
+  const leastTempBytes = tempZstdLevel === undefined ? (rescattered?.least ?? 0) : 0;
+  const needs = {
+    least: { tempBytes: leastTempBytes, outputBytes: outputPart < 1 ? 0 : outputBytes },
+    expected: { tempBytes: rescattered?.most ?? 0, outputBytes },
+  };
+  const basis = 'if all threads scatter their largest piles again at the same time';
+  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, basis);
+}
+
+interface RunningStoreShuffle extends Pick<RunningShuffle, 'staging' | 'progress' | 'profile' | 'releases'> {
+  readonly prepared: PreparedStoreShuffle;
+}
+
+async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPiles>) {
+  const { prepared, staging, progress, profile, releases } = job;
+  const { request, snapshot, plan, control } = prepared;
+  const threadCount = plan.inline ? 0 : plan.memory.workers;
+  const first = await startThreads({ threadCount, startCount: 0 }, progress, profile.add, releases);
+  const { tempZstdLevel, isProfiled, onWarning } = request;
+  const storage = { layout: prepared.layout, ramPool: undefined, tempZstdLevel };
+  const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: staging.piles, isProfiled };
+  const toOpen = { piles: stored.value, attempt: randomBytes(4).toString('hex'), onWarning };
+  const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
+  const planned = await planOutput(request.spec, NO_ENDS, work, threads, undefined);
+  const pass2 = await shuffleTo(job, planned, { deletesStripes: false, samples: undefined }, threads);
+  const commit = await commitOutput(staging, pass2.value, planned.splits, progress);
+  const { settings, manifest } = snapshot;
+  return {
+    ...NOT_DONE,
+    ...commit.output,
+    seed: settings.seed,
+    seconds: { pass1: stored.seconds, pass2: pass2.seconds, commit: commit.seconds },
+    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(stored.value, planned.work.piles),
+    inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
+    workers: plan.memory.workers,
+    piles: settings.pileCount,
+    tempBytes: control.counted('rescatteredBytes'),
+  };
+}

@@ -1,0 +1,495 @@
+/**
+ * Shuffles aligned files: the members of tuples, each under the same permutation.
+ *
+ *     plan      tuples -> members, names, one place for all outputs          prepareTogether
+ *     shuffle   each member by itself, with all threads and all memory       a whole shuffle, into staging
+ *     check     as many records in the files of a tuple, the same names      between the passes of each member but the first
+ *     commit    all outputs in one directory, which appears by one rename    #appear
+ *
+ * Keys come from ordinals, so record i of all files of a tuple has one key: only the counts must agree, and the names
+ * if records have names. A shuffled member stays in the staging directory for a later attempt, with a note of it in the
+ * job directory.
+ */
+import { dirname, join } from 'node:path';
+import { AbortError, counted, InputError, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
+import { nameOfCompression } from '../formats/encoder-table.js';
+import { framingOf } from '../formats/framing-table.js';
+import { nameOfFormat } from '../formats/record-format.js';
+import { makeOwnDirectory } from '../io/directories.js';
+import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
+import { listNames, nameExists, statPath } from '../io/paths.js';
+import { JobDirectory, type JobFate } from '../job-directory/job-directory.js';
+import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import {
+  type MemberNote,
+  type MembersManifest,
+  memberName,
+  readMemberNote,
+  readMembersManifest,
+  writeMemberNote,
+  writeMembersManifest,
+} from '../job-directory/members-manifest.js';
+import { DeviceGates } from '../machine/devices.js';
+import { areOnOneMount } from '../machine/renames.js';
+import { checksumTextOf } from '../piles/pile-totals.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { nameSome } from '../quantity.js';
+import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../sinks/output-place.js';
+import { shardNames } from '../sinks/shard-names.js';
+import { refuseForeignFiles } from '../sources/doubtful-records.js';
+import { noteInputs } from '../sources/fingerprints.js';
+import { type FileInput, type Input, listInputs, storedBytesOf } from '../sources/list-inputs.js';
+import type { ShardSpec } from '../spec.js';
+import { requireSpace } from './disk-space.js';
+import { findOtherNames } from './find-other-names.js';
+import { type JobScope, runJob } from './job.js';
+import { requireSame, withSeedOf, wordsOf } from './job-description.js';
+import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
+import type { ShuffleRequest } from './request.js';
+import { shuffleCounted } from './shuffle.js';
+import { reportShards } from './split-report.js';
+import { canNeverResume } from './staging.js';
+import { tempDirOfEnvironment } from './temp-disks.js';
+import { completeTogether, type Member, namingOfMember } from './together-options.js';
+import { RESUMABLE_FROM_BYTES } from './work-plan.js';
+
+/** More than text usually compresses to. */
+const MOST_RATIO = 8;
+/** In the staging directory: the outputs under their names, before the directory gets its own name. */
+const GATHERED_NAME = 'shards';
+
+/**
+ * Puts aligned files (mates of reads, parallel text, features and labels) into one uniformly random order, so that their
+ * records stay aligned.
+ *
+ * @param tuning sizes for tests; they do not change the output.
+ * @throws PileshufError as `shuffle`; InputError ERR_COUNTS_DIFFER if the files of a tuple have different numbers of
+ *   records; ERR_NAMES_DIFFER if their reads have other names.
+ */
+export async function shuffleTogether(
+  options: ShuffleTogetherOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<ShuffleTogetherReport> {
+  const { value, seconds } = await runJob(options, async (scope) => {
+    const job = await prepareTogether(options, scope);
+    return new TogetherJob(job, options, tuning).run(scope);
+  });
+  return { ...value, seconds: { total: seconds } };
+}
+
+interface OpenedMember extends Member {
+  readonly ordinal: number;
+  readonly inputs: readonly FileInput[];
+}
+
+interface PreparedTogether {
+  readonly members: readonly OpenedMember[];
+  /** What the shuffles of all members have in common. With the seed of a resumed attempt. */
+  readonly common: ShuffleRequest;
+  /** As the caller named it. */
+  readonly output: string;
+  readonly outputPath: string;
+  readonly paths: JobPaths;
+  readonly directory: JobDirectory;
+  readonly earlier: MembersManifest | undefined;
+  readonly isResumable: boolean;
+}
+
+/** @param isLook whether nothing may change, as for a preview. */
+export async function prepareTogether(
+  options: ShuffleTogetherOptions,
+  { releases }: JobScope,
+  isLook = false,
+): Promise<PreparedTogether> {
+  const { members: asked, output, common } = completeTogether(options);
+  const members = await openFiles(asked, common);
+  const place = resolveOutput(output, { prefixes: [], extension: '' }, false);
+  if (place.kind !== 'shards') throw new RangeError('aligned files go into a directory');
+  const outputPath = place.path;
+  const paths = deriveJobPaths({
+    outputIdentity: JSON.stringify(['together', outputPath]),
+    outputPath,
+    outputDirectory: dirname(outputPath),
+    tempDirs: [],
+    jobDir: undefined,
+    keepsDataInJobDir: false,
+  });
+  const directory = new JobDirectory(paths, isLook);
+  releases.push(() => directory.release());
+  const earlier = findEarlier(directory, paths, common);
+  const spec = earlier === undefined ? common.spec : withSeedOf(earlier.spec, common);
+  const job = { members, common: { ...common, spec }, output, outputPath, paths, directory, earlier };
+  if (earlier === undefined) await directory.clear();
+  else await requireSameMembers(earlier, job);
+  const isDone =
+    earlier !== undefined &&
+    members.every(({ ordinal }) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, ordinal)));
+  if (!isDone) {
+    requireEmpty(output, outputPath, place.exists, common.resume);
+    requireReplaceable(place, output, []);
+  }
+  if (earlier === undefined) requireRoom(job);
+  return { ...job, isResumable: earlier !== undefined || common.mustBeResumable || isLarge(members) };
+}
+
+async function openFiles(
+  members: readonly Member[],
+  { fileChoice, signal, spec }: ShuffleRequest,
+): Promise<readonly OpenedMember[]> {
+  const named = members.flatMap(({ paths }) => paths);
+  const folder = named.find((path) => statPath(path, 'input')?.isDirectory() === true);
+  if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder}; expected files`);
+  const opened: OpenedMember[] = [];
+  for (const [ordinal, member] of members.entries()) {
+    const { paths, format } = member;
+    // The shuffle of each member warns.
+    const warn = () => {};
+    const asked = paths.map((path) => ({ path }));
+    const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format });
+    refuseForeignFiles(listed.inputs, format, warn);
+    opened.push({ ...member, ordinal, inputs: listed.inputs.map(requireFile) });
+  }
+  return opened;
+}
+
+function requireFile(input: Input): FileInput {
+  if (input.kind === 'file') return input;
+  throw new UsageError(
+    `\`together\` names ${input.path}, which is not a regular file; save it in a file: the files are read one after the other`,
+  );
+}
+
+function findEarlier(
+  directory: JobDirectory,
+  { jobDirectory }: JobPaths,
+  { force, resume }: ShuffleRequest,
+): MembersManifest | undefined {
+  if ((force && !resume) || !directory.hasJobDirectory) return undefined;
+  const manifest = readMembersManifest(jobDirectory);
+  // A killed job that cannot be resumed is of no use.
+  if (manifest?.isResumable !== true) return undefined;
+  if (resume) return manifest;
+  throw new UsageError(
+    `an unfinished job of ${manifest.output} exists in ${jobDirectory}: give \`resume\` to resume it, or \`force\` to discard it`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+type TogetherParts = Omit<PreparedTogether, 'isResumable'>;
+
+async function requireSameMembers(manifest: MembersManifest, job: TogetherParts): Promise<void> {
+  const words = ({ spec, names, framings, compressions }: DescribedMembers) =>
+    [
+      ['list of members', names],
+      ['kind of records', framings],
+      ['compression', compressions],
+      ...wordsOf(spec, true),
+    ] as const;
+  const compared = [words(manifest), words(describeMembers(job))] as const;
+  await requireSame(job.paths.jobDirectory, job.common, manifest.inputs, inputsOf(job), compared);
+}
+
+type DescribedMembers = Omit<MembersManifest, 'isResumable' | 'inputs'>;
+
+function describeMembers({ members, output, common: { spec } }: TogetherParts): DescribedMembers {
+  return {
+    spec,
+    output,
+    names: members.map(({ name }) => name),
+    framings: members.map(({ format }) => nameOfFormat(format)),
+    compressions: members.map(({ compression }) => (compression === undefined ? null : nameOfCompression(compression))),
+  };
+}
+
+/** Member by member. */
+function inputsOf({ members }: TogetherParts): readonly FileInput[] {
+  return members.flatMap(({ inputs }) => inputs);
+}
+
+/** The directory must be able to appear by one rename. */
+function requireEmpty(output: string, outputPath: string, exists: boolean, resume: boolean): void {
+  if (!exists) return;
+  const names = listNames(outputPath, 'output');
+  if (names.length > 0)
+    throw new UsageError(
+      `the output directory ${output} holds ${nameSome(names)} already${resume ? PERHAPS_DONE : ''}; aligned files appear together, in a directory of their own: name a new or an empty one`,
+      'ERR_OUTPUT_EXISTS',
+    );
+  if (!areOnOneMount(outputPath, dirname(outputPath)))
+    throw new UsageError(
+      `the output directory ${output} is a mount point, which cannot be replaced by one step; name a new directory in it`,
+      'ERR_OUTPUT_PLACE',
+    );
+  requireNoObstacle([outputPath], () => output);
+}
+
+/** All members must fit beside each other; the shuffle of each asks only for its own room. */
+function requireRoom({ members, common, paths }: TogetherParts): void {
+  const { keep, read } = common.spec;
+  if (keep.headCount !== undefined || read.decompressProgram !== undefined) return;
+  // A compressed input hardly ever shrinks when it is decoded.
+  const plain = members.filter(({ compression }) => compression === undefined);
+  const byteLength = plain.reduce((sum, { inputs }) => sum + storedBytesOf(inputs), 0);
+  const need = { tempBytes: 0, outputBytes: byteLength };
+  const needs = [{ directory: dirname(paths.stagingDirectory), byteLength, what: 'output' }] as const;
+  requireSpace(
+    { least: need, expected: need },
+    () => needs,
+    1,
+    new DeviceGates({}),
+    () => {},
+  );
+}
+
+function isLarge(members: readonly OpenedMember[]): boolean {
+  const mostBytesOf = ({ version, codec }: FileInput) => version.byteLength * (codec === undefined ? 1 : MOST_RATIO);
+  const bytes = members.flatMap(({ inputs }) => inputs.map(mostBytesOf)).reduce((sum, each) => sum + each, 0);
+  return bytes >= RESUMABLE_FROM_BYTES;
+}
+
+function isInPlace(directory: string, note: MemberNote | undefined): boolean {
+  return note?.files.every(({ name, byteLength }) => hasBytes(join(directory, name), byteLength)) === true;
+}
+
+function hasBytes(path: string, byteLength: number): boolean {
+  const stat = statPath(path, 'output');
+  return stat?.isFile() === true && stat.size === BigInt(byteLength);
+}
+
+/** The options of the shuffle of a member, but for its output. */
+export function optionsOfMember(
+  job: PreparedTogether,
+  options: ShuffleTogetherOptions,
+  member: OpenedMember,
+): ShuffleOptions {
+  const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = options;
+  const { spec } = job.common;
+  const place = placeOfMember(job, member);
+  const fromEnvironment = tempDirOfEnvironment();
+  // Beside a job directory the environment does not count.
+  const tempDirs =
+    job.isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined ? [fromEnvironment] : rest.tempDirs;
+  return {
+    ...rest,
+    ...member.records,
+    inputs: member.paths.map((path) => ({ path })),
+    keys: 'ordinal',
+    compress: member.compression ?? 'none',
+    force: true,
+    resume: undefined,
+    tempDirs,
+    seed: spec.key.seed,
+    shardPrefix: spec.cut.splits === undefined ? 'part' : undefined,
+    onProgress: onProgress && ((progress) => onProgress({ ...progress, member: place })),
+  };
+}
+
+function placeOfMember({ members }: PreparedTogether, { ordinal }: OpenedMember): MemberProgress {
+  // An empty input counts, too: a member has a share.
+  const bytesOf = (some: readonly OpenedMember[]) =>
+    some.reduce((sum, { inputs }) => sum + inputs.length + storedBytesOf(inputs), 0);
+  const shareBefore = (end: number) => bytesOf(members.slice(0, end)) / bytesOf(members);
+  const [startShare, endShare] = [shareBefore(ordinal), shareBefore(ordinal + 1)];
+  return { number: ordinal + 1, of: members.length, startShare, endShare };
+}
+
+class TogetherJob {
+  readonly #job: PreparedTogether;
+  readonly #options: ShuffleTogetherOptions;
+  readonly #tuning: Tuning;
+  /** One for each member that is shuffled. */
+  readonly #notes: MemberNote[] = [];
+  #fate: JobFate;
+
+  constructor(job: PreparedTogether, options: ShuffleTogetherOptions, tuning: Tuning) {
+    this.#job = job;
+    this.#options = options;
+    this.#tuning = tuning;
+    this.#fate = job.earlier === undefined ? 'discarded' : 'kept';
+  }
+
+  async run({ releases }: JobScope): Promise<Omit<ShuffleTogetherReport, 'seconds'>> {
+    const { directory, members, earlier } = this.#job;
+    releases.push(() => directory.end(this.#fate));
+    await this.#openDirectories();
+    let resumedMembers = 0;
+    try {
+      for (const member of members) {
+        const done = earlier === undefined ? undefined : this.#findShuffled(member);
+        if (done !== undefined) resumedMembers += 1;
+        this.#notes.push(done ?? (await this.#shuffle(member)));
+      }
+      await this.#appear();
+    } catch (error) {
+      this.#decideFate(error);
+      throw error;
+    }
+    this.#fate = 'completed';
+    return { ...this.#report(), resumedMembers };
+  }
+
+  get #stagingDirectory(): string {
+    return this.#job.paths.stagingDirectory;
+  }
+
+  get #shards(): ShardSpec {
+    return this.#job.common.spec.cut;
+  }
+
+  async #openDirectories(): Promise<void> {
+    const { directory, paths, common, earlier, isResumable } = this.#job;
+    await directory.makeDirectories(isResumable);
+    if (earlier !== undefined) return;
+    const inputs = await noteInputs(inputsOf(this.#job), isResumable, common.signal);
+    await writeMembersManifest(paths.jobDirectory, { isResumable, ...describeMembers(this.#job), inputs });
+  }
+
+  #findShuffled({ ordinal }: OpenedMember): MemberNote | undefined {
+    const note = readMemberNote(this.#job.paths.jobDirectory, ordinal);
+    const isThere = note?.files.every((file) => this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)));
+    return isThere === true ? note : undefined;
+  }
+
+  /** Where an output may be: staged, gathered, or in place. */
+  #placesOf({ staged, name }: MemberNote['files'][number]): readonly [string, string, string] {
+    const staging = this.#stagingDirectory;
+    return [join(staging, staged), join(staging, GATHERED_NAME, name), join(this.#job.outputPath, name)];
+  }
+
+  async #shuffle(member: OpenedMember): Promise<MemberNote> {
+    const { earlier, isResumable, paths } = this.#job;
+    makeOwnDirectory(join(this.#stagingDirectory, memberName(member.ordinal)), 'output');
+    if (isResumable) await syncPath(this.#stagingDirectory);
+    const note = (await this.#shuffleOnce(member, earlier !== undefined)) ?? (await this.#shuffleOnce(member, false));
+    if (note === undefined) throw new RangeError('a shuffle from its beginning counts its records');
+    if (isResumable) await writeMemberNote(paths.jobDirectory, member.ordinal, note);
+    return note;
+  }
+
+  /** Undefined if an earlier attempt had written all of the output: then nobody knows the counts of each file. */
+  async #shuffleOnce(member: OpenedMember, resume: boolean): Promise<MemberNote | undefined> {
+    const { isResumable } = this.#job;
+    const isCut = this.#shards.shards !== undefined;
+    const directory = join(this.#stagingDirectory, memberName(member.ordinal));
+    const output = join(directory, isCut ? 'shards' : 'out');
+    let found: Pick<MemberNote, 'recordCounts' | 'nameSums'> | undefined;
+    const report = await shuffleCounted(
+      {
+        ...optionsOfMember(this.#job, this.#options, member),
+        output,
+        ...(isResumable && { resume, jobDir: join(directory, 'job') }),
+      },
+      this.#tuning,
+      async ({ records, nameSums }) => {
+        const sums = hasNames(member) ? [...nameSums].map(checksumTextOf) : undefined;
+        found = { recordCounts: [...records], nameSums: sums };
+        this.#requireSameCounts(member, found.recordCounts);
+        await this.#requireSameNames(member, sums);
+      },
+    );
+    if (found === undefined) return undefined;
+    const staged = isCut ? report.shards : [output];
+    const splits = report.splits?.map(({ shards: paths, name, records, bytes, checksum }) => {
+      return { name, records, bytes, checksum, shardCount: paths.length };
+    });
+    const names = isCut ? this.#shardNames(member, splits, staged.length) : [member.name];
+    const files = staged.map((path, shard) => ({
+      staged: path.slice(this.#stagingDirectory.length + 1),
+      name: names[shard] ?? '',
+      byteLength: byteLengthOf(path),
+    }));
+    const { records, bytes, checksum } = report;
+    return { files, ...found, records, bytes, checksum, splits };
+  }
+
+  #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
+    const { prefixes, extension } = namingOfMember(member, this.#shards.splits);
+    const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
+    return shardNames({ extension }, groups);
+  }
+
+  #requireSameCounts({ paths }: Member, recordCounts: readonly number[]): void {
+    const first = this.#notes[0];
+    if (first === undefined) return;
+    const tuple = recordCounts.findIndex((count, ordinal) => count !== first.recordCounts[ordinal]);
+    if (tuple === -1) return;
+    const [one, other] = [this.#job.members[0]?.paths[tuple], paths[tuple]];
+    const [inOne, inOther] = [first.recordCounts, recordCounts].map((counts) => counted(counts[tuple] ?? 0, 'record'));
+    throw new InputError(
+      'ERR_COUNTS_DIFFER',
+      `${one} has ${inOne} and ${other} has ${inOther}; expected as many in both, since record i of one belongs to record i of the other`,
+    );
+  }
+
+  /** @param sums undefined: the records of the member have no names. */
+  async #requireSameNames(member: OpenedMember, sums: MemberNote['nameSums']): Promise<void> {
+    const earlier = this.#notes.findIndex(({ nameSums }) => nameSums !== undefined);
+    const tuple = this.#notes[earlier]?.nameSums?.findIndex((sum, i) => sum !== sums?.[i]) ?? -1;
+    if (sums === undefined || tuple === -1) return;
+    const { members, common } = this.#job;
+    const readsOf = (each: OpenedMember | undefined) => {
+      const input = each?.inputs[tuple];
+      if (each === undefined || input === undefined) throw new RangeError('members have as many files and notes');
+      return { input, format: each.format };
+    };
+    throw await findOtherNames(readsOf(members[earlier]), readsOf(member), common.signal);
+  }
+
+  /** Makes all outputs appear by one step. */
+  async #appear(): Promise<void> {
+    const { outputPath, common } = this.#job;
+    const gathered = join(this.#stagingDirectory, GATHERED_NAME);
+    if (!this.#notes.every((note) => isInPlace(outputPath, note))) {
+      if (common.signal?.aborted === true) throw new AbortError(common.signal.reason);
+      makeOwnDirectory(gathered, 'output');
+      for (const file of this.#notes.flatMap((note) => note.files)) {
+        const [staged, named] = this.#placesOf(file);
+        if (nameExists(staged, 'output')) moveIntoPlace(staged, named);
+      }
+      openToOthers(gathered);
+      await syncPath(gathered);
+      this.#rename(gathered);
+    }
+    await syncPath(dirname(outputPath));
+  }
+
+  #rename(gathered: string): void {
+    const { outputPath } = this.#job;
+    try {
+      moveDirectoryIntoPlace(gathered, outputPath);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      throw new UsageError(
+        `the output directory ${outputPath} got other files during the job and was left alone; move them away, and resume the job if it can be resumed`,
+        'ERR_OUTPUT_EXISTS',
+      );
+    }
+  }
+
+  #decideFate(error: unknown): void {
+    const { isResumable, paths, earlier } = this.#job;
+    const hasWork =
+      this.#notes.length > 0 ||
+      earlier !== undefined ||
+      (error instanceof PileshufError && error.unfinishedJob !== undefined);
+    const isKept = isResumable && hasWork && !canNeverResume(error);
+    this.#fate = isKept ? 'kept' : 'discarded';
+    if (isKept && error instanceof PileshufError) setUnfinishedJob(error, { directory: paths.jobDirectory });
+  }
+
+  #report(): Omit<ShuffleTogetherReport, 'seconds' | 'resumedMembers'> {
+    const { members, common, outputPath } = this.#job;
+    const records = this.#notes[0]?.records ?? 0;
+    const reports = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
+      const paths = files.map(({ name }) => join(outputPath, name));
+      const name = members[member]?.name ?? '';
+      const reported = reportShards({ records, splits }, this.#shards.shards === undefined ? [] : paths);
+      return { name, files: paths, bytes, checksum, splits: reported.splits, emptyShards: reported.emptyShards };
+    });
+    return { records, seed: common.spec.key.seed, members: reports };
+  }
+}
+
+function hasNames({ format: { framing } }: Member): boolean {
+  return framing !== undefined && framingOf(framing).hasNames === true;
+}

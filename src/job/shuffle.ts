@@ -1,0 +1,98 @@
+/**
+ * Start reading here: a whole shuffle on one page.
+ *
+ *     plan      inputs -> slices, piles, memory and disk budget           prepare-shuffle.ts, ../plan/
+ *     scatter   pass 1: one task a slice -> its pile set                  pass1.ts, ../stages/scatter-pass.ts
+ *     merge     pile j = its segments over all pile sets; no bytes move   ../piles/merged-pile.ts
+ *     between   plan the cuts; fit the threads to the longest record      pass2.ts, ../stages/between-passes.ts
+ *     shuffle   pass 2: one task a range of piles -> its part of the output   pass2.ts, ../stages/shuffle-pass.ts
+ *     order     each task puts its piles in order, by key               ../../workers/piles/pile-orderer.ts
+ *     verify    the output holds every byte                               staging.ts, ../sinks/
+ *     commit    make it durable, then visible                             staging.ts, ../sinks/
+ *
+ * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
+ * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. `shuffle-store.ts` takes the piles of a
+ * store instead of scattering; `append.ts` stops after the scatter pass; `shuffle-together.ts` does one such shuffle for each
+ * member.
+ */
+import { randomBytes } from 'node:crypto';
+import { AbortError, addCleanupErrors } from '../errors.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import type { InputCounts } from '../stages/coverage-check.js';
+import { runJob } from './job.js';
+import { ProfileLog } from './job-profile.js';
+import { JobProgress, phasesOfShuffle } from './job-progress.js';
+import { commitOutput, openStaging, workOn } from './open-staging.js';
+import type { ShuffleOptions, ShuffleReport } from './options.js';
+import { type RunningShuffle, runPass1 } from './pass1.js';
+import { runPass2 } from './pass2.js';
+import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import { finishMoves, reportShuffle } from './shuffle-report.js';
+import { FilesStaging } from './staging.js';
+
+/**
+ * Puts the records of all inputs into one uniformly random order.
+ *
+ * @param tuning sizes for tests; they do not change the output.
+ * @throws PileshufError: one of its subclasses, with a stable `code` and a message of one line. If its `unfinishedJob` is
+ *   set, the same call with `resume` continues the job.
+ */
+export function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
+  return shuffleCounted(options, tuning, async () => {});
+}
+
+type OnCounts = (counts: InputCounts) => Promise<void>;
+
+/**
+ * As `shuffle`, for one of several jobs whose inputs belong together.
+ *
+ * @param onCounts called between the passes with what was counted of each input, if the keys come from ordinals. If it
+ *   throws, the job fails. Not called if an earlier attempt had written all of the output.
+ */
+export async function shuffleCounted(
+  options: ShuffleOptions,
+  tuning: Partial<Tuning>,
+  onCounts: OnCounts,
+): Promise<ShuffleReport> {
+  const profile = new ProfileLog();
+  const { value, seconds } = await runJob(options, async (scope) => {
+    const prepared = await prepareShuffle(options, tuning, scope);
+    const { request, control, deviceGates, earlier } = prepared;
+    const progress = new JobProgress(control, request, deviceGates, phasesOfShuffle(prepared), scope.releases);
+    const staging = await openStaging(prepared, scope);
+    const journal = earlier?.journal;
+    if (journal !== undefined && staging instanceof FilesStaging)
+      return workOn(staging, scope, () => finishMoves(prepared, staging, journal, progress));
+    const job = { prepared, staging, progress, profile, attempt: randomBytes(4).toString('hex') };
+    return workOn(staging, scope, ({ releases }) => runPasses({ ...job, releases }, onCounts)).catch(
+      (error: unknown) => {
+        throw tellOfDiscarded(progress.stop.reason ?? error, prepared);
+      },
+    );
+  });
+  const report = { ...value, seconds: { total: seconds, ...value.seconds } };
+  await profile.tell(options, report);
+  return report;
+}
+
+async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
+  const { prepared, staging, progress } = job;
+  const pass1 = await runPass1(job);
+  const { piles, found } = pass1;
+  await onCounts(found.counts);
+  const pass2 = await runPass2(job, pass1);
+  const { layout, totals } = pass2.output;
+  prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });
+  const committed = await commitOutput(staging, pass2.output, pass2.splits, progress);
+  return reportShuffle(prepared, pass1, pass2, committed);
+}
+
+/** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */
+function tellOfDiscarded(error: unknown, { plan, site, inputs, control }: PreparedShuffle): unknown {
+  const canBeResumed = site.kind === 'files' && inputs.every(({ kind }) => kind === 'file');
+  const couldHaveBeenKept = canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
+  if (!(error instanceof AbortError) || !couldHaveBeenKept) return error;
+  const told = new AbortError(error.cause, 'discarded');
+  addCleanupErrors(told, error.cleanupErrors);
+  return told;
+}

@@ -1,0 +1,174 @@
+/** Chooses where a job writes, and checks the places against each other before the job writes anything. */
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UsageError } from '../errors.js';
+import { suffixOf } from '../formats/encoder-table.js';
+import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
+import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import {
+  type FilesPlace,
+  type OutputPlace,
+  outputIdentityOf,
+  requireOutside,
+  resolveOutput,
+  stagingParentOf,
+} from '../sinks/output-place.js';
+import { commonExtension } from '../sinks/shard-names.js';
+import type { WriteSpec } from '../spec.js';
+import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
+import { nameOfTempDir, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
+
+type SiteRequest = OutputRequest & ResumeRequest;
+
+export interface FilesSite {
+  readonly kind: 'files';
+  readonly output: FilesPlace;
+  /** The existing directory in which the output is staged. */
+  readonly outputDirectory: string;
+  /** As the caller gives them. */
+  readonly tempDirs: readonly string[];
+  /** `jobDir`: temp data lies in the job directory. */
+  readonly tempChoice: TempChoice;
+  readonly paths: JobPaths;
+}
+
+export interface StreamSite {
+  readonly kind: 'stream';
+  readonly output: OutputPlace & { readonly kind: 'stream' };
+  readonly outputDirectory: undefined;
+  readonly tempDirs: readonly string[];
+  readonly tempChoice: TempChoice;
+  readonly paths: undefined;
+}
+
+/** What the job reads, as far as that decides where it writes. */
+interface ReadPlaces {
+  readonly inputs: readonly { readonly path: string }[];
+  /** Nothing may be written into a pile store that the job reads. */
+  readonly storeDirectory?: string;
+  /** Default true. */
+  readonly mayHaveTempData?: boolean;
+}
+
+export type JobSite = FilesSite | StreamSite;
+
+export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
+  const { inputs, storeDirectory, mayHaveTempData = true } = places;
+  const naming =
+    request.spec.cut.shards === undefined
+      ? undefined
+      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, inputs) };
+  const output = resolveOutput(request.output, naming, request.force);
+  const site =
+    output.kind === 'stream'
+      ? streamSite(request, output, mayHaveTempData)
+      : filesSite(request, output, mayHaveTempData);
+  if (storeDirectory !== undefined) {
+    for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
+    if (site.kind === 'files') requireOutside(site.output.path, 'the output', [storeDirectory]);
+  }
+  if (site.kind === 'files') requireApartFromJobDir(site, request);
+  return site;
+}
+
+function extensionOf({ compression }: WriteSpec, inputs: ReadPlaces['inputs']): string {
+  const extension = commonExtension(inputs.map((input) => input.path));
+  return compression === undefined ? extension : extension + suffixOf(compression.codec);
+}
+
+function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveTempData: boolean): StreamSite {
+  if (request.mustBeResumable || request.keepTemp) {
+    throw new UsageError(
+      `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as \`output\``,
+    );
+  }
+  return {
+    kind: 'stream',
+    output,
+    outputDirectory: undefined,
+    ...(mayHaveTempData ? tempDirsOf(request, { directory: varTmp(), choice: 'default' }) : NO_TEMP_DIRS),
+    paths: undefined,
+  };
+}
+
+function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: boolean): FilesSite {
+  const outputDirectory = stagingParentOf(output);
+  const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
+  const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
+  const temp = keepsDataInJobDir
+    ? {
+        tempDirs: [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)],
+        tempChoice: 'jobDir' as const,
+      }
+    : mayHaveTempData
+      ? tempDirsOf(request, { directory: outputDirectory, choice: 'output' })
+      : NO_TEMP_DIRS;
+  const paths = deriveJobPaths({
+    outputIdentity: outputIdentityOf(output),
+    outputPath: output.path,
+    outputDirectory,
+    // A later attempt may write the same paths differently.
+    tempDirs: temp.tempDirs.map((path) =>
+      statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'),
+    ),
+    jobDir,
+    keepsDataInJobDir,
+  });
+  return { kind: 'files', output, outputDirectory, ...temp, paths };
+}
+
+const NO_TEMP_DIRS = { tempDirs: [], tempChoice: 'default' } as const;
+
+/** The named directories, else `$TMPDIR`, else the given one. */
+function tempDirsOf(
+  request: SiteRequest,
+  otherwise: { readonly directory: string; readonly choice: TempChoice },
+): Pick<JobSite, 'tempDirs' | 'tempChoice'> {
+  if (request.tempDirs.length > 0) return { tempDirs: request.tempDirs, tempChoice: 'tempDirs' };
+  const fromEnvironment = tempDirOfEnvironment();
+  if (fromEnvironment !== undefined) return { tempDirs: [fromEnvironment], tempChoice: 'TMPDIR' };
+  return { tempDirs: [otherwise.directory], tempChoice: otherwise.choice };
+}
+
+/** /var/tmp lies on a disk, while /tmp may be memory. */
+function varTmp(): string {
+  return statPath('/var/tmp', 'temp')?.isDirectory() === true ? '/var/tmp' : tmpdir();
+}
+
+/** The temp directories as absolute paths without symbolic links. */
+export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
+  return dataDirectories.map((path) => dirname(path));
+}
+
+/** A job directory holds only files of the job. */
+function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: SiteRequest): void {
+  const { paths, output, tempDirs, tempChoice } = site;
+  if (!paths.isNamed) return;
+  const { jobDirectory } = paths;
+  const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
+  if (isInside(output.path)) {
+    throw new UsageError(
+      `the output ${named} is the job directory ${jobDir} or lies in it; name another place with \`jobDir\``,
+    );
+  }
+  const disk = tempChoice === 'jobDir' ? -1 : realTempDirsOf(paths).findIndex(isInside);
+  const tempDir = tempDirs[disk];
+  if (tempDir === undefined) return;
+  throw new UsageError(
+    `${nameOfTempDir(tempDir, tempChoice)} is the job directory ${jobDir} or lies in it; leave out \`tempDirs\` to have temp data there, or name another place`,
+  );
+}
+
+function realPathOfJobDir(path: string): string {
+  const absolute = resolve(path);
+  const parent = dirname(absolute);
+  if (statPath(parent, 'temp')?.isDirectory() !== true) {
+    const file = fileAmongParents(absolute, 'temp');
+    const problem =
+      file === undefined
+        ? `the directory ${parent} does not exist; make it first`
+        : `${file} is not a directory; name another place`;
+    throw new UsageError(`\`jobDir\` ${path}: ${problem}`);
+  }
+  return join(realPathOf(parent, 'temp'), basename(absolute));
+}

@@ -1,0 +1,83 @@
+/** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
+import { counted } from '../errors.js';
+import { checksumTextOf } from '../piles/pile-totals.js';
+import type { ShardCuts } from '../plan/shard-cuts.js';
+import type { SplitSummary } from '../sinks/commit-journal.js';
+import type { FilesPlace } from '../sinks/output-place.js';
+import { findOtherShards } from '../sinks/shard-names.js';
+import { andOthers } from '../sources/list-inputs.js';
+import type { FoundSplit } from '../stages/find-splits.js';
+import type { ShuffleReport, SplitReport } from './options.js';
+import type { OutputRequest, TalkRequest } from './request.js';
+
+/** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
+export function warnOfOtherShards(
+  { spec, output = '', onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'output' | 'onWarning'>,
+  place: FilesPlace,
+): void {
+  if (spec.cut.splits === undefined || place.kind !== 'shards' || !place.exists) return;
+  const others = findOtherShards(place);
+  const [first] = others;
+  if (first === undefined) return;
+  onWarning(`the output directory ${output} holds ${first}${andOthers(others)}, which no split of this job replaces`);
+}
+
+/** Readers may fail at shards without records. @param mostRecords the most that the output may have. */
+export function warnOfEmptyShards(
+  { spec, onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'onWarning'>,
+  mostRecords: number,
+): void {
+  const { shards, splits } = spec.cut;
+  const parts = splits?.map(({ rule, shards: ofSplit }) => ({ rule, shards: ofSplit })) ?? [
+    { rule: undefined, shards },
+  ];
+  for (const { rule, shards: ofPart } of parts) {
+    const most = rule !== undefined && 'records' in rule ? Math.min(rule.records, mostRecords) : mostRecords;
+    if (ofPart?.by !== 'count' || ofPart.shardCount <= most) continue;
+    const { shardCount } = ofPart;
+    const [whose, fits] = rule === undefined ? ['', most] : [` of ${rule.name}`, `${rule.name}=${most}`];
+    const advice = most === 0 ? '' : `; \`shards.shardCount\` ${fits} would do`;
+    onWarning(
+      `${shardCount - most} of ${counted(shardCount, 'shard')}${whose} will be empty, and readers may fail at them: there are at most ${counted(most, 'record')}${advice}`,
+    );
+  }
+}
+
+export function summarizeSplits(
+  found: readonly FoundSplit[] | undefined,
+  cuts: ShardCuts,
+): readonly SplitSummary[] | undefined {
+  if (found === undefined || !('splits' in cuts)) return undefined;
+  return found.map(({ name, records, bytes, checksum }, i) => {
+    const shardCount = cuts.splits[i]?.cuts.shardCount ?? 1;
+    return { name, shardCount, records, bytes, checksum: checksumTextOf(checksum) };
+  });
+}
+
+/** @param paths of all shards, split by split. */
+function reportSplits(
+  splits: readonly SplitSummary[] | undefined,
+  paths: readonly string[],
+): readonly SplitReport[] | undefined {
+  let shard = 0;
+  return splits?.map(({ shardCount, ...split }) => {
+    const first = shard;
+    shard += shardCount;
+    return { ...split, shards: paths.slice(first, shard), emptyShards: emptyShards(split.records, shardCount) };
+  });
+}
+
+/** @param paths of all shards; none if there is one output. */
+export function reportShards(
+  { records, splits }: { readonly records: number; readonly splits: readonly SplitSummary[] | undefined },
+  paths: readonly string[],
+): Pick<ShuffleReport, 'shards' | 'splits' | 'emptyShards'> {
+  const ofSplits = reportSplits(splits, paths);
+  const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
+  return { shards: paths, splits: ofSplits, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
+}
+
+/** Whatever the rule: cuts by count leave shards empty only where records are too few, others only without any. */
+function emptyShards(records: number, shardCount: number): number | undefined {
+  return shardCount > records ? shardCount - records : undefined;
+}

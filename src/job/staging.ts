@@ -1,0 +1,325 @@
+/** What a job writes until it ends: its temp data, and its output, which is a stream or files that appear when it is complete. */
+import { join } from 'node:path';
+import {
+  AbortError,
+  addCleanupErrors,
+  counted,
+  InputError,
+  PileshufError,
+  StagedOutputError,
+  setUnfinishedJob,
+  UsageError,
+  VerificationError,
+  WrongTwiceError,
+} from '../errors.js';
+import { removeContents } from '../io/directories.js';
+import { type OpenFile, removeFile } from '../io/files.js';
+import { nameExists } from '../io/paths.js';
+import type { GateNumber, JobControl } from '../job-control.js';
+import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
+import { looksLikeLock } from '../job-directory/job-lock.js';
+import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
+import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
+import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
+import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
+import { type CommitJournal, readJournal, removeJournal } from '../sinks/commit-journal.js';
+import type { OutputLayout } from '../sinks/output-layout.js';
+import { takeBack } from '../sinks/output-moves.js';
+import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
+import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
+import { writeToStream } from '../sinks/stream-output.js';
+import type { KeptPileSets } from '../stages/committed-slices.js';
+import type { KeptRanges } from '../stages/shuffle-pass.js';
+import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
+import type { JobScope } from './job.js';
+import { type DescribedJob, describeJob } from './job-description.js';
+import type { ResumeRequest } from './request.js';
+import type { StreamSite } from './site.js';
+import type { TempDisks } from './temp-disks.js';
+import type { KeptLayout } from './work-plan.js';
+
+export interface Staging {
+  readonly piles: RescatterTarget;
+  /** Undefined: if the job fails, nothing of its work is of use to a later attempt. */
+  readonly kept: KeptWork | undefined;
+  /** @returns where tasks write. */
+  begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
+  /** Completes, verifies and commits the output. @returns the final paths of the shards; none for one output. */
+  commit(output: WrittenOutput, summary: OutputSummary, control: JobControl): Promise<readonly string[]>;
+  /** Decides, before anything is removed, what stays. @returns the error with which the job ends. */
+  failed(error: unknown, warn: JobScope['warn']): Promise<unknown>;
+  succeeded(): Promise<void>;
+}
+
+export interface WrittenOutput {
+  readonly layout: OutputLayout;
+  readonly regions: readonly WrittenRegion[];
+}
+
+/** What of an earlier attempt is there for this one, and of this one for a later attempt. */
+type KeptWork = KeptPileSets & KeptRanges & KeptNotes;
+
+/** Its temp data lies in private directories. Nothing is left of it, and what was written cannot be taken back. */
+export class StreamStaging implements Staging {
+  readonly kept = undefined;
+  readonly piles: RescatterTarget;
+  readonly #file: OpenFile;
+
+  constructor(file: OpenFile, disks: RescatterTarget['disks']) {
+    this.#file = file;
+    this.piles = { disks, indexDirectory: disks[0]?.directory ?? '' };
+  }
+
+  async begin({ ends, recordBytes, compression }: OutputLayout, control: JobControl): Promise<StreamTarget> {
+    await writeToStream(this.#file, ends.headerOf(recordBytes), control);
+    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
+  }
+
+  async commit(
+    { layout: { ends, recordBytes }, regions }: WrittenOutput,
+    _summary: OutputSummary,
+    control: JobControl,
+  ): Promise<readonly string[]> {
+    await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
+    const written = recordBytesOf(regions);
+    if (written === recordBytes) return [];
+    throw new VerificationError(
+      `${counted(written, 'byte')} were written to ${this.#file.path}, expected ${recordBytes}`,
+    );
+  }
+
+  async failed(error: unknown): Promise<unknown> {
+    return error instanceof AbortError ? new AbortError(error.cause, 'incomplete') : error;
+  }
+
+  async succeeded(): Promise<void> {}
+}
+
+export interface StagedJob extends DescribedJob {
+  readonly request: DescribedJob['request'] & Pick<ResumeRequest, 'mayResume' | 'keepTemp'>;
+  readonly site: StreamSite | StartedFiles;
+  readonly earlier: EarlierAttempt | undefined;
+  readonly disks: TempDisks;
+  readonly outputGate: GateNumber;
+  readonly control: JobControl;
+}
+
+export type FilesJob = StagedJob & { readonly site: StartedFiles };
+
+/** The job directory, temp data and staged output. */
+export class FilesStaging implements Staging {
+  readonly piles: RescatterTarget;
+  readonly kept: KeptWork | undefined;
+  readonly #job: FilesJob;
+  readonly #directory: JobDirectory;
+  readonly #output: StagedOutput;
+  /** As decided so far. */
+  #fate: JobFate;
+  #mayHaveJournal: boolean;
+  #manifest: JobManifest | undefined;
+
+  constructor(job: FilesJob) {
+    const { site, disks, outputGate, earlier, plan } = job;
+    const { paths, start } = site;
+    this.#job = job;
+    this.#directory = start.directory;
+    this.#mayHaveJournal = earlier?.journal !== undefined;
+    // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
+    this.#fate = start.directory.wasThere ? 'kept' : 'discarded';
+    this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
+    this.#output = new StagedOutput(site.output, paths, outputGate);
+    this.kept = plan.layout && this.#keptWork(plan.layout);
+  }
+
+  #keptWork(layout: KeptLayout): KeptWork {
+    const { earlier } = this.#job;
+    const finished = earlier?.finished ?? { ranges: [], recordCount: 0 };
+    return {
+      jobDirectory: this.#directory.paths.jobDirectory,
+      isStripeDone: stripesOf(finished.ranges, layout),
+      finished,
+      output: this.#output,
+      hasFinishedRanges: finished.recordCount > 0,
+      found: (name) => earlier?.notes[name],
+    };
+  }
+
+  async open(): Promise<void> {
+    const { earlier } = this.#job;
+    if (earlier === undefined) return this.#startAnew();
+    try {
+      await this.#resume(earlier);
+    } catch (error) {
+      this.#keepAndTell(error);
+      throw error;
+    }
+  }
+
+  async begin(layout: OutputLayout): Promise<OutputTarget> {
+    const finished = this.kept?.finished.ranges ?? [];
+    return this.#output.begin(
+      layout,
+      finished.flatMap((range) => range.regions),
+    );
+  }
+
+  /** Makes the output durable, then visible. */
+  async commit(
+    { layout, regions }: WrittenOutput,
+    summary: OutputSummary,
+    control: JobControl,
+  ): Promise<readonly string[]> {
+    await this.#output.complete(layout, regions, control);
+    this.#output.verify(layout, regions);
+    const moves = await this.#output.prepareCommit(summary, control);
+    const { isResumable } = this.#job.plan;
+    if (isResumable || !moves.isOneMove) {
+      if (!isResumable) await this.#makeResumable();
+      this.#mayHaveJournal = true;
+      await this.#output.noteMoves(moves);
+    }
+    return this.#output.commitMoves(moves);
+  }
+
+  /** Finishes the moves that a killed attempt had begun. */
+  finish(journal: CommitJournal): Promise<readonly string[]> {
+    return this.#output.finish(journal);
+  }
+
+  /** A later attempt must be able to finish or undo several moves: it needs the manifest and the names. */
+  async #makeResumable(): Promise<void> {
+    const { jobDirectory } = this.#directory.paths;
+    if (this.#manifest !== undefined) await replaceJobManifest(jobDirectory, this.#manifest);
+    await this.#directory.syncNames();
+  }
+
+  async failed(error: unknown, warn: JobScope['warn']): Promise<unknown> {
+    const { jobDirectory, stagingDirectory } = this.#directory.paths;
+    const outlivesJob = this.kept !== undefined;
+    const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
+    if (!mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob))) this.#fate = 'discarded';
+    else if (this.#job.request.mayResume) this.#keepAndTell(error);
+    else {
+      this.#fate = 'kept';
+      warn(
+        `${jobDirectory} and ${stagingDirectory} remain, because outputs had begun to move; \`force\` replaces them`,
+      );
+    }
+    return error;
+  }
+
+  async succeeded(): Promise<void> {
+    const { keepTemp } = this.#job.request;
+    this.#fate = keepTemp ? 'kept' : 'completed';
+    if (keepTemp) await this.#removeRecordsOfOutput();
+  }
+
+  /** The job must have closed all its files in the directory. */
+  end(): Promise<void> {
+    return this.#directory.end(this.#fate);
+  }
+
+  async #startAnew(): Promise<void> {
+    const { site, plan } = this.#job;
+    const { output, paths } = site;
+    const directory = this.#directory;
+    if (directory.wasThere) {
+      const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
+      if (journal !== undefined) await takeBack(output, paths, journal);
+      await directory.clear();
+    }
+    this.#fate = 'discarded';
+    await directory.makeDirectories(plan.isResumable);
+    this.#manifest = await describeJob(this.#job, site, directory.removesJobDirectory);
+    await writeJobManifest(paths.jobDirectory, this.#manifest);
+  }
+
+  async #resume({ manifest, journal, finished }: EarlierAttempt): Promise<void> {
+    const directory = this.#directory;
+    const { jobDirectory } = directory.paths;
+    this.#manifest = manifest;
+    const { ranges } = finished;
+    const hasTempData = ranges.length > 0 || listCommittedSlices(jobDirectory).length > 0;
+    if (journal === undefined && hasTempData) directory.requireDataDirectories();
+    await directory.makeDirectories(this.#job.plan.isResumable);
+    if (journal !== undefined) return;
+    // The manifest may have other cuts now.
+    await replaceJobManifest(jobDirectory, manifest);
+    this.#output.requireStaged(ranges.flatMap((range) => range.regions));
+  }
+
+  #keepAndTell(error: unknown): void {
+    this.#fate = 'kept';
+    const { jobDirectory } = this.#directory.paths;
+    if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
+  }
+
+  /** The outputs that these records describe have left the staging directory. */
+  async #removeRecordsOfOutput(): Promise<void> {
+    const { jobDirectory, stagingDirectory } = this.#directory.paths;
+    for (const name of finishedRangeNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
+    await removeJournal(jobDirectory);
+    removeContents(stagingDirectory, looksLikeLock);
+  }
+}
+
+function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
+  try {
+    return readJournal(jobDirectory);
+  } catch (error) {
+    if (error instanceof VerificationError || error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns a function that tells whether all piles of a stripe are finished. */
+function stripesOf(
+  ranges: readonly { readonly first: number; readonly end: number }[],
+  layout: KeptLayout,
+): (stripe: number) => boolean {
+  const isFinished = new Uint8Array(layout.pileCount);
+  for (const { first, end } of ranges) isFinished.fill(1, first, end);
+  return (stripe) => {
+    const { first, end } = pilesOfStripe(layout, stripe);
+    return !isFinished.subarray(first, end).includes(0);
+  };
+}
+
+async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileSets: boolean): Promise<boolean> {
+  try {
+    if (!nameExists(jobDirectory, 'temp')) return false;
+    if (readJournal(jobDirectory) !== undefined || error instanceof StagedOutputError) return true;
+    if (!mayHavePileSets || canNeverResume(error)) return false;
+    const damaged = error instanceof PileshufError ? error.pileSetName : undefined;
+    const slice = damaged === undefined ? undefined : sliceOfPileSet(damaged);
+    if (slice !== undefined) await revokePileSet(jobDirectory, slice);
+    return listCommittedSlices(jobDirectory).length > 0;
+  } catch (failure) {
+    // A file that cannot be read now may be whole: keep it.
+    if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
+    return true;
+  }
+}
+
+/** Whether the inputs have changed or must be changed, or an unknown part of the work is wrong. */
+export function canNeverResume(error: unknown): boolean {
+  const isOfInputs = error instanceof InputError && INPUTS_MUST_CHANGE.has(error.code);
+  return isOfInputs || wouldFailAgain(error);
+}
+
+const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
+  'ERR_INPUT_CHANGED',
+  'ERR_SAMPLE_KEY_REPEATED',
+  'ERR_TOO_FEW_RECORDS',
+  'ERR_FIELD_MISSING',
+  'ERR_COUNTS_DIFFER',
+  'ERR_NAMES_DIFFER',
+]);
+
+/**
+ * Whether a later attempt would fail in the same way, because it would reuse all of the work. A pile that was wrong twice may
+ * come out right with other memory, or on another machine.
+ */
+function wouldFailAgain(error: unknown): boolean {
+  return error instanceof VerificationError && error.pileSetName === undefined && !(error instanceof WrongTwiceError);
+}

@@ -1,0 +1,389 @@
+/**
+ * Plans the work of a job. Passes the request, the inputs and the machine to the pure planners, which decide memory, piles
+ * and slices, and keeps the layout that a resumed job must find again.
+ */
+import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.js';
+import { framingOf } from '../formats/framing-table.js';
+import { JobControl } from '../job-control.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
+import type { DeviceGates } from '../machine/devices.js';
+import { readOpenFileLimit } from '../machine/limits.js';
+import { tooLargeToDraw } from '../piles/pile-set-writer.js';
+import { type HeadPlan, planHead } from '../plan/head-plan.js';
+import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import type { PileDivision } from '../plan/pile-division.js';
+import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
+import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
+import { isNothing, ONCE } from '../plan/weights.js';
+import { describeForSlices, mayBeCut } from '../sources/cuts.js';
+import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
+import type { Input } from '../sources/list-inputs.js';
+import type { Weighing } from '../sources/weigh-inputs.js';
+import type { ShuffleSpec } from '../spec.js';
+import type { DiskNeed, DiskNeeds } from './disk-space.js';
+import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { TempDisks } from './temp-disks.js';
+
+export interface WorkPlan {
+  readonly memory: MemoryPlan;
+  readonly memoryNeed: MemoryNeed;
+  /** Whether the calling thread does all the work, because that is faster than starting threads. */
+  readonly inline: boolean;
+}
+
+export interface ScatterPlan extends WorkPlan {
+  readonly sliceBytes: number;
+  readonly slices: readonly Slice[];
+  /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
+  readonly inputBytes: number | undefined;
+  /** What the inputs that are read are expected to decode to. */
+  readonly readBytes: number;
+  readonly diskNeeds: DiskNeeds;
+  /** Undefined: pass 1 leaves nothing out. */
+  readonly head: HeadPlan | undefined;
+  /** What the job writes when the inputs hold so many bytes of records. */
+  needOf(readBytes: number): DiskNeed;
+}
+
+export interface ShufflePlan extends ScatterPlan {
+  readonly isResumable: boolean;
+  /** The layout that a later attempt must keep; undefined if nothing lies on disk between the passes. */
+  readonly layout: KeptLayout | undefined;
+}
+
+/** How the work lies on disk, as the manifest records it. */
+export type KeptLayout = NonNullable<JobManifest['layout']>;
+
+const INLINE_INPUTS = 1000;
+/** With `headCount`, more records may stay than expected, and longer ones. */
+const HEAD_MARGIN = 1.2;
+/** Text usually compresses to a fourth. Used only for warnings. */
+const USUAL_RATIO = 4;
+/** A job with this much temp data takes many minutes, and can be resumed even if the caller did not ask for it. */
+export const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
+/**
+ * A thread that does a whole job must never wait for a permit: waiting stops the event loop, and the call that holds the
+ * permit could not end. Such a thread makes one call at a time, and at most a commit beside it.
+ */
+const MOST_PERMITS = 2 ** 16;
+
+interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
+  readonly spec: ShuffleSpec;
+  /** Absent: each record comes once. */
+  readonly weighing?: Weighing | undefined;
+}
+
+/** A scatter pass as it is planned: what it reads, and where its piles lie. */
+interface ScatterToPlan {
+  readonly request: ScatterRequest;
+  readonly inputs: readonly Input[];
+  /** Of all inputs. */
+  readonly estimate: Estimate;
+  readonly disks: Pick<TempDisks, 'count' | 'rotate'>;
+  readonly tuning: Tuning;
+}
+
+interface ShuffleToPlan extends ScatterToPlan {
+  readonly request: ScatterRequest & Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'>;
+  /** Whether its output is on disk. */
+  readonly hasFiles: boolean;
+  /** Of the earlier attempt that it resumes. */
+  readonly manifest: JobManifest | undefined;
+}
+
+export async function planShuffle(work: ShuffleToPlan): Promise<ShufflePlan> {
+  const { manifest } = work;
+  const earlier = manifest?.layout ?? undefined;
+  const asAsked = planWork(work, isAskedToResume(work), earlier);
+  const becomesResumable = !asAsked.memoryNeed.isResumable && mayResume(work) && isLarge(asAsked);
+  const plan = becomesResumable ? planWork(work, true, earlier) : asAsked;
+  const memoryNeed = becomesResumable ? { ...plan.memoryNeed, unlessLarge: asAsked.memoryNeed } : plan.memoryNeed;
+  const slices = takeSlices(await slicesOf(work, plan.sliceBytes), earlier);
+  const { isResumable } = memoryNeed;
+  const needsLayout = isResumable && plan.memory.ramPoolBytes === 0;
+  return {
+    ...plan,
+    memoryNeed,
+    slices,
+    isResumable,
+    layout: needsLayout ? keptLayout(plan, slices, earlier) : undefined,
+  };
+}
+
+/** Plans a scatter pass alone, into the piles of a store. */
+export async function planAppend(work: ScatterToPlan, division: PileDivision): Promise<ScatterPlan> {
+  const plan = planWork(work, true, division);
+  return { ...plan, slices: [...(await slicesOf(work, plan.sliceBytes))] };
+}
+
+/** The memory need as far as it is known, for advice in messages. */
+export function expectMemoryNeed(work: ShuffleToPlan): MemoryNeed {
+  return planWork(work, isAskedToResume(work), work.manifest?.layout ?? undefined).memoryNeed;
+}
+
+export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean {
+  return diskNeeds.expected.tempBytes >= RESUMABLE_FROM_BYTES;
+}
+
+export function createControl({ inline, memory }: WorkPlan, gates: DeviceGates): JobControl {
+  return createReadControl(inline, memory.pass1SpareBytes, gates);
+}
+
+export function createReadControl(inline: boolean, spareBytes: number, gates: DeviceGates): JobControl {
+  const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
+  return JobControl.create(permits, spareBytes);
+}
+
+function mayResume({ hasFiles, inputs }: ShuffleToPlan): boolean {
+  return hasFiles && inputs.every((input) => input.kind === 'file');
+}
+
+function isAskedToResume(work: ShuffleToPlan): boolean {
+  const { request, manifest } = work;
+  return (request.mustBeResumable || request.keepTemp || manifest?.isResumable === true) && mayResume(work);
+}
+
+/** An expression may try for ever on one record: a thread can be ended then, the calling one not even asked to stop. */
+function hasExpression({ cut, keep }: ShuffleSpec): boolean {
+  const rule = cut.splitBy ?? keep.unique?.by;
+  return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
+}
+
+type PlannedWork = Omit<ScatterPlan, 'slices'>;
+
+/** What an unfinished job or a store has. */
+type PlannedDivision = PileDivision & { readonly sliceBytes?: number };
+
+function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivision | undefined): PlannedWork {
+  const { request, disks, tuning } = work;
+  const { spec, memoryBytes, workers } = request;
+  const { repeat } = spec.keep;
+  const expected = expectRecords(work, isResumable);
+  const { inputs, read, made, head, onPiles, hasStreams } = expected;
+  const framing = spec.read.framing && framingOf(spec.read.framing);
+  const inline = tuning.inline ?? isSmall(expected, spec);
+  // Records to draw from lie in their order, beside the piles.
+  if (repeat) requireRoomToDraw(memoryBytes);
+  const shareOfMemory = repeat ? 1 / 2 : 1;
+  const memoryNeed: MemoryNeed = {
+    budgetBytes: Math.floor(memoryBytes * shareOfMemory),
+    shareOfMemory,
+    workers: inline ? 1 : workers,
+    mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
+    recordBytes: Math.max(1, onPiles.recordBytes),
+    mostReadBytes: request.weighing && Math.max(1, read.mostBytes),
+    meanRecordBytes: made.meanRecordBytes,
+    exact: onPiles.exact,
+    hasStreams,
+    tempDiskCount: disks.count,
+    tempDisksRotate: disks.rotate,
+    openFileLimit: readOpenFileLimit(),
+    isResumable,
+    outputWaits: spec.write.compression !== undefined,
+    layout,
+  };
+  const memory = repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
+  return {
+    memory,
+    memoryNeed,
+    inline,
+    head,
+    inputBytes: hasStreams ? undefined : inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0),
+    readBytes: read.recordBytes,
+    ...planDisks(work, expected, memory),
+    sliceBytes:
+      layout?.sliceBytes ??
+      tuning.sliceBytes ??
+      planSliceBytes(read.recordBytes, memory.workers, memory.pileCount, memory.bufferBytes),
+  };
+}
+
+/** The records of a job, as far as the inputs tell. */
+interface ExpectedRecords extends WeighedEstimate {
+  /** Those that are read. */
+  readonly inputs: readonly Input[];
+  readonly hasStreams: boolean;
+  readonly head: HeadPlan | undefined;
+  readonly onPiles: Pick<Estimate, 'recordBytes' | 'exact'>;
+}
+
+function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable: boolean): ExpectedRecords {
+  const { headCount, repeat, unique } = request.spec.keep;
+  const weights = request.weighing?.weights;
+  const { read, made } = weighEstimate(estimate, weights);
+  const areRead = weights === undefined ? inputs : inputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
+  const hasStreams = areRead.some((input) => input.kind === 'stream');
+  // Equal records count as one, and nobody knows of them in pass 1.
+  const limitsPass1 = headCount !== undefined && !repeat && unique === undefined;
+  const records = made.recordBytes / made.meanRecordBytes;
+  const readsAgain = !hasStreams && !isResumable;
+  const head = limitsPass1
+    ? planHead({ headCount, records, isKnown: !hasStreams, mayReadAgain: readsAgain })
+    : undefined;
+  const keptBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
+  const onPiles = keptBytes === undefined ? made : { recordBytes: Math.min(made.recordBytes, keptBytes), exact: false };
+  return { read, made, inputs: areRead, hasStreams, head, onPiles };
+}
+
+function isSmall({ read, made, inputs, hasStreams }: ExpectedRecords, spec: ShuffleSpec): boolean {
+  const { repeat, headCount = Number.POSITIVE_INFINITY } = spec.keep;
+  const drawnBytes = repeat ? headCount * made.meanRecordBytes : 0;
+  const mostBytes = Math.max(read.recordBytes, made.recordBytes, drawnBytes);
+  return !hasStreams && inputs.length <= INLINE_INPUTS && mostBytes <= INLINE_BYTES && !hasExpression(spec);
+}
+
+function planDisks(
+  { request, inputs: allInputs }: ScatterToPlan,
+  { read, made, inputs, hasStreams, head, onPiles }: ExpectedRecords,
+  memory: MemoryPlan,
+): Pick<ScatterPlan, 'diskNeeds' | 'needOf'> {
+  const { spec, weighing } = request;
+  const { headCount, repeat, unique } = spec.keep;
+  const isCompressed = spec.write.compression !== undefined;
+  const copies = made.recordBytes / Math.max(1, read.recordBytes);
+  const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
+  const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
+  const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * made.meanRecordBytes;
+  const compressedBytes = expectCompressedBytes(inputs) * copies;
+  const needOfMade = (recordBytes: number): DiskNeed => {
+    const outputBytes = repeat ? mostOutput : Math.min(recordBytes, mostOutput);
+    const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
+    return {
+      tempBytes: repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
+      outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
+    };
+  };
+  const leastBytes = allInputs.reduce(
+    (sum, input, i) => sum + recordBytesAtLeast(input) * (weighing?.weights[i] ?? ONCE).copies,
+    0,
+  );
+  // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
+  // compressed output, of the first records and of what is kept of equal ones is unknown.
+  const isKnown = spec.read.decompressProgram === undefined && headCount === undefined && unique === undefined;
+  const least = needOfMade(isKnown ? leastBytes : 0);
+  return {
+    diskNeeds: {
+      least: isCompressed ? { ...least, outputBytes: 0 } : least,
+      expected: needOfMade(hasStreams ? leastBytes : made.recordBytes),
+      range: hasStreams || made.exact ? undefined : [needOfMade(made.leastBytes), needOfMade(made.mostBytes)],
+    },
+    needOf: (readBytes) => needOfMade(readBytes * copies),
+  };
+}
+
+/** Beside each other: a pool, the arena of a thread, and the records in their order. */
+const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
+
+function requireRoomToDraw(memoryBytes: number): void {
+  if (memoryBytes >= LEAST_BYTES_TO_DRAW) return;
+  throw new UsageError(
+    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${LEAST_BYTES_TO_DRAW / 2 ** 20}M; give more with \`memoryBytes\``,
+    'ERR_MEMORY_BUDGET',
+  );
+}
+
+/** Plans piles in memory alone, with fewer threads if that makes room. */
+function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
+  for (let workers = need.workers; workers >= 1; workers--) {
+    const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
+    if (memory.ramPoolBytes > 0) return memory;
+  }
+  throw tooLargeToDrawFrom(need, need.recordBytes);
+}
+
+/** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
+export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
+  const { shareOfMemory = 1 } = need;
+  const budget = leastBudgetWith({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
+  return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
+}
+
+async function slicesOf(
+  { request: { spec, weighing, signal }, inputs, estimate }: ScatterToPlan,
+  sliceBytes: number,
+): Promise<Iterable<Slice>> {
+  const framing = spec.read.framing && framingOf(spec.read.framing);
+  const { decodedBytes } = weighEstimate(estimate, weighing?.weights).read;
+  const described = await describeForSlices(inputs, decodedBytes, framing, sliceBytes, signal);
+  const slices = planSlices(described, sliceBytes);
+  return weighing === undefined ? slices : withoutUnread(slices, weighing);
+}
+
+/** Leaves out the inputs of the weight 0. */
+function* withoutUnread(slices: Iterable<Slice>, { weights }: Weighing): Generator<Slice, void> {
+  for (const slice of slices) {
+    const read = slice.filter(({ inputOrdinal }) => !isNothing(weights[inputOrdinal] ?? ONCE));
+    if (read.length > 0) yield read;
+  }
+}
+
+/** Stored bytes, without the header of a plain input. */
+function recordBytesAtLeast(input: Input): number {
+  if (input.kind === 'stream') return 0;
+  if (input.kind === 'list') return input.list.bytes.byteLength;
+  const { codec, header, version } = input;
+  return version.byteLength - (codec === undefined ? header.byteLength : 0);
+}
+
+/** Bytes of a compressed output: compressed inputs are assumed to keep their size. */
+function expectCompressedBytes(inputs: readonly Input[]): number {
+  return inputs.reduce((sum, input) => {
+    if (input.kind === 'stream') return sum;
+    if (input.kind === 'list') return sum + input.list.bytes.byteLength / USUAL_RATIO;
+    const { byteLength } = input.version;
+    return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
+  }, 0);
+}
+
+function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): Slice[] {
+  const slices: Slice[] = [];
+  for (const slice of planned) {
+    if (slices.length === earlier?.sliceCount) throw cutDifferently();
+    slices.push(slice);
+  }
+  return slices;
+}
+
+function keptLayout(
+  { memory: { pileCount, stripeCount }, sliceBytes }: PlannedWork,
+  slices: readonly Slice[],
+  earlier: KeptLayout | undefined,
+): KeptLayout {
+  const hash = createHash('sha256');
+  for (const slice of slices) hash.update(JSON.stringify(slice));
+  const slicesDigest = hash.digest('hex');
+  if (earlier !== undefined && earlier.slicesDigest !== slicesDigest) throw cutDifferently();
+  return { pileCount, stripeCount, sliceBytes, sliceCount: slices.length, slicesDigest };
+}
+
+function cutDifferently(): UsageError {
+  return new UsageError(
+    'another version of pileshuf cut the unfinished job into slices; finish it with that version, or give `force` without `resume` to discard it',
+    'ERR_JOB_VERSION',
+  );
+}
+
+const USUAL_RECORD_BYTES = 200;
+
+/** The memory need of a job of which only the size is known. @param byteLength of its data, about. */
+export function memoryNeedOf(
+  { memoryBytes, workers }: Pick<MachineRequest, 'memoryBytes' | 'workers'>,
+  byteLength: number,
+): MemoryNeed {
+  return {
+    budgetBytes: memoryBytes,
+    workers,
+    mostSlices: Number.POSITIVE_INFINITY,
+    recordBytes: Math.max(1, byteLength),
+    meanRecordBytes: USUAL_RECORD_BYTES,
+    exact: false,
+    hasStreams: false,
+    tempDiskCount: 1,
+    tempDisksRotate: false,
+    openFileLimit: readOpenFileLimit(),
+    isResumable: false,
+    outputWaits: false,
+    layout: undefined,
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * Where a task of pass 2 puts its part of the global order. A target is plain data, of one of three kinds: staged files
+ * that are cut by arithmetic and written in parallel at known places; staged files to which the tasks append in turns,
+ * because they are compressed or nobody knows the places; or a stream, written in turns too. A sink writes to a target,
+ * from one place on without a gap. The task gathers records straight into the sink's buffers in linear memory.
+ */
+import { join } from 'node:path';
+import type { Compression } from '../formats/encoder-table.js';
+import type { GateNumber, JobControl } from '../job-control.js';
+import type { SegmentHasher } from '../piles/segments.js';
+import type { ShardCuts } from '../plan/shard-cuts.js';
+
+export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
+
+interface StagedTarget {
+  /** Holds the files until all is verified. */
+  readonly stagingDirectory: string;
+  readonly cuts: ShardCuts;
+  /** Where the records of each shard begin. */
+  readonly headerBytes: number;
+  readonly gate: GateNumber;
+}
+
+/** Files in which each record has a known place before it is written. */
+export interface PlacedTarget extends StagedTarget {
+  /** `claimed`: there is one file, and a task claims its place when it is its turn. */
+  readonly kind: 'placed' | 'claimed';
+  /** Whether large writes may go around the page cache. */
+  readonly direct: boolean;
+}
+
+/** Files in which a record follows those before it, wherever these end. */
+export interface AppendedTarget extends StagedTarget {
+  readonly kind: 'appended';
+  readonly compression: Compression | undefined;
+  /** The shards that get their records; those of the others are dropped. Absent: all. */
+  readonly own?: ShardRange | undefined;
+}
+
+/** Shards [first, end). */
+export interface ShardRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Standard output, or a device or pipe given by name, open in this process for all its threads. */
+export interface StreamTarget {
+  readonly kind: 'stream';
+  readonly fd: number;
+  readonly path: string;
+  readonly compression: Compression | undefined;
+}
+
+export const STANDARD_OUTPUT = '-';
+export const STANDARD_OUTPUT_FD = 1;
+
+/** Path of a shard (of a single output file: shard 0) until it gets its final name. */
+export function stagedPath(stagingDirectory: string, shard: number): string {
+  return join(stagingDirectory, `${shard}.part`);
+}
+
+/** Bytes [start, end) of one shard as they are stored, counted from the end of its header, written by one task. */
+export interface WrittenRegion {
+  readonly shard: number;
+  readonly start: number;
+  readonly end: number;
+  /** Bytes of the records in it, decompressed. */
+  readonly recordBytes: number;
+  /** The checksum of the stored bytes, as `checksumTextOf` returns it; empty when no later attempt reads them back. */
+  readonly checksum: string;
+}
+
+export function recordBytesOf(regions: readonly WrittenRegion[]): number {
+  return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
+}
+
+/** What lies one after the other becomes one region, so that an output without end needs no more memory with time. */
+export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
+  const before = regions.at(-1);
+  if (before?.shard === region.shard && before.end === region.start)
+    regions[regions.length - 1] = { ...before, end: region.end, recordBytes: before.recordBytes + region.recordBytes };
+  else regions.push(region);
+}
+
+/** What a sink needs. */
+export interface SinkParts<Target extends OutputTarget = OutputTarget> {
+  readonly target: Target;
+  readonly start: SinkStart;
+  /** Undefined: only the records decide. */
+  readonly end: SinkEnd | undefined;
+  readonly buffer: SinkBuffer;
+  readonly control: JobControl;
+  /** Undefined when no later attempt reads the output back. */
+  readonly hasher: OutputHasher | undefined;
+}
+
+export interface OutputSink {
+  /** The rank, or the byte of the whole, at which the next shard begins; Infinity: no more cuts. */
+  readonly nextCut: { readonly by: 'rank' | 'byte'; readonly at: number };
+  /** Where the next bytes go, and how many fit. */
+  readonly fillAddress: number;
+  readonly roomBytes: number;
+  /** Takes over `byteLength` bytes that were put at `fillAddress`. */
+  filled(byteLength: number): void;
+  /** Begins to write all that can be written now. @returns whether there is more room than before. */
+  flush(): Promise<boolean>;
+  settle(): Promise<void>;
+  /** Ends the shard; the next bytes begin the next shard. */
+  cut(): Promise<void>;
+  /** Writes the rest. @returns all regions that this sink wrote. */
+  close(): Promise<readonly WrittenRegion[]>;
+  /**
+   * Undoes what was written, because it is wrong, so that another task may write the same part of the output. Only
+   * `abandon` may follow.
+   * @returns false: a stream has received a part of it.
+   */
+  takeBack(): Promise<boolean>;
+  /** Waits for the writes under way and closes the files, also when the task failed. */
+  abandon(): Promise<void>;
+}
+
+/** Linear memory for a sink: several buffers, with slack after each. */
+export interface SinkBuffer {
+  /** Multiples of the alignment of direct writes. */
+  readonly addresses: readonly [number, ...number[]];
+  /** The size of each buffer. */
+  readonly capacityBytes: number;
+  /** The memory as it is now: it is replaced when it grows. */
+  readonly memory: () => Uint8Array;
+}
+
+/** Computes the checksum of what a sink writes, in the memory of its buffers. */
+export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
+
+/** Where the part of a task ends, and that of another one begins: a byte of a shard, as in `SinkStart`. */
+export type SinkEnd = Pick<SinkStart, 'shard' | 'shardByte'>;
+
+export interface SinkStart {
+  readonly shard: number;
+  /** Byte of that shard, counted from the end of its header, when each record has a known place. */
+  readonly shardByte: number;
+  /** The task's place among the tasks, when they take turns. */
+  readonly turn: number;
+}

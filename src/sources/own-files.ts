@@ -1,0 +1,96 @@
+/**
+ * What pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile stores. Name
+ * and content together tell such a file; one that only has the name is data. The listing of a directory leaves these
+ * files out. An input that the caller names is refused when it is one of them.
+ */
+import { basename, join } from 'node:path';
+import type { Entry } from '../io/list-files.js';
+import {
+  FIRST_BYTES_OF_RECORD_INDEXES,
+  INDEX_ATTEMPT_KIND,
+  INDEX_SUFFIX,
+  LOCK_KIND,
+  LONGEST_MARKER_BYTES,
+  MARKER_TEXT,
+  prefixOfMarker,
+  STORE_SETTINGS_NAME,
+} from '../io/own-files.js';
+import { kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
+import { readHead } from '../io/small-file.js';
+import { MANIFEST_NAME } from '../job-directory/job-manifest.js';
+import { isDirectoryOfJob } from '../job-directory/job-paths.js';
+import { parseOwnerName } from '../machine/file-owner.js';
+import { FIRST_BYTES_OF_INDEXES } from '../piles/pile-set-index.js';
+
+/** So many of the first bytes of a file tell whether it is one of these. */
+export const OWN_HEAD_BYTES = Math.max(LONGEST_MARKER_BYTES, LONGEST_FIRST_LINE_BYTES);
+
+interface OwnFile {
+  readonly what: string;
+  readonly isName: (name: string) => boolean;
+  readonly isBeginning: (head: Buffer) => boolean;
+}
+
+const beginsWith = (first: Buffer) => (head: Buffer) => head.subarray(0, first.byteLength).equals(first);
+const beginsAsIndex = beginsWith(FIRST_BYTES_OF_RECORD_INDEXES);
+/** The header of a record index is written last. */
+const MISSING_HEADER_BYTES = 64;
+
+const OWN_FILES: readonly OwnFile[] = [
+  {
+    what: 'the marker of complete shards',
+    isName: (name) => prefixOfMarker(name) !== undefined,
+    isBeginning: (head) => MARKER_TEXT.test(head.toString('latin1')),
+  },
+  { what: 'a record index', isName: (name) => name.endsWith(INDEX_SUFFIX), isBeginning: beginsAsIndex },
+  {
+    what: 'an unfinished record index',
+    isName: (name) => parseOwnerName(INDEX_ATTEMPT_KIND, name) !== undefined,
+    isBeginning: (head) => beginsAsIndex(head) || head.subarray(0, MISSING_HEADER_BYTES).every((byte) => byte === 0),
+  },
+  {
+    what: 'the lock of a job',
+    isName: (name) => parseOwnerName(LOCK_KIND, name) !== undefined,
+    isBeginning: (head) => head.byteLength === 0,
+  },
+  {
+    what: 'the index of a pile set',
+    isName: (name) => name.endsWith('.index'),
+    isBeginning: beginsWith(FIRST_BYTES_OF_INDEXES),
+  },
+  {
+    what: 'a file of a job or of a pile store',
+    // Its first line has a checksum: no other file begins so.
+    isName: () => true,
+    isBeginning: (head) => kindOfSealed(head) !== undefined,
+  },
+];
+
+/**
+ * What a file is, as messages call it; undefined for data.
+ * @param head the first `OWN_HEAD_BYTES` of the file, or all of it.
+ */
+export function ownFileAt(path: string, head: Buffer): string | undefined {
+  const name = basename(path);
+  return OWN_FILES.find(({ isName, isBeginning }) => isName(name) && isBeginning(head))?.what;
+}
+
+export function completeSetsIn(path: string, entries: readonly Entry[]): string[] {
+  return entries.flatMap(({ name }) => {
+    const prefix = prefixOfMarker(name);
+    if (prefix === undefined) return [];
+    const text = readHead(join(path, name), 'input', LONGEST_MARKER_BYTES).toString('latin1');
+    return MARKER_TEXT.test(text) ? [prefix] : [];
+  });
+}
+
+/** What a directory is, as messages call it; undefined for one that may hold data. */
+export function ownDirectoryAt(path: string, entries: readonly Entry[]): string | undefined {
+  const names = entries.map(({ name }) => name);
+  if (isDirectoryOfJob(basename(path), names)) return 'the directory of a job';
+  const holdsSealed = (name: string, kind: string) =>
+    entries.some((entry) => entry.name === name && entry.isFile()) &&
+    kindOfSealed(readHead(join(path, name), 'input', LONGEST_FIRST_LINE_BYTES)) === kind;
+  if (holdsSealed(STORE_SETTINGS_NAME, 'store')) return 'a pile store';
+  return holdsSealed(MANIFEST_NAME, 'job') ? 'the directory of a job' : undefined;
+}

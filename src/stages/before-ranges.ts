@@ -1,0 +1,189 @@
+/**
+ * Finds what a reader that starts in the middle of an input must know of the bytes before: how often the byte occurs
+ * that its framing counts, and the ordinal of its first record if the keys come from ordinals.
+ *
+ * That ordinal follows from the place where records have one size, and from the count of a byte where a record ends
+ * after every so many of it. Otherwise the records before it are counted, read as pass 1 reads them. The last part of
+ * an input is never counted, so an input of one part is not read before pass 1.
+ */
+import type { ReadSettings } from '../../workers/settings.js';
+import type { CountTask } from '../../workers/tasks/count-byte.js';
+import type { CountedRecords } from '../../workers/tasks/count-records.js';
+import { type Framing, readerStart } from '../formats/framing.js';
+import { framingOf } from '../formats/framing-table.js';
+import { UNGATED } from '../job-control.js';
+import type { KeyRule } from '../keys.js';
+import type { Slice, SlicePart } from '../plan/slices.js';
+import { inputPart, type ReadableInputs } from '../sources/input-part.js';
+import type { Input } from '../sources/list-inputs.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import type { Threads } from './threads.js';
+
+export interface CutInputs extends ReadableInputs {
+  readonly slices: readonly Slice[];
+  readonly settings: ReadSettings;
+  /** Absent: `position`. */
+  readonly keys?: KeyRule;
+}
+
+/** The count before the position where the reader of a part starts. */
+export type CountBefore = (part: SlicePart) => number;
+
+/**
+ * Counts the byte that a framing needs, or that ends records if the keys come from ordinals, up to the start of the
+ * last range that the job still has to read.
+ * @param isDone whether an earlier attempt at the job has scattered the slice.
+ */
+export async function countBeforeRanges(
+  work: CutInputs,
+  threads: Threads,
+  isDone: (slice: number) => boolean,
+): Promise<CountBefore> {
+  const { inputs, gates, settings } = work;
+  const framing = settings.read.framing && framingOf(settings.read.framing);
+  const byte = framing && byteToCount(framing, work.keys);
+  if (framing === undefined || byte === undefined) return () => 0;
+  const startsOfInput = startsToCountTo(work, isDone);
+  const counts = new Map<number, Map<number, number>>();
+  const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
+  for (const [ordinal, starts] of startsOfInput) {
+    const input = inputs[ordinal];
+    if (input?.kind !== 'file' || input.codec !== undefined) continue;
+    counts.set(ordinal, new Map());
+    const headerBytes = headerBytesOf(input);
+    let before = headerBytes;
+    for (const start of starts) {
+      const end = readerStart(framing, start, headerBytes);
+      const { path, version } = input;
+      const gate = gates[ordinal] ?? UNGATED;
+      tasks.push({ ordinal, start, task: { job: settings, path, version, gate, byte, start: before, end } });
+      before = end;
+    }
+  }
+  const take = (count: number, { ordinal, start }: { ordinal: number; start: number }) => {
+    counts.get(ordinal)?.set(start, count);
+  };
+  await runTasks(tasks, ({ task }) => threads.pool.run('count', task), take, tasksAtOnce(threads), threads.stop);
+  for (const [ordinal, starts] of startsOfInput) {
+    let total = 0;
+    const ofInput = counts.get(ordinal);
+    for (const start of starts) {
+      total += ofInput?.get(start) ?? 0;
+      ofInput?.set(start, total);
+    }
+  }
+  return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
+}
+
+/** Undefined: no byte need be counted. */
+function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): number | undefined {
+  if (cut.kind === 'after-counting') return cut.byte;
+  return keys === 'ordinal' && cut.kind === 'anywhere' ? recordEnd?.byte : undefined;
+}
+
+function startsToCountTo(
+  { inputs, slices }: CutInputs,
+  isDone: (slice: number) => boolean,
+): ReadonlyMap<number, readonly number[]> {
+  const startsOfInput = new Map<number, number[]>();
+  // Starts at the last slice: all starts before a needed one are kept, so several threads share the counting.
+  for (const [slice, parts] of [...slices.entries()].reverse()) {
+    for (const { inputOrdinal, start } of parts) {
+      if (start <= headerBytesOf(inputs[inputOrdinal])) continue;
+      const starts = startsOfInput.get(inputOrdinal);
+      if (starts !== undefined) starts.push(start);
+      else if (!isDone(slice)) startsOfInput.set(inputOrdinal, [start]);
+    }
+  }
+  for (const starts of startsOfInput.values()) starts.reverse();
+  return startsOfInput;
+}
+
+export function headerBytesOf(input: Input | undefined): number {
+  return input?.kind === 'file' ? input.header.byteLength : 0;
+}
+
+export interface Before {
+  /** See `Cut`. */
+  readonly count: number;
+  /** How many records begin before it; undefined: nobody asks. */
+  readonly records: number | undefined;
+}
+
+export type BeforePart = (part: SlicePart) => Before;
+
+export async function lookBeforeRanges(
+  work: CutInputs,
+  threads: Threads,
+  isDone: (slice: number) => boolean,
+): Promise<BeforePart> {
+  const countBefore = await countBeforeRanges(work, threads, isDone);
+  if (work.keys !== 'ordinal') return (part) => ({ count: countBefore(part), records: undefined });
+  const framing = work.settings.read.framing && framingOf(work.settings.read.framing);
+  const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs[inputOrdinal]);
+  const derived = (part: SlicePart): number | undefined => {
+    // Without a framing there are only streams, and each is one part.
+    if (framing === undefined || isFirst(part)) return 0;
+    return recordsBefore(framing, part, headerBytesOf(work.inputs[part.inputOrdinal]), countBefore);
+  };
+  const counted = await countRecords(work, threads, isDone, countBefore, derived);
+  return (part) => ({ count: countBefore(part), records: derived(part) ?? counted(part) });
+}
+
+/** How many records begin before a part that is not the first of its input; undefined: they must be counted. */
+function recordsBefore(
+  { cut, recordEnd }: Framing,
+  part: SlicePart,
+  headerBytes: number,
+  countBefore: CountBefore,
+): number | undefined {
+  if (cut.kind === 'every') return (part.start - headerBytes) / cut.byteLength;
+  if (recordEnd === undefined || part.members !== undefined) return undefined;
+  // The byte right before the part is not counted: a record of this part begins after it.
+  return Math.floor(countBefore(part) / recordEnd.every) + 1;
+}
+
+/** Counts the records before the parts for which `derived` knows no number. */
+async function countRecords(
+  work: CutInputs,
+  threads: Threads,
+  isDone: (slice: number) => boolean,
+  countBefore: CountBefore,
+  derived: (part: SlicePart) => number | undefined,
+): Promise<CountBefore> {
+  const parts = partsToCount(work, isDone, derived);
+  const countOf = new Map<SlicePart, number>();
+  const count = (part: SlicePart): Promise<CountedRecords> => {
+    const parts = [inputPart(work, part, 0n, countBefore(part))];
+    return threads.pool.run('count-records', { job: work.settings, parts, isPreparation: true });
+  };
+  const take = ({ records }: CountedRecords, part: SlicePart) => countOf.set(part, records);
+  await runTasks(parts, count, take, tasksAtOnce(threads), threads.stop);
+  const before = new Map<number, Map<number, number>>();
+  const soFar = new Map<number, number>();
+  for (const part of parts) {
+    const { inputOrdinal, end = Number.POSITIVE_INFINITY } = part;
+    const total = (soFar.get(inputOrdinal) ?? 0) + (countOf.get(part) ?? 0);
+    soFar.set(inputOrdinal, total);
+    const ofInput = before.get(inputOrdinal) ?? new Map<number, number>();
+    before.set(inputOrdinal, ofInput.set(end, total));
+  }
+  return ({ inputOrdinal, start }) => before.get(inputOrdinal)?.get(start) ?? 0;
+}
+
+/** All parts of an input before the last one that the job has to read and whose ordinals nobody knows, in order. */
+function partsToCount(
+  { slices }: CutInputs,
+  isDone: (slice: number) => boolean,
+  derived: (part: SlicePart) => number | undefined,
+): readonly SlicePart[] {
+  const isNeeded = new Set<number>();
+  const parts: SlicePart[] = [];
+  for (const [slice, ofSlice] of [...slices.entries()].reverse()) {
+    for (const part of ofSlice) {
+      if (isNeeded.has(part.inputOrdinal)) parts.push(part);
+      else if (!isDone(slice) && derived(part) === undefined) isNeeded.add(part.inputOrdinal);
+    }
+  }
+  return parts.reverse();
+}

@@ -1,0 +1,178 @@
+/**
+ * Finds the slices that an earlier attempt at the job has scattered, from the indexes of their pile sets. Removes all other
+ * files of that attempt.
+ */
+import { basename, join } from 'node:path';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import { type SystemError, VerificationError } from '../errors.js';
+import { removeFile } from '../io/files.js';
+import { checksumText, list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import { listNames, statPath } from '../io/paths.js';
+import { isNameOfAttempt } from '../io/small-file.js';
+import type { JobControl } from '../job-control.js';
+import {
+  committedIndexPath,
+  listCommittedSlices,
+  revokePileSet,
+  sliceOfPileSet,
+} from '../job-directory/pile-set-commits.js';
+import { dataFilePath, type PileSetLayout, roleOf } from '../piles/pile-layout.js';
+import { damagedPileSet, damageOf, isUnreadable } from '../piles/pile-set-file.js';
+import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
+import type { PileSet } from '../piles/pile-set-writer.js';
+import type { PileTotals } from '../piles/pile-totals.js';
+import { nameSome } from '../quantity.js';
+import type { SliceReport } from '../sources/input-part.js';
+
+export interface CommittedSlice {
+  readonly slice: number;
+  readonly result: ScatterResult;
+}
+
+/** Bounds for the ordinals in an index. */
+interface JobSize {
+  readonly sliceCount: number;
+  readonly inputCount: number;
+}
+
+const reportShape: Shape<SliceReport> = object({
+  coverage: list(
+    object({
+      inputOrdinal: wholeNumber(),
+      start: wholeNumber(),
+      end: wholeNumber(),
+      inputBytes: optional(wholeNumber()),
+      addedBytes: wholeNumber(),
+      trailerBytes: wholeNumber(),
+      markBytes: optional(wholeNumber()),
+      blank: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
+      weighed: optional(
+        object({
+          records: wholeNumber(),
+          undrawnRecords: wholeNumber(),
+          undrawnBytes: wholeNumber(),
+          undrawnSum: optional(text),
+        }),
+      ),
+      ordinals: optional(object({ start: wholeNumber(), end: wholeNumber(), names: optional(checksumText) })),
+    }),
+  ),
+  longestRecordBytes: wholeNumber(),
+  leftOut: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
+});
+
+/** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */
+export interface KeptPileSets {
+  /** Whether the output holds all piles of a stripe; then its data may be deleted. */
+  readonly isStripeDone: (stripe: number) => boolean;
+}
+
+interface CommittedSlicesQuery extends KeptPileSets {
+  /** Called with one line if the job must make pile sets again. */
+  readonly onDamage: (line: string) => void;
+  readonly layout: PileSetLayout;
+  readonly size: JobSize;
+  readonly control: JobControl;
+}
+
+/**
+ * Reads the slices one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
+ * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this
+ * throws the error and revokes none.
+ */
+export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
+  const { layout, onDamage, control } = query;
+  const directories = [layout.indexDirectory, ...layout.disks.map(({ directory }) => directory)];
+  const unreadable: { slice: number; error: SystemError }[] = [];
+  const slices = listCommittedSlices(layout.indexDirectory);
+  const damage: string[] = [];
+  const revoke = async (slice: number, error: Error) => {
+    damage.push(damageOf(error));
+    await revokePileSet(layout.indexDirectory, slice);
+  };
+  for (const slice of slices) {
+    // Lets the process receive signals.
+    await eventLoopTurn();
+    control.throwIfAborted();
+    try {
+      yield { slice, result: readCommitted(query, slice) };
+    } catch (error) {
+      if (error instanceof VerificationError) await revoke(slice, error);
+      else if (isUnreadable(error, directories)) unreadable.push({ slice, error });
+      else throw error;
+    }
+  }
+  const [first] = unreadable;
+  if (first !== undefined && unreadable.length > 1 && unreadable.length === slices.length) throw first.error;
+  for (const { slice, error } of unreadable) await revoke(slice, error);
+  if (damage.length === 1) onDamage(`${damage[0]}; this part is made again`);
+  else if (damage.length > 1) onDamage(`${damage.length} parts are made again: ${nameSome(damage)}`);
+}
+
+export function readCommitted(
+  { layout, size, isStripeDone }: Pick<CommittedSlicesQuery, 'layout' | 'size' | 'isStripeDone'>,
+  slice: number,
+): ScatterResult {
+  const { sliceCount, inputCount } = size;
+  const path = committedIndexPath(layout.indexDirectory, slice);
+  const { pileSet, totals, report } = readPileSet(layout, path, isStripeDone);
+  const read = readShape(reportShape, report, path);
+  const inputOrdinals = read.coverage.map(({ inputOrdinal }) => inputOrdinal);
+  const isOfTheseInputs = inputOrdinals.every((ordinal) => ordinal < inputCount);
+  if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw ofOtherJob(path);
+  // An index does not say which decoders there were, nor what an earlier attempt has told.
+  return { ...read, streamHeader: undefined, decoders: {}, doubts: [], pileSet, totals };
+}
+
+/**
+ * @param isStripeDone whether the data of a stripe may be deleted. Absent: none may.
+ * @throws VerificationError if the pile set is damaged, or not all there.
+ */
+export function readPileSet(
+  layout: PileSetLayout,
+  path: string,
+  isStripeDone: (stripe: number) => boolean = () => false,
+): { readonly pileSet: PileSet; readonly totals: PileTotals; readonly report: unknown } {
+  const index = { path };
+  const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);
+  const totals = readPileTotals(index);
+  const isOfThisJob =
+    stripeCount === layout.stripeCount &&
+    diskCount === layout.disks.length &&
+    totals.records.length === layout.pileCount;
+  if (!isOfThisJob) throw ofOtherJob(path);
+  for (const { stripe, disk, byteLength } of dataFiles) {
+    if (isStripeDone(stripe)) continue;
+    const dataPath = dataFilePath(layout, name, stripe, disk);
+    const size = statPath(dataPath, 'temp')?.size;
+    if (size === BigInt(byteLength)) continue;
+    const found = size === undefined ? 'is missing' : `has ${size} bytes`;
+    throw damagedPileSet(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`, undefined, roleOf(layout));
+  }
+  const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return { pileSet: { name, index, diskBytes, dataFiles }, totals, report };
+}
+
+function ofOtherJob(path: string): VerificationError {
+  return new VerificationError(`the index ${path} belongs to another job`);
+}
+
+/** Removes the files of tasks that did not finish. @param names of the pile sets to keep. */
+export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string>): void {
+  for (const { directory } of layout.disks) {
+    for (const file of listNames(directory, 'temp')) {
+      const name = /^(.+)\.\d+\.pile$/.exec(file)?.[1];
+      if (name !== undefined && !names.has(name)) removeFile(join(directory, file), 'temp');
+    }
+  }
+  const committed = new Set(
+    listCommittedSlices(layout.indexDirectory).map((slice) =>
+      basename(committedIndexPath(layout.indexDirectory, slice)),
+    ),
+  );
+  for (const file of listNames(layout.indexDirectory, 'temp')) {
+    const isLeft = isNameOfAttempt(file) || (file.endsWith('.index') && !committed.has(file));
+    if (isLeft) removeFile(join(layout.indexDirectory, file), 'temp');
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The pass before the others of a job whose groups of inputs have shares of the output: reads all inputs and counts. It
+ * costs one reading of the inputs, and writes nothing.
+ */
+
+import type { ReadSettings } from '../../workers/settings.js';
+import type { CountedRecords } from '../../workers/tasks/count-records.js';
+import type { NumberField } from '../formats/selector.js';
+import type { Slice } from '../plan/slices.js';
+import { ONCE } from '../plan/weights.js';
+import { inputPart, readBytesOf } from '../sources/input-part.js';
+import { type CutInputs, countBeforeRanges } from './before-ranges.js';
+import { CoverageCheck } from './coverage-check.js';
+import type { Amount } from './group-amounts.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import type { Threads } from './threads.js';
+
+export interface CountWork extends CutInputs {
+  readonly settings: ReadSettings;
+  /** The group of each input. */
+  readonly groupOf: readonly number[];
+  readonly groupCount: number;
+  /** The field to add up; undefined: records and bytes are enough. */
+  readonly field: NumberField | undefined;
+}
+
+export interface CountedGroup extends Amount {
+  /** The sum of the field, in parts of 10^-15; 0 without one. */
+  readonly sum: bigint;
+}
+
+export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
+  const { inputs, slices, settings, groupOf, groupCount, field } = work;
+  const countBefore = await countBeforeRanges(work, threads, () => false);
+  const check = new CoverageCheck(inputs);
+  const groups = Array.from({ length: groupCount }, () => ({ records: 0, bytes: 0, sum: 0n }));
+  let readBytes = 0;
+  const count = (slice: Slice): Promise<CountedRecords> => {
+    // A count needs no key.
+    const parts = slice.map((part) => ({ ...inputPart(work, part, 0n, countBefore(part)), weight: ONCE }));
+    return threads.pool.run('count-records', { job: settings, parts, field, isPreparation: false });
+  };
+  const take = ({ coverage, sums: ofParts }: CountedRecords) => {
+    for (const [i, part] of coverage.entries()) {
+      check.add(part);
+      const group = groups[groupOf[part.inputOrdinal] ?? -1];
+      if (group === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
+      group.records += part.weighed?.records ?? 0;
+      group.bytes += readBytesOf(part);
+      group.sum += ofParts[i] ?? 0n;
+      readBytes += readBytesOf(part);
+    }
+  };
+  await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
+  check.verify(readBytes);
+  return groups;
+}

@@ -1,0 +1,107 @@
+/**
+ * Verifies the output that an earlier attempt at the job finished, before the job relies on it. The job cannot make it
+ * again, because its piles may be deleted.
+ */
+import type { ReadBackTask } from '../../workers/tasks/read-back.js';
+import { StagedOutputError } from '../errors.js';
+import type { FinishedRange } from '../job-directory/notes.js';
+import type { PileTotals } from '../piles/pile-totals.js';
+import { recordBytesOf, stagedPath, type WrittenRegion } from '../sinks/output-target.js';
+import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import type { ShuffleWork } from './shuffle-work.js';
+import type { Threads } from './threads.js';
+
+interface FinishedWork extends Omit<ShuffleWork, 'piles'> {
+  readonly totals: PileTotals;
+}
+
+/** Reads the finished output back and compares its checksums with the records of finished ranges. */
+export async function verifyFinishedRanges(
+  { totals, target, settings, samples, onWarning }: FinishedWork,
+  ranges: readonly FinishedRange[],
+  threads: Threads,
+): Promise<void> {
+  if (target.kind === 'stream' || ranges.length === 0) return;
+  const { stagingDirectory, headerBytes, gate } = target;
+  for (const range of ranges) requireFits(range, totals, stagingDirectory);
+  if (samples !== undefined) requireEnds(ranges, stagingDirectory);
+  if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
+  const place = { job: settings, stagingDirectory, headerBytes, gate };
+  await verifyRegions(place, ranges, threads, onWarning);
+}
+
+async function verifyRegions(
+  place: Omit<ReadBackTask, 'regions'>,
+  groups: readonly { readonly regions: readonly WrittenRegion[] }[],
+  threads: Threads,
+  onWarning: (line: string) => void,
+): Promise<void> {
+  const { stagingDirectory, headerBytes } = place;
+  const readBack = async (regions: readonly WrittenRegion[]) => {
+    const changed = await findChanged({ ...place, regions }, threads);
+    if (changed === undefined) return;
+    const path = stagedPath(stagingDirectory, changed.shard);
+    throw new StagedOutputError(
+      `bytes ${headerBytes + changed.start} to ${headerBytes + changed.end} of the staged output ${path} are not what the unfinished job wrote there`,
+    );
+  };
+  await runTasks(
+    groups.filter(({ regions }) => regions.length > 0),
+    ({ regions }) => onceMore(() => readBack(regions), onWarning),
+    () => {},
+    tasksAtOnce(threads),
+    threads.stop,
+  );
+}
+
+/** Reads staged regions back, and returns the first that is not as it was written. */
+export async function findChanged(
+  task: ReadBackTask,
+  { pool }: Pick<Threads, 'pool'>,
+): Promise<WrittenRegion | undefined> {
+  const found = await pool.run('read-back', task);
+  return task.regions.find(({ checksum }, i) => found[i] !== checksum);
+}
+
+/** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */
+function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals, stagingDirectory: string): void {
+  const expectedBytes = totals.recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
+  const bytes = recordBytesOf(regions);
+  const areInOrder = regions.every(({ shard, start }, i) => {
+    const before = regions[i - 1];
+    return before === undefined || (start === 0 && shard > before.shard);
+  });
+  if (bytes === expectedBytes && areInOrder) return;
+  throw new StagedOutputError(
+    `the records of the unfinished job put ${bytes} bytes of piles ${first} to ${end} in ${stagingDirectory}, expected ${expectedBytes} bytes in order`,
+  );
+}
+
+/** Neighbours of these ranges must not have the keys of their first and last samples. */
+function requireEnds(ranges: readonly FinishedRange[], stagingDirectory: string): void {
+  const without = ranges.find(({ regions, ends }) => regions.length > 0 && ends === undefined);
+  if (without === undefined) return;
+  throw new StagedOutputError(
+    `the records of the unfinished job tell no keys of the samples of piles ${without.first} to ${without.end} in ${stagingDirectory}`,
+  );
+}
+
+/** The job appends to the finished output, so this must hold every pile and every byte from the start. */
+function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileTotals, stagingDirectory: string): void {
+  let pile = 0;
+  let last = { shard: 0, end: 0 };
+  const otherwise = (what: string) =>
+    new StagedOutputError(
+      `the records of the unfinished job put ${what} in ${stagingDirectory} behind output that is missing`,
+    );
+  for (const { first, end, regions } of ranges.toSorted((a, b) => a.first - b.first)) {
+    if (regions.length === 0) continue;
+    if (totals.recordBytes.subarray(pile, first).some((bytes) => bytes > 0)) throw otherwise(`pile ${first}`);
+    pile = end;
+    for (const { shard, start, end: regionEnd } of regions) {
+      const expectedStart = shard === last.shard ? last.end : 0;
+      if (shard < last.shard || start !== expectedStart) throw otherwise(`byte ${start} of shard ${shard}`);
+      last = { shard, end: regionEnd };
+    }
+  }
+}

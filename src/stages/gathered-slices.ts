@@ -1,0 +1,124 @@
+/** The results of the tasks of pass 1, added up. They must cover every byte of every input once. */
+import type { ReadSettings } from '../../workers/settings.js';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
+import { headerRuleOf } from '../formats/record-format.js';
+import { inputName } from '../io/input-source.js';
+import { addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
+import { Beginnings } from '../sources/beginnings.js';
+import type { LeftOut, ReadableInputs } from '../sources/input-part.js';
+import { CoverageCheck, type InputCounts } from './coverage-check.js';
+import { type GroupAmount, GroupAmounts } from './group-amounts.js';
+import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
+
+/** What the tasks found beside the piles. */
+export type FoundInInputs = Pick<
+  GatheredSlices,
+  'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'beginnings' | 'groups'
+>;
+
+interface GatherableWork extends Omit<ReadableInputs, 'gates'> {
+  readonly settings: Pick<ReadSettings, 'read'>;
+}
+
+export class GatheredSlices {
+  /** What decoded the parts of inputs that this attempt read, and how many parts each. */
+  readonly decoders: Record<string, number> = {};
+  readonly #pileSets: ScatteredPileSet[] = [];
+  readonly #totals: PileTotals;
+  readonly #coverage: CoverageCheck;
+  readonly #inputs: ReadableInputs['inputs'];
+  readonly #headerRule: HeaderRule | undefined;
+  readonly #groups: GroupAmounts | undefined;
+  readonly beginnings = new Beginnings();
+  readonly blank = { records: 0, bytes: 0 };
+  /** Where the records of each input end, in decoded bytes. */
+  readonly recordEnds: Float64Array;
+  #firstHeader: FoundHeader | undefined;
+  /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
+  #firstHeaderOrdinal: number;
+  #longestRecordBytes = 0;
+  /** What was read and put on no pile. */
+  readonly #leftOut = { records: 0, bytes: 0 };
+
+  constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
+    this.#inputs = inputs;
+    const { header } = settings.read;
+    this.#headerRule = header && headerRuleOf(header);
+    this.#firstHeader = firstHeader;
+    if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.beginnings.addUnread();
+    this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
+    this.#totals = emptyTotals(pileCount);
+    this.#coverage = new CoverageCheck(inputs, weighing?.weights);
+    this.#groups = weighing === undefined ? undefined : new GroupAmounts(weighing);
+    this.recordEnds = new Float64Array(inputs.length);
+  }
+
+  get leftOut(): LeftOut {
+    return { ...this.#leftOut };
+  }
+
+  /** Undefined: the inputs have no weights. */
+  get groups(): readonly GroupAmount[] | undefined {
+    return this.#groups?.amounts;
+  }
+
+  get counts(): InputCounts {
+    return this.#coverage.counts;
+  }
+
+  get header(): Header | undefined {
+    return this.#firstHeader?.header;
+  }
+
+  has(slice: number): boolean {
+    return this.#pileSets[slice] !== undefined;
+  }
+
+  add(slice: number, result: ScatterResult): void {
+    const { name, index, diskBytes } = result.pileSet;
+    const { coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders, doubts } = result;
+    for (const [name, count] of Object.entries(decoders)) {
+      this.decoders[name] = (this.decoders[name] ?? 0) + count;
+    }
+    for (const raised of doubts) this.beginnings.doubts.add(raised);
+    if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
+    this.#pileSets[slice] = { name, index, diskBytes };
+    for (const part of coverage) {
+      this.#coverage.add(part);
+      this.#groups?.add(part);
+      this.blank.records += part.blank?.records ?? 0;
+      this.blank.bytes += part.blank?.bytes ?? 0;
+      const input = this.#inputs[part.inputOrdinal];
+      if (input !== undefined) this.beginnings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
+      this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
+    }
+    this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
+    addTotals(this.#totals, totals);
+    this.#leftOut.records += leftOut?.records ?? 0;
+    this.#leftOut.bytes += leftOut?.bytes ?? 0;
+  }
+
+  #addHeader(inputOrdinal: number, header: Header): void {
+    const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
+    if (this.#headerRule === undefined) throw new RangeError('a task read a header that no option asks for');
+    if (this.#firstHeader !== undefined) requireSameHeader(this.#headerRule, this.#firstHeader, found);
+    if (this.#firstHeader === undefined || inputOrdinal < this.#firstHeaderOrdinal) {
+      this.#firstHeader = found;
+      this.#firstHeaderOrdinal = inputOrdinal;
+    }
+    this.#coverage.setHeader(inputOrdinal, header);
+  }
+
+  indexMoved(slice: number, path: string): void {
+    const pileSet = this.#pileSets[slice];
+    if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
+  }
+
+  /** Verifies that the piles hold all of the inputs. */
+  piles(): ScatteredPiles {
+    const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
+    this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
+    return piles;
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * The scatter pass: inputs become pile sets, one task a slice. A task is a pure function of the work and the number of
+ * its slice (`scatterTask`); this pass runs the tasks on threads of this process. At the end, the tasks must have read
+ * every byte of every input once, and the piles must hold as many bytes.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { HeadLimit } from '../../workers/piles/head-limit.js';
+import type { ScatterSettings } from '../../workers/settings.js';
+import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
+import { afterFailure } from '../cleanup.js';
+import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
+import { removeFile } from '../io/files.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  type PileSetOfSlice,
+  pileSetName,
+} from '../job-directory/pile-set-commits.js';
+import type { KeyRule } from '../keys.js';
+import { pileSetFiles, roleOf } from '../piles/pile-layout.js';
+import { sumTotals } from '../piles/pile-totals.js';
+import { takenBytes } from '../piles/ram-pool.js';
+import { type HeadPlan, largestKeyWith } from '../plan/head-plan.js';
+import type { Slice } from '../plan/slices.js';
+import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../sources/input-part.js';
+import type { Input } from '../sources/list-inputs.js';
+import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
+import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
+import { bytesMissing } from './coverage-check.js';
+import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
+import { committing, GroupCommit } from './group-commit.js';
+import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import type { ScatteredPiles } from './shuffle-work.js';
+import type { Threads } from './threads.js';
+
+export interface ScatterWork extends ReadableInputs {
+  readonly slices: readonly Slice[];
+  /** The generator key of an input. */
+  readonly keyOf: (inputOrdinal: number) => bigint;
+  readonly settings: ScatterSettings;
+  /** Where the keys of records come from; absent: from their positions in bytes. */
+  readonly keys?: KeyRule;
+  /** Part of the names of pile sets, unique to this attempt at the job. */
+  readonly attempt: string;
+  readonly onWarning: (line: string) => void;
+}
+
+export interface ScatterOutcome {
+  readonly piles: ScatteredPiles;
+  readonly found: FoundInInputs;
+  /** How many pile sets an earlier attempt at the job had committed. */
+  readonly resumedCount: number;
+}
+
+/** @param kept undefined: the caller commits all pile sets together, or removes them when the job ends. */
+export async function scatterInputs(
+  work: ScatterWork,
+  threads: Threads,
+  kept: KeptPileSets | undefined,
+): Promise<ScatterOutcome> {
+  const { control } = threads;
+  const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
+  const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
+  const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
+  const left = [...work.slices.keys()].filter((slice) => !gathered.has(slice));
+  const commits = kept === undefined ? undefined : commitsOf(work, gathered, threads);
+  const take = (result: ScatterResult, slice: number) => {
+    gathered.add(slice, result);
+    control.count('finishedSlices', 1);
+    commits?.add({ slice, pileSet: result.pileSet });
+  };
+  await committing(commits, () => scatterSlices(work, threads, left, before, take));
+  return { piles: gathered.piles(), found: gathered, resumedCount };
+}
+
+/**
+ * Scatters slices. A record, or the window of a decoder, may find no room beside what other threads hold, although it
+ * fits the budget. Such a slice is set aside and scattered again when the threads have ended, which frees their memory:
+ * by half as many threads, and in the end by one. Throws what does not fit even then.
+ * @param take gets the result of each slice once.
+ */
+export async function scatterSlices(
+  work: ScatterWork,
+  threads: Threads,
+  slices: readonly number[],
+  before: BeforePart,
+  take: (result: ScatterResult, slice: number) => void,
+): Promise<void> {
+  const { pool, stop } = threads;
+  const { threadCount } = pool;
+  let { settings } = work;
+  let left = slices;
+  for (let isFirst = true; ; isFirst = false) {
+    const setAside: number[] = [];
+    let noRoom: unknown;
+    const scatter = (slice: number) => {
+      const task = scatterTask({ ...work, settings }, slice, before);
+      const run = () => takeVerified(task, (tried) => pool.run('scatter', tried), work.onWarning);
+      return unlessNoRoom(task, run, (error) => {
+        noRoom ??= error;
+      });
+    };
+    const takeOrSetAside = (result: ScatterResult | undefined, slice: number) => {
+      if (result === undefined) setAside.push(slice);
+      else take(result, slice);
+    };
+    await runTasks(left, scatter, takeOrSetAside, tasksAtOnce(threads), stop);
+    if (setAside.length === 0) break;
+    if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;
+    left = setAside;
+    await restartThreads(threads, settings, Math.ceil(pool.threadCount / 2), left.length);
+    settings = countingAnew(settings);
+  }
+  if (pool.threadCount !== threadCount) await restartThreads(threads, settings, threadCount, slices.length);
+}
+
+/** Ends the threads, and starts new ones. All memory that the pool of segments does not hold is free again. */
+async function restartThreads(
+  { pool, control }: Pick<Threads, 'pool' | 'control'>,
+  { ramPool, memoryNeed, arenaBytes }: ScatterSettings,
+  threadCount: number,
+  taskCount: number,
+): Promise<void> {
+  await pool.restart(threadCount);
+  const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
+  const arenasBytes = Math.min(pool.threadCount, taskCount) * arenaBytes;
+  control.setSpare(Math.max(0, memoryNeed.budgetBytes - poolBytes - arenasBytes));
+}
+
+/** @returns undefined: the task has found no room, and leaves nothing behind. */
+async function unlessNoRoom(
+  task: ScatterTask,
+  run: () => Promise<ScatterResult>,
+  onNoRoom: (error: unknown) => void,
+): Promise<ScatterResult | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    const hasNoRoom = error instanceof RecordOverMemoryError || error instanceof WindowOverMemoryError;
+    // A stream cannot be read again.
+    if (!hasNoRoom || task.parts.some(({ kind }) => kind === 'stream')) throw error;
+    removePileSet(task);
+    onNoRoom(error);
+    return undefined;
+  }
+}
+
+/** With the same limit, on which no records count yet: those of a slice that is read again would count twice. */
+function countingAnew(settings: ScatterSettings): ScatterSettings {
+  if (settings.headLimit === undefined) return settings;
+  const { headCount, largestKey } = new HeadLimit(settings.headLimit);
+  return { ...settings, headLimit: HeadLimit.create(headCount, largestKey) };
+}
+
+function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
+  const { settings, attempt, keyOf } = work;
+  const parts = (work.slices[slice] ?? []).map((part) => {
+    const { count, records } = before(part);
+    return inputPart(work, part, keyOf(part.inputOrdinal), count, records);
+  });
+  return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
+}
+
+/** Runs a task that reads a slice and puts its records on piles; once more if the result is wrong. */
+async function takeVerified(
+  task: ScatterTask,
+  run: (task: ScatterTask) => Promise<ScatterResult>,
+  onWarning: (line: string) => void,
+): Promise<ScatterResult> {
+  let tried = task;
+  const verified = async () => requireScattered(await run(tried), tried);
+  // A stream cannot be read again.
+  if (task.parts.some(({ kind }) => kind === 'stream')) return verified();
+  const orMakeWay = async () => {
+    try {
+      return await verified();
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      tried = { ...task, job: countingAnew(task.job) };
+      // The next try takes the same name.
+      throw afterFailure(error, () => removePileSet(task));
+    }
+  };
+  return onceMore(orMakeWay, onWarning);
+}
+
+/** The piles must hold as many bytes as were read, and as many records where these are known. */
+function requireScattered(result: ScatterResult, { parts }: ScatterTask): ScatterResult {
+  const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
+  const totals = sumTotals(result.totals);
+  const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);
+  if (takenBytes !== readBytes) throw bytesMissing(takenBytes, readBytes);
+  if (parts.every(({ weight }) => weight === undefined)) return result;
+  const takenRecords = totals.records + (result.leftOut?.records ?? 0);
+  const records = result.coverage.reduce((sum, part, i) => sum + recordsWithCopies(part, parts[i]?.weight), 0);
+  if (takenRecords === records) return result;
+  throw new VerificationError(
+    `pass 1 put ${takenRecords} records on the piles, expected ${records} with all copies; check the memory of this machine`,
+  );
+}
+
+/** Removes the files of the pile set of a task, which may be incomplete. */
+export function removePileSet({ job: { layout }, pileSetName: name }: Pick<ScatterTask, 'job' | 'pileSetName'>): void {
+  for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
+}
+
+/** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
+async function takeOver(
+  { slices, inputs, settings: { layout }, onWarning }: ScatterWork,
+  { isStripeDone }: KeptPileSets,
+  gathered: GatheredSlices,
+  { control }: Threads,
+): Promise<number> {
+  const names = new Set<string>();
+  const size = { sliceCount: slices.length, inputCount: inputs.length };
+  for await (const { slice, result } of readCommittedSlices({
+    layout,
+    size,
+    isStripeDone,
+    onDamage: onWarning,
+    control,
+  })) {
+    gathered.add(slice, result);
+    names.add(result.pileSet.name);
+    const storedBytes = storedBytesOf(slices[slice] ?? [], inputs);
+    control.count('scatteredBytes', storedBytes);
+    control.count('resumedBytes', storedBytes);
+  }
+  removeLeftovers(layout, names);
+  return names.size;
+}
+
+function commitsOf(
+  { settings: { layout } }: ScatterWork,
+  gathered: GatheredSlices,
+  { control, stop }: Threads,
+): GroupCommit<PileSetOfSlice> {
+  return new GroupCommit(
+    async (pileSets) => {
+      await commitPileSets(pileSets, layout, control);
+      for (const { slice } of pileSets) gathered.indexMoved(slice, committedIndexPath(layout.indexDirectory, slice));
+    },
+    () => stop.request(),
+  );
+}
+
+export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
+  return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
+    const input = inputs[inputOrdinal];
+    const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);
+    return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
+  }, 0);
+}
+
+/**
+ * The scatter pass of a job that asks for the head of the order: leaves out what cannot be among it. If the plan
+ * expected far more records than there are, it may leave out too much. Then the inputs are read again.
+ */
+export async function scatterHead(
+  work: ScatterWork,
+  head: HeadPlan,
+  threads: Threads,
+  kept: KeptPileSets | undefined,
+): Promise<ScatterOutcome> {
+  const outcome = await scatterInputs(limited(work, head), threads, kept);
+  const { piles, found } = outcome;
+  const isEnough = piles.records >= head.headCount || found.leftOut.records === 0;
+  if (head.zeroBits === 0 || isEnough) return { ...outcome, piles: { ...piles, keyScale: keyScaleOf(head) } };
+  const { layout } = work.settings;
+  for (const { name } of piles.pileSets)
+    for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
+  const { control } = threads;
+  control.count('scatteredBytes', -control.counted('scatteredBytes'));
+  const again = { ...work, attempt: randomBytes(4).toString('hex') };
+  return scatterInputs(limited(again, { ...head, zeroBits: 0 }), threads, kept);
+}
+
+function limited(work: ScatterWork, head: HeadPlan): ScatterWork {
+  const headLimit = HeadLimit.create(head.headCount, largestKeyWith(head.zeroBits));
+  return { ...work, settings: { ...work.settings, headLimit, keyScale: keyScaleOf(head) } };
+}
+
+/** The piles share the keys up to the first limit. */
+function keyScaleOf({ zeroBits }: HeadPlan): bigint {
+  return 2n ** BigInt(zeroBits);
+}

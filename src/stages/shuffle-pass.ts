@@ -1,0 +1,291 @@
+/**
+ * The shuffle pass: merged piles become the output, one task a range of piles. A task is a pure function of the work, its
+ * range and the start of the range in the output (`writeTask`); this pass runs the tasks on threads of this process. A
+ * stripe is deleted only when each of its piles came out as it went in.
+ */
+import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
+import { StagedOutputError } from '../errors.js';
+import { removeFile } from '../io/files.js';
+import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/notes.js';
+import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../piles/pile-layout.js';
+import {
+  copyOfTotals,
+  isSameTally,
+  type PileTotals,
+  requireSameTally,
+  setTally,
+  sumOf,
+  tallyOf,
+  totalsOfRange,
+} from '../piles/pile-totals.js';
+import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
+import { cutsWithin } from '../plan/shard-cuts.js';
+import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../sinks/output-target.js';
+import type { StagedOutput } from '../sinks/staged-output.js';
+import { verifyFinishedRanges } from './finished-output.js';
+import { committing, GroupCommit } from './group-commit.js';
+import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
+import { findEnds, findStarts } from './shard-starts.js';
+import type { ScatteredPileSet, ScatteredPiles } from './shuffle-work.js';
+import { isInPart, pilesTask, type ShuffleWork } from './shuffle-work.js';
+import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
+import type { Threads } from './threads.js';
+
+/** The smallest output that is worth a task. */
+const RANGE_BYTES = 4 * 2 ** 20;
+/**
+ * Tasks a thread, if each record has its place. More tasks balance the threads better; but inside a task one pile is loaded
+ * while the last one is written, and with shards each task may need one pile to be measured first. Tasks that take turns
+ * keep all threads busy with one pile each.
+ */
+const FILE_RANGES_PER_THREAD = 8;
+
+/** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
+export interface KeptRanges {
+  readonly finished: FinishedRanges;
+  readonly output: Pick<StagedOutput, 'makeDurable'>;
+}
+
+interface WrittenPiles {
+  /** Includes the regions of an earlier attempt. */
+  readonly regions: WrittenRegion[];
+  /** What the output has of each pile. */
+  readonly totals: PileTotals;
+}
+
+/** Ends the pass at two neighbours of one key, until the places of both are found. */
+class OneKeyFound extends Error {
+  readonly neighbours: Neighbours;
+
+  constructor(neighbours: Neighbours) {
+    super('two neighbours have one key');
+    this.neighbours = neighbours;
+  }
+}
+
+/** @param kept undefined: if the job fails, its output is lost. */
+export async function shufflePiles(
+  work: ShuffleWork,
+  threads: Threads,
+  kept: KeptRanges | undefined,
+): Promise<WrittenPiles> {
+  const written = await shuffleRanges(work, threads, kept);
+  return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
+}
+
+/** For who puts the ranges of several passes together. Returns all ranges, with those of an earlier attempt. */
+export async function shuffleRanges(
+  work: ShuffleWork,
+  threads: Threads,
+  kept?: KeptRanges | undefined,
+): Promise<readonly FinishedRange[]> {
+  try {
+    const written = await writeRanges(work, threads, kept);
+    const neighbours = neighboursAtSeams(written);
+    if (neighbours !== undefined) throw new OneKeyFound(neighbours);
+    return written;
+  } catch (error) {
+    if (!(error instanceof OneKeyFound) || work.samples === undefined) throw error;
+    throw await neighboursOfOneKey(error.neighbours, work.samples);
+  }
+}
+
+async function writeRanges(
+  work: ShuffleWork,
+  threads: Threads,
+  kept: KeptRanges | undefined,
+): Promise<FinishedRange[]> {
+  const { piles, target, settings } = work;
+  const { totals } = piles;
+  const takesTurns = target.kind !== 'placed';
+  const finished = kept?.finished.ranges ?? [];
+  const isFinished = new Uint8Array(totals.records.length);
+  for (const { first, end } of finished) isFinished.fill(1, first, end);
+  const stripes = new StripeRemoval(settings.layout, piles.pileSets, work.deletesStripes);
+  const commits = kept === undefined ? undefined : commitsOf(work, kept, stripes, threads);
+  const written = [...finished];
+  const done = (range: FinishedRange) => {
+    written.push(range);
+    if (commits === undefined) stripes.pilesDone(range);
+    else commits.add(range);
+  };
+  await verifyFinishedRanges({ ...work, totals: writtenTotals(piles, finished) }, finished, threads);
+  for (const range of finished) stripes.pilesDone(range);
+  const takeOne = (result: WriteResult, { range }: WriteTask) => {
+    const { regions, ends, ofOneKey } = result;
+    if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
+    verifyRange(totals, range, result);
+    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.unique !== undefined);
+    const distinct = tellsDistinct ? textsOf(result.totals) : undefined;
+    done({ first: range.first, end: range.end, regions, ends, distinct });
+  };
+  // The records of appended output must cover it from the start, without a gap.
+  const take = takesTurns ? inTurn(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
+  // When tasks take turns, every task that is handed out must have a thread: the task whose turn it is must not wait.
+  const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
+  await committing(commits, async () => {
+    const ranges: PileRange[] = [];
+    const isLeft = (pile: number) => isFinished[pile] !== 1 && isInPart(work.part, pile);
+    for (const range of planRanges(work, isLeft, threads)) {
+      if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
+      else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
+    }
+    const placed = [...ranges, ...rangeBehind(work)];
+    const starts = await findStarts(work, threads, placed, finished, isFinished);
+    const ends = findEnds(work, placed, starts, finished);
+    const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i]));
+    const write = (task: WriteTask) => onceMore(() => threads.pool.run('write', task), work.onWarning);
+    await runTasks(tasks, write, take, concurrency, threads.stop);
+  });
+  return written;
+}
+
+/** The task that writes a range, from `start` on and up to `end` in the output. */
+function writeTask(
+  work: ShuffleWork,
+  range: PileRange,
+  start: SinkStart | undefined,
+  end: SinkEnd | undefined,
+): WriteTask {
+  if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
+  const { target, piles } = work;
+  return {
+    ...pilesTask(work, `range-${start.turn}`),
+    range,
+    expected: totalsOfRange(piles.totals, range.first, range.end),
+    expectsDropped: piles.hasDuplicates === true,
+    target: targetOf(target, range, start, piles.totals),
+    start,
+    end,
+  };
+}
+
+/** The target, with no more cuts than the task needs. */
+function targetOf(
+  target: OutputTarget,
+  { first, end, firstByte }: PileRange,
+  { shard }: SinkStart,
+  { recordBytes }: PileTotals,
+): OutputTarget {
+  if (target.kind === 'stream') return target;
+  const endByte = recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, firstByte);
+  return { ...target, cuts: cutsWithin(target.cuts, shard, endByte) };
+}
+
+/** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
+function planRanges(
+  { piles, target, settings }: ShuffleWork,
+  isLeft: (pile: number) => boolean,
+  { pool }: Threads,
+): PileRange[] {
+  const { layout } = settings;
+  const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  // A task that has one pile knows, when this is in order, how much it will write.
+  if (target.kind === 'claimed')
+    return planPileRanges(
+      piles.totals,
+      0,
+      () => true,
+      (pile) => !isLeft(pile),
+    );
+  const isPlaced = target.kind === 'placed';
+  const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
+  const rangeBytes = isPlaced
+    ? Math.max(RANGE_BYTES, piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount))
+    : RANGE_BYTES;
+  const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
+  return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
+}
+
+/** The piles after the part of a placed output: others write them, and nothing may be written over them. */
+function rangeBehind({ part, piles, target }: ShuffleWork): PileRange[] {
+  const { records, recordBytes } = piles.totals;
+  if (part === undefined || target.kind !== 'placed') return [];
+  const isRest = recordBytes.subarray(part.end).some((bytes) => bytes > 0);
+  if (!isRest || part.end <= part.first) return [];
+  const sum = (column: Float64Array) => column.subarray(0, part.end).reduce((total, more) => total + more, 0);
+  return [{ first: part.end, end: records.length, firstRank: sum(records), firstByte: sum(recordBytes) }];
+}
+
+/** A stripe is deleted when its output is durable, so that a power failure cannot lose it. */
+function commitsOf(
+  { settings }: ShuffleWork,
+  { finished, output }: KeptRanges,
+  stripes: StripeRemoval,
+  { stop }: Threads,
+): GroupCommit<FinishedRange> {
+  let { recordCount } = finished;
+  return new GroupCommit(
+    async (ranges) => {
+      await output.makeDurable(ranges.flatMap((range) => range.regions));
+      await writeFinishedRanges(settings.layout.indexDirectory, recordCount + 1, ranges);
+      recordCount += 1;
+      for (const range of ranges) stripes.pilesDone(range);
+    },
+    () => stop.request(),
+  );
+}
+
+/** The task has verified its piles, too; but its result may come from elsewhere. */
+export function verifyRange(
+  totals: PileTotals,
+  { first, end }: Pick<PileRange, 'first' | 'end'>,
+  result: WriteResult,
+): void {
+  for (let pile = first; pile < end; pile++) {
+    const written = tallyOf(result.totals, pile - first);
+    const found = result.dropped === undefined ? written : sumOf(written, tallyOf(result.dropped, pile - first));
+    requireSameTally(pile, found, tallyOf(totals, pile));
+  }
+}
+
+/** What the output has of each pile: all of it, or what the ranges tell of their piles. */
+function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readonly FinishedRange[]): PileTotals {
+  const written = copyOfTotals(totals);
+  for (const { first, distinct = [] } of ranges) {
+    for (const [i, text] of distinct.entries()) {
+      const tally = tallyOfText(text);
+      // The piles may be deleted: two notes tell the same, or neither is believed.
+      if (hasDuplicates !== true && !isSameTally(tally, tallyOf(totals, first + i)))
+        throw new StagedOutputError(`the unfinished job noted two different totals of pile ${first + i}`);
+      setTally(written, first + i, tally);
+    }
+  }
+  return hasDuplicates === true ? requireDistinct(written, totals) : totals;
+}
+
+class StripeRemoval {
+  readonly #layout: PileSetLayout;
+  readonly #pileSets: readonly ScatteredPileSet[];
+  readonly #isOn: boolean;
+  readonly #pilesLeft: number[];
+
+  /** @param isOn false: deletes no files, because a pile store keeps its piles. */
+  constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean) {
+    this.#layout = layout;
+    this.#pileSets = pileSets.filter((pileSet) => pileSet.diskBytes > 0);
+    this.#isOn = isOn;
+    this.#pilesLeft = Array.from({ length: layout.stripeCount }, (_, stripe) => {
+      const { first, end } = pilesOfStripe(layout, stripe);
+      return end - first;
+    });
+  }
+
+  /** Call this when the piles are verified, and their output is as durable as the job promises. */
+  pilesDone({ first, end }: Pick<PileRange, 'first' | 'end'>): void {
+    for (let pile = first; pile < end; pile++) {
+      const stripe = stripeOfPile(this.#layout, pile);
+      const left = (this.#pilesLeft[stripe] ?? 0) - 1;
+      this.#pilesLeft[stripe] = left;
+      if (left === 0 && this.#isOn) this.#remove(stripe);
+    }
+  }
+
+  #remove(stripe: number): void {
+    for (const { name } of this.#pileSets) {
+      for (let disk = 0; disk < this.#layout.disks.length; disk++)
+        removeFile(dataFilePath(this.#layout, name, stripe, disk), 'temp');
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Finds what stays of each pile where of equal records one is kept, so that the shuffle pass can plan with it. The
+ * piles are put in order once more for that, or a resumed job takes the note of the earlier attempt. An output in which
+ * each record follows the one before, wherever that ends, needs no such plan: the shuffle pass then finds the same as
+ * it writes.
+ */
+import type { MeasureDistinctTask } from '../../workers/tasks/measure-piles.js';
+import { StagedOutputError } from '../errors.js';
+import { type DistinctTally, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import {
+  addTotals,
+  checksumTextOf,
+  emptyTotals,
+  type PileTally,
+  type PileTotals,
+  tallyOf,
+  totalsOf,
+  totalsOfRange,
+} from '../piles/pile-totals.js';
+import { planPileRanges } from '../plan/pile-ranges.js';
+import type { ShuffleSpec } from '../spec.js';
+import { runVerified } from './run-tasks.js';
+import {
+  bytesOfPart,
+  isInPart,
+  type PilePart,
+  type PilesWork,
+  pilesTask,
+  type ScatteredPiles,
+  scatteredPiles,
+} from './shuffle-work.js';
+import type { Threads } from './threads.js';
+
+/** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
+const TASKS_A_THREAD = 4;
+
+/** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
+export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: ShuffleSpec): boolean {
+  const { unique, headCount, repeat } = keep;
+  return unique !== undefined && (headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy');
+}
+
+/**
+ * Returns the piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of
+ * them, the shuffle pass finds these itself: then records lie one after the other in one file or stream.
+ */
+export async function takeDistinct(
+  spec: ShuffleSpec,
+  work: PilesWork,
+  threads: Threads,
+  kept: KeptNotes | undefined,
+): Promise<ScatteredPiles> {
+  if (spec.keep.unique === undefined) return work.piles;
+  if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
+  const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
+  const { piles } = await notedOrFound(kept, 'distinct', async () => ({
+    piles: textsOf(await measureDistinct(work, threads)),
+  }));
+  const distinct = requireDistinct(totalsOf(piles.map(tallyOfText)), totals);
+  return { ...scatteredPiles(pileSets, distinct, longestRecordBytes), keyScale };
+}
+
+/** No more of a pile can stay than it has. */
+export function requireDistinct(distinct: PileTotals, all: PileTotals): PileTotals {
+  const pile = distinct.records.findIndex(
+    (records, i) => records > (all.records[i] ?? 0) || (distinct.recordBytes[i] ?? 0) > (all.recordBytes[i] ?? 0),
+  );
+  if (pile === -1) return distinct;
+  throw new StagedOutputError(
+    `the unfinished job noted that ${distinct.records[pile]} records of pile ${pile} stay, expected at most ${all.records[pile]}`,
+  );
+}
+
+/**
+ * Returns what stays of the piles of `part`; nothing of the others. `onMeasured` gets the bytes of piles that are done.
+ */
+export async function measureDistinct(
+  work: PilesWork,
+  threads: Threads,
+  part?: PilePart,
+  onMeasured: (bytes: number) => void = () => {},
+): Promise<PileTotals> {
+  const { totals } = work.piles;
+  const distinct = emptyTotals(totals.records.length);
+  const rangeBytes = bytesOfPart(totals, part) / (TASKS_A_THREAD * threads.pool.threadCount);
+  const ranges = planPileRanges(
+    totals,
+    rangeBytes,
+    () => false,
+    (pile) => !isInPart(part, pile),
+  );
+  const tasks = ranges.map(
+    ({ first, end }): MeasureDistinctTask => ({
+      ...pilesTask(work, `distinct-${first}`),
+      first,
+      end,
+      expected: totalsOfRange(totals, first, end),
+    }),
+  );
+  const take = (found: PileTotals, task: MeasureDistinctTask) => {
+    addTotals(distinct, found, task.first);
+    onMeasured(bytesOfPart(totals, task));
+  };
+  await runVerified(threads, 'measure-distinct', tasks, work.onWarning, take);
+  return distinct;
+}
+
+export function textsOf(totals: PileTotals): DistinctTally[] {
+  return Array.from(totals.records, (_, pile) => {
+    const { records, recordBytes, checksum } = tallyOf(totals, pile);
+    return { records, recordBytes, checksum: checksumTextOf(checksum) };
+  });
+}
+
+export function tallyOfText({ records, recordBytes, checksum }: DistinctTally): PileTally {
+  return { records, recordBytes, checksum: BigInt(`0x${checksum}`) };
+}

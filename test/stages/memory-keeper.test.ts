@@ -1,0 +1,77 @@
+/** The thread that keeps the memory pool. If it ends before its job, nobody waits for it, and the job ends with the reason. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Release } from '#src/cleanup.js';
+import { AbortError, SystemError } from '#src/errors.js';
+import { JobControl } from '#src/job-control.js';
+import { RamPool } from '#src/piles/ram-pool.js';
+import { keepRamPool, openSlabs } from '#src/stages/job-memory.js';
+import { JobStop } from '#src/stages/threads.js';
+
+const keeper = vi.hoisted(() => ({ code: '' }));
+vi.mock('#workers/thread-urls.js', async (original) => ({
+  ...(await original<object>()),
+  memoryKeeperUrl: () => new URL(`data:text/javascript,${encodeURIComponent(keeper.code)}`),
+}));
+
+const MIB = 2 ** 20;
+const releases: Release[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
+
+function openStop() {
+  const control = JobControl.create([], MIB);
+  return { control, stop: new JobStop(control, undefined) };
+}
+
+/** Answers as the keeper does, and ends in its own way when it is asked for memory. */
+const keeperThat = (ends: string) => `
+  import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
+  new BroadcastChannel(workerData.channelName).onmessage = () => { ${ends} };
+  parentPort.postMessage(workerData.wantedBytes);
+`;
+
+describe('keepRamPool', () => {
+  it.each([
+    ['fails', "throw new Error('out of slabs');", /out of slabs/],
+    ['ends', 'process.exit(0);', /the thread that keeps memory has ended/],
+  ])('stops the job when its thread %s', async (_, ends, reason) => {
+    keeper.code = keeperThat(ends);
+    const { control, stop } = openStop();
+    const handle = await keepRamPool(MIB, stop, releases);
+    await expect(RamPool.open(handle, control)).rejects.toBeInstanceOf(AbortError);
+    expect(stop.reason).toBeInstanceOf(SystemError);
+    expect(stop.reason).toMatchObject({ code: 'ERR_WORKER', message: expect.stringMatching(reason) });
+  });
+
+  it('fails when its thread ends before it answers', async () => {
+    keeper.code = 'process.exit(0);';
+    const { stop } = openStop();
+    await expect(keepRamPool(MIB, stop, releases)).rejects.toMatchObject({ code: 'ERR_WORKER' });
+  });
+
+  it('lets go of those who wait for a silent thread when the job is stopped', async () => {
+    keeper.code = keeperThat('');
+    const { control, stop } = openStop();
+    const opening = RamPool.open(await keepRamPool(MIB, stop, releases), control);
+    stop.request();
+    await expect(opening).rejects.toBeInstanceOf(AbortError);
+    expect(stop.reason).toBeUndefined();
+  });
+
+  it('does not stop a job that releases it', async () => {
+    keeper.code = keeperThat('');
+    const { control, stop } = openStop();
+    await keepRamPool(MIB, stop, releases);
+    for (const release of releases.splice(0)) await release();
+    expect(control.isAborted).toBe(false);
+  });
+});
+
+describe('openSlabs', () => {
+  it('refuses fewer slabs than asked for', async () => {
+    keeper.code = keeperThat('').replace('workerData.wantedBytes', 'workerData.wantedBytes - workerData.slabBytes');
+    const opening = openSlabs(3, MIB, false, openStop().stop, releases);
+    await expect(opening).rejects.toMatchObject({ code: 'ERR_OUT_OF_MEMORY' });
+  });
+});

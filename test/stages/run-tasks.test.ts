@@ -1,0 +1,90 @@
+/** Tasks that are handed out a few at a time, and the fate of the other tasks when one fails. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { AbortError, SystemError } from '#src/errors.js';
+import { JobControl } from '#src/job-control.js';
+import { runTasks } from '#src/stages/run-tasks.js';
+import { JobStop } from '#src/stages/threads.js';
+
+const openStop = () => new JobStop(JobControl.create([], 0), undefined);
+
+describe('runTasks', () => {
+  it('hands over the results of tasks that end while it waits for them', async () => {
+    const results: number[] = [];
+    const run = async (task: number) => {
+      if (task === 0) throw new Error('full');
+      await delay(20);
+      return task;
+    };
+    const done = runTasks([0, 1], run, (result) => results.push(result), 2, openStop());
+    await expect(done).rejects.toThrow('full');
+    expect(results).toEqual([1]);
+  });
+
+  it('keeps nothing for the tasks that are done, nor for a pass that is', async () => {
+    const stop = openStop();
+    let listeners = 0;
+    const onRequest: JobStop['onRequest'] = () => {
+      listeners += 1;
+      return () => {
+        listeners -= 1;
+      };
+    };
+    Object.assign(stop, { onRequest });
+    const tasks = Array.from({ length: 1000 }, (_, i) => i);
+    let sum = 0;
+    let most = 0;
+    const take = (result: number) => {
+      sum += result;
+      most = Math.max(most, listeners);
+    };
+    await runTasks(tasks, async (task) => task, take, 3, stop);
+    expect({ sum, most, listeners }).toEqual({ sum: 499_500, most: 1, listeners: 0 });
+    const fails = async () => Promise.reject(new Error('full'));
+    await expect(runTasks(tasks, fails, take, 3, stop)).rejects.toThrow('full');
+    expect(listeners).toBe(0);
+    const unplanned = {
+      [Symbol.iterator]: () => {
+        throw new Error('no plan');
+      },
+    };
+    await expect(runTasks(unplanned, fails, take, 3, stop)).rejects.toThrow('no plan');
+    expect(listeners).toBe(0);
+  });
+
+  it('is woken when the job must stop, but not after it has ended', () => {
+    const stop = openStop();
+    const heard: string[] = [];
+    const stopListening = stop.onRequest(() => heard.push('ended'));
+    stop.onRequest(() => heard.push('under way'));
+    stopListening();
+    stop.request();
+    stop.request();
+    expect(heard).toEqual(['under way']);
+  });
+
+  it('ends with the reason for which the job was stopped', async () => {
+    const stop = openStop();
+    const run = async () => {
+      stop.fail(new SystemError('ERR_WORKER', 'the memory is gone'));
+      await delay(5);
+      throw new AbortError();
+    };
+    await expect(runTasks([0, 1], run, () => {}, 2, stop)).rejects.toThrow('the memory is gone');
+  });
+
+  it('makes nothing of a result that comes when it has given up', async () => {
+    const results: number[] = [];
+    let end = (_: number) => {};
+    const late = new Promise<number>((resolve) => {
+      end = resolve;
+    });
+    const run = (task: number) => (task === 0 ? Promise.reject(new Error('full')) : late);
+    const done = runTasks([0, 1], run, (result) => results.push(result), 2, openStop());
+    await expect(done).rejects.toThrow('full');
+    end(1);
+    await late;
+    await delay(0);
+    expect(results).toEqual([]);
+  });
+});
