@@ -1,6 +1,6 @@
-import type { JobProfile, JobReport } from '../job/options.js';
-import type { Moment } from '../job/report/report-facts.js';
 import { sum } from '../job/report/self-check.js';
+import type { Moment } from '../options/report-facts.js';
+import type { JobProfile, JobReport } from '../options/reports.js';
 import { formatCount } from '../quantity.js';
 import { bands, chart, dots, type Frame, linear, rectangle, steps, text, xAxis, yAxis } from './svg.js';
 import { secondsOf } from './units.js';
