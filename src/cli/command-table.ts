@@ -12,6 +12,7 @@ import {
   SLURM_OPTIONS,
 } from '../options/cluster-options.js';
 import {
+  entriesOf,
   OPTION_GROUPS,
   type OptionFlag,
   type OptionsOf,
@@ -152,6 +153,6 @@ export type OptionValues<Name extends CommandName> = Omit<Takes<Name>, keyof Dis
 
 /** In the order of the help. */
 export function optionsOf(name: CommandName): readonly OptionFlag[] {
-  const flags = Object.values<Schema[string]>(COMMANDS[name].takes).flatMap((option) => option.flags);
+  const flags = entriesOf(COMMANDS[name].takes).flatMap(([, entry]) => entry.flags);
   return OPTION_GROUPS.flatMap((group) => flags.filter((flag) => flag.group === group));
 }

@@ -11,7 +11,6 @@ import { type FramingSpec, LINES } from './framing-table.js';
 import { LENGTH_PREFIXES, type LengthPrefix, MOST_FIXED_BYTES } from './framings/lengths.js';
 import type { HeaderSpec } from './record-format.js';
 
-/** @typeParam Fields what the option has beside `by`. */
 interface KindRule<Fields> {
   readonly fields: OptionNames<Fields>;
   readonly flags: readonly Flag<Fields>[];
@@ -21,13 +20,24 @@ interface KindRule<Fields> {
   readonly header?: HeaderSpec;
 }
 
+declare const fieldsOf: unique symbol;
+
+/**
+ * What the published types have of a kind.
+ *
+ * @typeParam Fields what the option has beside `by`.
+ */
+interface Kind<Fields> {
+  readonly [fieldsOf]?: Fields;
+}
+
+const kind = <Fields>(rule: KindRule<Fields>): Kind<Fields> => rule as Kind<Fields>;
+
 type NoFields = Readonly<Record<never, never>>;
 
-const kind = <Fields>(rule: KindRule<Fields>): KindRule<Fields> => rule;
-
 /** A kind of records with one flag, without a value. */
-function plainKind(framing: FramingSpec | undefined, flag: Flag<NoFields>, header?: HeaderSpec): KindRule<NoFields> {
-  return { fields: {}, flags: [flag], framingOf: () => framing, ...(header && { header }) };
+function plainKind(framing: FramingSpec | undefined, flag: Flag<NoFields>, header?: HeaderSpec): Kind<NoFields> {
+  return kind({ fields: {}, flags: [flag], framingOf: () => framing, ...(header && { header }) });
 }
 
 const MOST_TEXT_BYTES = 1024;
@@ -154,7 +164,7 @@ const KINDS = {
 type Kinds = typeof KINDS;
 /** The same, as one object where it is shown. */
 type Joined<Fields> = { readonly [Name in keyof Fields]: Fields[Name] };
-type FieldsOf<Rule> = Rule extends KindRule<infer Fields> ? Fields : never;
+type FieldsOf<Entry> = Entry extends Kind<infer Fields> ? Fields : never;
 
 /**
  * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
@@ -168,8 +178,10 @@ interface AnyKind extends Pick<KindRule<object>, 'fields' | 'flags' | 'header'> 
   framingOf(fields: never): FramingSpec | undefined;
 }
 
+const rules = KINDS as unknown as Readonly<Record<RecordKind['by'], AnyKind>>;
+
 /** The flags of all kinds, each of which gives a whole kind. */
-export const RECORD_FLAGS: readonly Flag<RecordKind>[] = Object.entries<AnyKind>(KINDS).flatMap(([by, { flags }]) =>
+export const RECORD_FLAGS: readonly Flag<RecordKind>[] = Object.entries(rules).flatMap(([by, { flags }]) =>
   flags.map(({ parse = () => ({}), constant: _, ...flag }) => ({
     ...flag,
     constant: { by } as RecordKind,
@@ -182,7 +194,7 @@ export function formatOfKind(records: RecordKind): { framing: FramingSpec | unde
   // Callers without types may pass anything.
   if (!Object.hasOwn(KINDS, records?.by))
     throw new UsageError(`\`records\`: expected an object with \`by\` one of ${Object.keys(KINDS).join(', ')}`);
-  const rule: AnyKind = KINDS[records.by];
+  const rule = rules[records.by];
   requireKnownOptions(`\`records\` by ${records.by}`, records, { by: true, ...rule.fields });
   return { framing: rule.framingOf(records as never), ...(rule.header && { header: rule.header }) };
 }

@@ -58,22 +58,36 @@ export interface OptionFlag extends Flag {
 
 declare const types: unique symbol;
 
-/** @typeParam Typed what its flags give: another type if the command makes the value of it, such as of the name of a file. */
-export interface Option<T = unknown, Typed = T> extends Rules<T> {
-  readonly flags: readonly OptionFlag[];
+/**
+ * What the published types have of an entry.
+ *
+ * @typeParam Typed what its flags give: another type if the command makes the value of it, such as of the name of a file.
+ */
+export interface Option<T = unknown, Typed = T> {
+  readonly check?: Check;
+  readonly isNeeded?: true;
   readonly [types]?: readonly [T, Typed];
+}
+
+interface Entry extends Rules<unknown> {
+  readonly flags: readonly OptionFlag[];
 }
 
 export type Schema = Readonly<Record<string, Option>>;
 
 /** An option of the type `T` that these flags give. Its group completes the flags. */
 export function option<T, Typed = T>(rules: Rules<T>, ...flags: readonly Flag<Typed>[]): Option<T, Typed> {
-  return { ...rules, flags: flags as readonly OptionFlag[] };
+  const entry = { ...rules, flags };
+  return entry;
+}
+
+export function entriesOf(schema: Schema): readonly (readonly [name: string, entry: Entry])[] {
+  return Object.entries(schema) as [string, Option & Entry][];
 }
 
 /** Options of one group of the help, by their names. */
 export function optionGroup<Entries extends Schema>(group: OptionGroup, entries: Entries): Entries {
-  const named = Object.entries(entries).map(([name, { flags, ...rules }]): [string, Option] => {
+  const named = entriesOf(entries).map(([name, { flags, ...rules }]): [string, Entry] => {
     const { choice = name, isRequired = false, mayChange } = rules;
     const complete = (flag: Flag): OptionFlag => {
       const sets = flag.part === undefined ? name : `${name}.${flag.part}`;
@@ -81,7 +95,7 @@ export function optionGroup<Entries extends Schema>(group: OptionGroup, entries:
     };
     return [name, { ...rules, flags: flags.map(complete) }];
   });
-  return Object.fromEntries(named) as Entries;
+  return Object.fromEntries(named) as unknown as Entries;
 }
 
 /** All but these options. */
@@ -90,7 +104,10 @@ export function omit<Entries extends Schema, Name extends keyof Entries>(
   ...names: readonly Name[]
 ): Omit<Entries, Name> {
   const without: ReadonlySet<PropertyKey> = new Set(names);
-  return Object.fromEntries(Object.entries(entries).filter(([name]) => !without.has(name))) as Omit<Entries, Name>;
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !without.has(name))) as unknown as Omit<
+    Entries,
+    Name
+  >;
 }
 
 /** The options of the library, none of which must be given. */
@@ -106,13 +123,14 @@ export type TypedOptions<Entries> = {
 /** @throws UsageError if two of the options do not go together, or one is missing. */
 export function refuseContradictions(schema: Schema, options: object): void {
   const given = new Map<string, unknown>(Object.entries(options));
+  const entries = new Map(entriesOf(schema));
   const isGiven = (path: string) => {
     const [name = '', part] = path.split('.');
     const value = given.get(name);
     if (part !== undefined) return hasPart(value, part);
-    return value !== undefined && value !== false && value !== schema[name]?.default;
+    return value !== undefined && value !== false && value !== entries.get(name)?.default;
   };
-  for (const [name, { excludes = [], needs }] of Object.entries(schema)) {
+  for (const [name, { excludes = [], needs }] of entries) {
     if (!isGiven(name)) continue;
     const excluded = excludes.find(([other, , unless]) => isGiven(other) && !(unless !== undefined && isGiven(unless)));
     if (excluded !== undefined) throw new UsageError(excluded[1]);
@@ -133,7 +151,7 @@ export function resumeWords(
   spec: ShuffleSpec,
   isCut: boolean,
 ): readonly (readonly [string, unknown])[] {
-  return Object.values(schema).flatMap(({ resumes }) =>
+  return entriesOf(schema).flatMap(([, { resumes }]) =>
     resumes === undefined ? [] : [[resumes[0], resumes[1](spec, isCut)] as const],
   );
 }
