@@ -4,8 +4,9 @@
  */
 import { SystemError } from '../errors.js';
 import { requireKnownOptions } from '../known-options.js';
-import { SLURM_FOLLOW_OPTIONS, type SlurmFollowOptions } from '../options/cluster-options.js';
+import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
+import { TALK_OPTIONS } from '../options/shuffle-options.js';
 import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './committed-job.js';
@@ -27,7 +28,7 @@ export async function followSlurm(
   submission: SlurmSubmission,
   options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
-  requireKnownOptions('followSlurm()', options, SLURM_FOLLOW_OPTIONS);
+  requireKnownOptions('followSlurm()', options, TALK_OPTIONS);
   const { signal, onProgress = () => {}, onWarning } = options;
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);

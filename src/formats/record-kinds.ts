@@ -5,16 +5,18 @@
 import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import type { Flag } from '../flag.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { oneOf, parseCount, parseDelimiter } from '../typed-values.js';
 import { type FramingSpec, LINES } from './framing-table.js';
 import { LENGTH_PREFIXES, type LengthPrefix, MOST_FIXED_BYTES } from './framings/lengths.js';
 import type { HeaderSpec } from './record-format.js';
 
-interface KindRule<Fields> {
-  readonly fields: OptionNames<Fields>;
-  readonly flags: readonly Flag<Fields>[];
-  /** Checks the fields. Undefined: the header declares the framing. */
+/** One or more flags give it. `field` is what the option has beside `by`. */
+interface KindRule<Fields> extends Flag<Fields> {
+  readonly field?: keyof Fields & string;
+  readonly part?: never;
+  readonly otherFlags?: readonly Flag<Fields>[];
+  /** Checks the field. Undefined: the header declares the framing. */
   framingOf(fields: Fields): FramingSpec | undefined;
   /** The header of every input, where the format has one of its own. */
   readonly header?: HeaderSpec;
@@ -22,11 +24,7 @@ interface KindRule<Fields> {
 
 declare const fieldsOf: unique symbol;
 
-/**
- * What the published types have of a kind.
- *
- * @typeParam Fields what the option has beside `by`.
- */
+/** What the published types have of a kind. */
 interface Kind<Fields> {
   readonly [fieldsOf]?: Fields;
 }
@@ -35,28 +33,22 @@ const kind = <Fields>(rule: KindRule<Fields>): Kind<Fields> => rule as Kind<Fiel
 
 type NoFields = Readonly<Record<never, never>>;
 
-/** A kind of records with one flag, without a value. */
-function plainKind(framing: FramingSpec | undefined, flag: Flag<NoFields>, header?: HeaderSpec): Kind<NoFields> {
-  return kind({ fields: {}, flags: [flag], framingOf: () => framing, ...(header && { header }) });
+/** A kind of records that has no field. */
+function plain(name: string, help: string, framing: FramingSpec | undefined, header?: HeaderSpec): Kind<NoFields> {
+  return kind({ name, help, framingOf: () => framing, ...(header && { header }) });
 }
 
 const MOST_TEXT_BYTES = 1024;
 export const MOST_LINES = 2 ** 20;
 const lengthPrefix = oneOf(...LENGTH_PREFIXES);
 
+// biome-ignore format: a table, of few lines an entry
 const KINDS = {
   /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
   delimiter: kind<{ readonly delimiter: string | Uint8Array }>({
-    fields: { delimiter: true },
-    flags: [
-      {
-        name: 'delimiter',
-        value: 'STRING',
-        part: 'delimiter',
-        parse: (text, flag) => ({ delimiter: parseDelimiter(text, flag) }),
-        help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
-      },
-    ],
+    field: 'delimiter', name: 'delimiter', value: 'STRING',
+    parse: (text, flag) => ({ delimiter: parseDelimiter(text, flag) }),
+    help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
     framingOf({ delimiter }) {
       const value = textBytes('`records.delimiter`', delimiter).toString('hex');
       // Who names the newline wants no other line end.
@@ -65,19 +57,12 @@ const KINDS = {
   }),
   /** A record is this many lines, 1 to 1,048,576. Default 1. */
   lines: kind<{ readonly linesPerRecord?: number | undefined }>({
-    fields: { linesPerRecord: true },
-    flags: [
+    name: 'lines', help: 'a record is a line, whatever an input looks like', default: 'lines; other formats are refused',
+    field: 'linesPerRecord',
+    otherFlags: [
       {
-        name: 'lines',
-        help: 'a record is a line, whatever an input looks like',
-        default: 'lines; other formats are refused',
-      },
-      {
-        name: 'lines-per-record',
-        value: 'N',
-        part: 'linesPerRecord',
+        name: 'lines-per-record', value: 'N', help: 'a record is N lines',
         parse: (text, flag) => ({ linesPerRecord: parseCount(text, flag) }),
-        help: 'a record is N lines',
       },
     ],
     framingOf({ linesPerRecord = 1 }) {
@@ -86,78 +71,42 @@ const KINDS = {
     },
   }),
   /** A record is a block of text and the blank lines after it. */
-  paragraphs: plainKind(
-    { kind: 'paragraphs', value: null },
-    { name: 'paragraphs', help: 'a record is a paragraph with the blank lines after it' },
-  ),
+  paragraphs: plain('paragraphs', 'a record is a paragraph with the blank lines after it', { kind: 'paragraphs', value: null }),
   /** A record is a row of CSV (RFC 4180): a line, where newlines inside double quotes do not end it. */
-  csv: plainKind(
-    { kind: 'csv', value: null },
-    { name: 'csv', help: 'a record is a CSV row; quoted newlines belong to it' },
-  ),
+  csv: plain('csv', 'a record is a CSV row; quoted newlines belong to it', { kind: 'csv', value: null }),
   /** A record is a sequence of FASTA: a line that begins with `>`, and all lines up to the next one. */
-  fasta: plainKind(
-    { kind: 'begins-with', value: '3e' },
-    { name: 'fasta', help: 'a record is a FASTA sequence: a line with > and those up to the next one' },
+  fasta: plain(
+    'fasta', 'a record is a FASTA sequence: a line with > and those up to the next one', { kind: 'begins-with', value: '3e' },
   ),
   /** A record is a read of FASTQ, which has four lines. Blank lines at the end of an input are left out. */
-  fastq: plainKind(
-    { kind: 'fastq', value: null },
-    { name: 'fastq', help: 'a record is a FASTQ read of four lines, which are checked' },
-  ),
+  fastq: plain('fastq', 'a record is a FASTQ read of four lines, which are checked', { kind: 'fastq', value: null }),
   /** A record has this many bytes, 1 to 1 GiB. */
   size: kind<{ readonly recordBytes: number }>({
-    fields: { recordBytes: true },
-    flags: [
-      {
-        name: 'record-size',
-        value: 'BYTES',
-        part: 'recordBytes',
-        parse: (text, flag) => ({ recordBytes: parseCount(text, flag) }),
-        help: 'a record is BYTES long: token arrays, embeddings',
-      },
-    ],
+    field: 'recordBytes', name: 'record-size', value: 'BYTES',
+    parse: (text, flag) => ({ recordBytes: parseCount(text, flag) }),
+    help: 'a record is BYTES long: token arrays, embeddings',
     framingOf({ recordBytes }) {
       return { kind: 'fixed', value: requireWhole('`records.recordBytes`', recordBytes, 1, MOST_FIXED_BYTES) };
     },
   }),
   /** A record is a length, then that many bytes. `varint` is LEB128, as in protocol buffers. */
   'length-prefix': kind<{ readonly prefix: LengthPrefix }>({
-    fields: { prefix: true },
-    flags: [
-      {
-        name: 'length-prefixed',
-        value: 'KIND',
-        part: 'prefix',
-        words: LENGTH_PREFIXES,
-        parse: (text, flag) => ({ prefix: lengthPrefix.parse(text, flag) }),
-        help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
-      },
-    ],
+    field: 'prefix', name: 'length-prefixed', value: 'KIND', words: LENGTH_PREFIXES,
+    parse: (text, flag) => ({ prefix: lengthPrefix.parse(text, flag) }),
+    help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
     framingOf({ prefix }) {
       if (LENGTH_PREFIXES.includes(prefix)) return { kind: 'length-prefixed', value: prefix };
       throw new UsageError(`\`records.prefix\` ${prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
     },
   }),
   /** A record is a TFRecord. pileshuf verifies both of its checksums. */
-  tfrecord: plainKind(
-    { kind: 'tfrecord', value: null },
-    { name: 'tfrecord', help: 'a record is a TFRecord; its checksums are verified' },
-  ),
+  tfrecord: plain('tfrecord', 'a record is a TFRecord; its checksums are verified', { kind: 'tfrecord', value: null }),
   /** A record is a row of the array in a .npy file. The output, or each shard, is a .npy file. */
-  npy: plainKind(
-    undefined,
-    { name: 'npy', help: 'a record is a row of the array in a .npy file' },
-    { kind: 'npy', value: null },
-  ),
+  npy: plain('npy', 'a record is a row of the array in a .npy file', undefined, { kind: 'npy', value: null }),
   /** A record is a sample of a tar file: consecutive members whose names are equal up to the first dot. */
-  webdataset: plainKind(
-    { kind: 'webdataset', value: null },
-    {
-      name: 'webdataset',
-      help: 'a record is a sample of a tar file: members with the same name up to the first dot',
-    },
-    { kind: 'tar', value: null },
+  webdataset: plain(
+    'webdataset', 'a record is a sample of a tar file: members with the same name up to the first dot',
+    { kind: 'webdataset', value: null }, { kind: 'tar', value: null },
   ),
 };
 
@@ -174,18 +123,23 @@ export type RecordKind = {
   readonly [By in keyof Kinds]: Joined<{ readonly by: By } & FieldsOf<Kinds[By]>>;
 }[keyof Kinds];
 
-interface AnyKind extends Pick<KindRule<object>, 'fields' | 'flags' | 'header'> {
+interface AnyKind extends Omit<KindRule<object>, 'framingOf' | 'field'> {
+  readonly field?: string;
   framingOf(fields: never): FramingSpec | undefined;
 }
 
 const rules = KINDS as unknown as Readonly<Record<RecordKind['by'], AnyKind>>;
 
 /** The flags of all kinds, each of which gives a whole kind. */
-export const RECORD_FLAGS: readonly Flag<RecordKind>[] = Object.entries(rules).flatMap(([by, { flags }]) =>
-  flags.map(({ parse = () => ({}), constant: _, ...flag }) => ({
-    ...flag,
+export const RECORD_FLAGS: readonly Flag<RecordKind>[] = Object.entries(rules).flatMap(([by, { field, ...rule }]) =>
+  [rule, ...(rule.otherFlags ?? [])].map(({ name, value, words, help, default: usual, parse }) => ({
+    name,
+    help,
+    ...(value !== undefined && field !== undefined && { value, part: field }),
+    ...(words && { words }),
+    ...(usual !== undefined && { default: usual }),
     constant: { by } as RecordKind,
-    parse: (text: string, typed: string) => ({ by, ...parse(text, typed, undefined) }) as RecordKind,
+    parse: (text: string, flag: string) => ({ by, ...parse?.(text, flag, undefined) }) as RecordKind,
   })),
 );
 
@@ -195,7 +149,7 @@ export function formatOfKind(records: RecordKind): { framing: FramingSpec | unde
   if (!Object.hasOwn(KINDS, records?.by))
     throw new UsageError(`\`records\`: expected an object with \`by\` one of ${Object.keys(KINDS).join(', ')}`);
   const rule = rules[records.by];
-  requireKnownOptions(`\`records\` by ${records.by}`, records, { by: true, ...rule.fields });
+  requireKnownOptions(`\`records\` by ${records.by}`, records, { by: true, ...(rule.field && { [rule.field]: true }) });
   return { framing: rule.framingOf(records as never), ...(rule.header && { header: rule.header }) };
 }
 
