@@ -73,13 +73,6 @@ describe('an output without end', () => {
     const bounded = await runShell('"$@" | md5sum', [...words, '-n', count]);
     expect(endless.stdout).toEqual(bounded.stdout);
   });
-
-  it('must be a stream', async () => {
-    const path = directory.path('in');
-    writeFileSync(path, 'a\n');
-    const job = { inputs: [path], output: directory.path('out'), repeat: true };
-    await expect(shuffle(job)).rejects.toThrow(/^an output without end must be a stream: give `headCount`/);
-  });
 });
 
 describe('inputs that do not fit in memory', () => {
@@ -104,26 +97,6 @@ describe('inputs that do not fit in memory', () => {
 });
 
 describe('draws are refused', () => {
-  it.each([
-    [
-      { resume: true, output: 'out' },
-      'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`',
-    ],
-    [
-      { records: { by: 'webdataset' }, headCount: 1 },
-      '`repeat` does not go with samples of tar files: readers join copies that are neighbours',
-    ],
-    [{ records: { by: 'npy' } }, 'an output of npy has an end: give `headCount` beside `repeat`'],
-    [
-      { headCount: 9, shards: { by: 'bytes', maxShardBytes: 100 } },
-      '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
-    ],
-    [{ repeat: 1 }, '`repeat`: expected true or false'],
-  ])('with %j', async (options, message) => {
-    const job = { inputs: ['in'], repeat: true, ...options } as Parameters<typeof shuffle>[0];
-    await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
-  });
-
   it('from inputs without records', async () => {
     const path = directory.path('empty');
     writeFileSync(path, '');
