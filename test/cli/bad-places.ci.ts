@@ -52,21 +52,6 @@ describe('an output file', () => {
 });
 
 describe('an output directory', () => {
-  beforeEach(() => {
-    mkdirSync(directory.path('shards'));
-    writeFileSync(directory.path('shards', 'train-00002-of-00007.txt'), 'precious\n');
-  });
-
-  it('may hold shards of another prefix', async () => {
-    expect(seen(await pileshuf(['-o', 'shards', '--shards', '2', '--prefix', 'test']))).toEqual(DONE);
-    expect(readdirSync(directory.path('shards')).sort()).toEqual([
-      '.test.complete.json',
-      'test-00000-of-00002',
-      'test-00001-of-00002',
-      'train-00002-of-00007.txt',
-    ]);
-  });
-
   it.each([
     ['corpus', 'shard-*-of-*'],
     ['corpus/shards', 'shards'],
