@@ -9,11 +9,12 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import type { Sighting } from './input-witness.mjs';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { smallSizes, writeInputs } from './small-job.js';
+import { SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
 const witness = new URL('input-witness.mjs', import.meta.url).href;
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
@@ -61,6 +62,18 @@ export async function runJob(directory: TestDirectory, argv: readonly string[], 
   };
   const result = await runCommand(['--progress', 'json', ...argv, ...(run.argv ?? [])], options);
   return { ...result, ...readEvents(result.stderr), ...readSightings(log) };
+}
+
+/**
+ * Runs the command in this process and on this thread. For tests of the files between two attempts, which do not depend on
+ * the process. A separate process takes ten times as long.
+ */
+export async function runInProcess(argv: readonly string[]) {
+  const tuning = { ...SMALL_SIZES, inline: true };
+  const { exitCode, stderr } = await commandInProcess(['--progress', 'json', ...argv], { tuning });
+  const { warnings, ...events } = readEvents(stderr);
+  // That temp directories are in memory is the test's doing.
+  return { exitCode, ...events, warnings: warnings.filter((line) => !line.startsWith('the temp directory ')) };
 }
 
 /**
