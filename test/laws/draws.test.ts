@@ -6,8 +6,8 @@ import { shuffle } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
-import { anySettings, tightOnThreads } from './any-settings.js';
+import { anyInputs } from './any-inputs.js';
+import { anySettings } from './any-settings.js';
 import { drawsFrom, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 
@@ -31,20 +31,6 @@ describe('draws with replacement', () => {
     const headCount = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4, max: 400 }));
     const job = fc.record({ inputs, seed: fc.string(), headCount, settings: anySettings });
     await fc.assert(fc.asyncProperty(job, expectDraws), { numRuns: atScale(20, 60, 2000) });
-  });
-
-  it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        largeInputs,
-        fc.integer({ min: 1, max: 20_000 }),
-        fc.string(),
-        tightOnThreads,
-        (large, headCount, seed, ofJob) =>
-          expectDraws({ inputs: makeLargeInputs(large), headCount, seed, settings: ofJob }),
-      ),
-      { numRuns: atScale(1, 4, 300) },
-    );
   });
 
   it('may take one record many times, and long records', async () => {
