@@ -17,7 +17,7 @@ import {
   stateOf,
 } from './loader-options.js';
 import { type PortionBuffers, PortionReader } from './portion-reader.js';
-import { type RecordBatch, RecordCursor, RecordIterator } from './record-cursor.js';
+import { type RecordBatch, RecordCursor } from './record-cursor.js';
 import { isReadInline, LoaderThreads, StoreView } from './store-view.js';
 
 /** How an epoch ends. */
@@ -32,6 +32,8 @@ interface Position {
   epoch: number;
   record: number;
 }
+
+type TakeBatch = (cursor: RecordCursor) => Promise<RecordBatch | undefined>;
 
 /** Reads a part of a store in random order. It remembers its position: a second loop goes on where the first one stopped. */
 export class Loader implements AsyncIterable<Uint8Array> {
@@ -68,21 +70,13 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * reuse its memory.
    * @throws VerificationError if a pile is damaged; SystemError; AbortError
    */
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    this.#begin();
-    const open = async () => {
-      const { epoch } = this.#position;
-      return new RecordCursor(await this.#openReader(epoch + 1), epoch);
-    };
-    return new RecordIterator(open, {
-      given: () => {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    for await (const portion of this.#read((cursor) => cursor.takePortion())) {
+      for (const record of portion) {
         this.#position.record += 1;
-      },
-      over: (isComplete) => {
-        this.#isRead = false;
-        if (isComplete) beginNextEpoch(this.#position);
-      },
-    });
+        yield record;
+      }
+    }
   }
 
   /**
@@ -93,7 +87,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
     requireKnownOptions('batches()', options, BATCH_OPTIONS);
     const { dropLast = false } = options;
     const wanted = requireBatchSize(size);
-    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast));
+    return this.#give((cursor) => wholeBatch(cursor, wanted, dropLast));
   }
 
   /**
@@ -101,7 +95,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * @param endEpoch reads all epochs below this one. Default: the present epoch only.
    */
   portions(endEpoch?: number): AsyncGenerator<RecordBatch, void> {
-    return this.#read((cursor) => cursor.takePortion(), endEpoch);
+    return this.#give((cursor) => cursor.takePortion(), endEpoch);
   }
 
   /**
@@ -119,32 +113,31 @@ export class Loader implements AsyncIterable<Uint8Array> {
         `an epoch has ${counted(this.recordsPerEpoch, 'record')} for this rank, but a batch needs ${fewest}`,
       );
     }
-    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
+    return this.#give((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }
 
-  async *#read(
-    take: (cursor: RecordCursor) => Promise<RecordBatch | undefined>,
-    endEpoch = this.#position.epoch + 1,
-  ): AsyncGenerator<RecordBatch, void> {
-    this.#begin();
+  async *#give(take: TakeBatch, endEpoch?: number): AsyncGenerator<RecordBatch, void> {
+    for await (const batch of this.#read(take, endEpoch)) {
+      this.#position.record += batch.length;
+      yield batch;
+    }
+  }
+
+  /** The caller notes what it gave. */
+  async *#read(take: TakeBatch, endEpoch = this.#position.epoch + 1): AsyncGenerator<RecordBatch, void> {
+    if (this.#isRead) throw new UsageError('another loop is reading this loader; make a second loader with openStore');
+    this.#isRead = true;
     try {
       const reader = await this.#openReader(endEpoch);
       while (this.#position.epoch < endEpoch) {
         const cursor = new RecordCursor(reader, this.#position.epoch);
-        for (let batch = await take(cursor); batch !== undefined; batch = await take(cursor)) {
-          this.#position.record += batch.length;
-          yield batch;
-        }
-        beginNextEpoch(this.#position);
+        for (let batch = await take(cursor); batch !== undefined; batch = await take(cursor)) yield batch;
+        this.#position.epoch += 1;
+        this.#position.record = 0;
       }
     } finally {
       this.#isRead = false;
     }
-  }
-
-  #begin(): void {
-    if (this.#isRead) throw new UsageError('another loop is reading this loader; make a second loader with openStore');
-    this.#isRead = true;
   }
 
   async #openReader(endEpoch: number): Promise<PortionReader> {
@@ -162,11 +155,6 @@ export class Loader implements AsyncIterable<Uint8Array> {
 async function wholeBatch(cursor: RecordCursor, size: number, dropLast: boolean): Promise<RecordBatch | undefined> {
   const batch = await cursor.takeBatch(size);
   return dropLast && batch !== undefined && batch.length < size ? undefined : batch;
-}
-
-function beginNextEpoch(position: Position): void {
-  position.epoch += 1;
-  position.record = 0;
 }
 
 /** A record number beyond the end of the epoch continues in later epochs. */
