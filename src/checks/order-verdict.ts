@@ -1,6 +1,6 @@
 import type { DescribedRecord } from '../../workers/tasks/sample-windows.js';
 import { type OrderTest, testDrift, testNeighbours, WINDOW_RECORDS } from './order-tests.js';
-import { drawsOf, identityOrder, momentsOf, shuffleRange } from './permutation-test.js';
+import { drawsOf } from './permutation-test.js';
 import { type Family, type RecordRows, ranksOf, rowsOf } from './record-rows.js';
 
 /**
@@ -44,7 +44,7 @@ export function judgeOrder(sampled: readonly DescribedRecord[], recordCount: num
   const drift = testDrift(rows);
   const neighbours = testNeighbours(rows);
   const ids = idsOf(records, recordCount);
-  const wouldShow = () => ids !== undefined || rows.families.some(({ name }) => name === 'field') || hasKinds(rows);
+  const wouldShow = () => ids !== undefined || rows.families.some(({ name }) => name === 'field') || hasKinds(records);
   const verdict = neighbours.isSeen
     ? 'not-shuffled'
     : drift.isSeen
@@ -129,52 +129,97 @@ function profileOf(rows: RecordRows, family: Family): readonly number[] {
   });
 }
 
+/** The rows that have a word. */
+type Column = Int32Array;
+
 const DRAWN_MIXTURES = 29;
 /** Strata of records of about the same length. */
 const STRATA = 32;
 /** Standard deviations beyond which words are said to go together. */
 const LEAST_DISTANCE = 8;
+/** Words in fewer or in more than these parts of the records tell little. */
+const RAREST = 0.005;
+const MOST_COMMON = 0.5;
+const LEAST_ROWS = 5;
+const ROUNDS = 8;
 
 /**
  * Whether records are of kinds: whether their words go together more than if each word were there by itself. Only then
- * could an order by kind be seen. Where there are kinds, columns of words are more alike than when each is put into
- * random order among records of about the same length.
+ * could an order by kind be seen. Words are columns of zeros and ones. Where there are kinds, one direction explains
+ * more than when each column is put into random order among records of about the same length.
  */
-function hasKinds(rows: RecordRows): boolean {
-  const { rowCount } = rows;
-  const [lengths = new Float32Array()] = columnsOf(rows, 'length');
-  const words = columnsOf(rows, 'words');
-  const byLength = identityOrder(rowCount).sort((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0));
+function hasKinds(records: readonly DescribedRecord[]): boolean {
+  const count = records.length;
+  const columns = columnsOf(records);
+  const lengths = records.map(({ byteLength }) => byteLength);
+  const byLength = Int32Array.from(lengths.keys()).sort((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0));
   const draw = drawsOf(2);
-  const mixed = (column: Float32Array) => {
-    const order = byLength.slice();
-    const edge = (stratum: number) => Math.floor((stratum * rowCount) / STRATA);
-    for (let stratum = 0; stratum < STRATA; stratum++) shuffleRange(order, edge(stratum), edge(stratum + 1), draw);
-    const values = new Float32Array(rowCount);
-    for (const [i, row] of byLength.entries()) values[row] = column[order[i] ?? 0] ?? 0;
-    return values;
-  };
-  const drawn = Array.from({ length: DRAWN_MIXTURES }, () => likenessOf(words.map(mixed)));
-  const { mean, deviation } = momentsOf(drawn);
-  return deviation > 0 && likenessOf(words) - mean > LEAST_DISTANCE * deviation;
+  const drawn = Array.from({ length: DRAWN_MIXTURES }, () => explained(mixedInStrata(columns, byLength, draw), count));
+  const mean = drawn.reduce((sum, value) => sum + value, 0) / drawn.length;
+  const deviation = Math.sqrt(drawn.reduce((sum, value) => sum + (value - mean) ** 2, 0) / drawn.length);
+  return deviation > 0 && explained(columns, count) - mean > LEAST_DISTANCE * deviation;
 }
 
-function columnsOf({ values, columnCount, rowCount, families }: RecordRows, name: Family['name']): Float32Array[] {
-  const { from, to } = families.find((family) => family.name === name) ?? { from: 0, to: 0 };
-  return Array.from({ length: to - from }, (_, i) =>
-    Float32Array.from({ length: rowCount }, (__, row) => values[row * columnCount + from + i] ?? 0),
-  );
-}
-
-/** The sum of the squared products of all pairs of columns. */
-function likenessOf(columns: readonly Float32Array[]): number {
-  let likeness = 0;
-  for (const [i, one] of columns.entries()) {
-    for (const other of columns.slice(0, i)) {
-      let product = 0;
-      for (let row = 0; row < one.length; row++) product += (one[row] ?? 0) * (other[row] ?? 0);
-      likeness += product * product;
+function columnsOf(records: readonly DescribedRecord[]): readonly Column[] {
+  const rowsOf = new Map<number, number[]>();
+  for (const [row, { words }] of records.entries()) {
+    for (const word of words) {
+      const rows = rowsOf.get(word);
+      if (rows === undefined) rowsOf.set(word, [row]);
+      else rows.push(row);
     }
   }
-  return likeness;
+  const [least, most] = [Math.max(LEAST_ROWS, RAREST * records.length), MOST_COMMON * records.length];
+  return [...rowsOf.values()]
+    .filter(({ length }) => length >= least && length <= most)
+    .map((rows) => Int32Array.from(rows));
+}
+
+/** How much the main direction explains, by power iteration. Each column counts as if its deviation were 1. */
+function explained(columns: readonly Column[], count: number): number {
+  const weights = columns.map(({ length }) => 1 / Math.sqrt((length / count) * (1 - length / count)));
+  const direction = new Float64Array(count);
+  let loads = columns.map((_, i) => 1 + (i % 7) / 10);
+  let size = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    direction.fill(0);
+    for (const [i, rows] of columns.entries()) {
+      const load = (loads[i] ?? 0) * (weights[i] ?? 0);
+      for (const row of rows) direction[row] = (direction[row] ?? 0) + load;
+    }
+    const mean = direction.reduce((sum, value) => sum + value, 0) / count;
+    for (let row = 0; row < count; row++) direction[row] = (direction[row] ?? 0) - mean;
+    const next = columns.map((rows, i) => {
+      let sum = 0;
+      for (const row of rows) sum += direction[row] ?? 0;
+      return sum * (weights[i] ?? 0);
+    });
+    size = Math.hypot(...next);
+    if (size === 0) break;
+    loads = next.map((load) => load / size);
+  }
+  return size;
+}
+
+/** For each column, random rows: in each stratum as many as the column has there. */
+function mixedInStrata(columns: readonly Column[], byLength: Int32Array, draw: () => number): readonly Column[] {
+  const { length } = byLength;
+  const edge = (stratum: number) => Math.floor((stratum * length) / STRATA);
+  const stratumOf = new Int32Array(length);
+  for (let stratum = 0; stratum < STRATA; stratum++)
+    for (let i = edge(stratum); i < edge(stratum + 1); i++) stratumOf[byLength[i] ?? 0] = stratum;
+  /** The column that took a row last. */
+  const takenBy = new Int32Array(length).fill(-1);
+  return columns.map((rows, column) =>
+    rows.map((row) => {
+      const stratum = stratumOf[row] ?? 0;
+      const [from, to] = [edge(stratum), edge(stratum + 1)];
+      for (;;) {
+        const chosen = byLength[from + Math.floor(draw() * (to - from))] ?? 0;
+        if (takenBy[chosen] === column) continue;
+        takenBy[chosen] = column;
+        return chosen;
+      }
+    }),
+  );
 }

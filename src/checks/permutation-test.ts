@@ -83,7 +83,7 @@ export function testAgainst({ moments, largest }: NullDistribution, statistics: 
   };
 }
 
-export function momentsOf(values: readonly number[]) {
+function momentsOf(values: readonly number[]) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const central = (power: number) => values.reduce((sum, value) => sum + (value - mean) ** power, 0) / values.length;
   const deviation = Math.sqrt(central(2));
