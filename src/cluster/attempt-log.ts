@@ -25,7 +25,7 @@ import {
 import { listNames } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import { passSeconds } from '../job/job-profile.js';
-import type { PassSeconds } from '../job/options.js';
+import type { PassSeconds } from '../options/reports.js';
 import { PHASES } from '../phase-clock.js';
 import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
 

@@ -8,11 +8,17 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { realPathOf } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import {
+  SLURM_OPTIONS,
+  SLURM_RESUME_OPTIONS,
+  type SlurmOptions,
+  type SlurmResumeOptions,
+} from '../options/cluster-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { ARRAY_KINDS, type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './committed-job.js';
-import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
+import { type ClusterPlanReport, planCluster } from './make-plan.js';
 import { findPlan } from './open-job.js';
 import {
   cancel,
@@ -34,23 +40,13 @@ import {
   planPartOf,
   readSlurmNote,
   recordMemoryOf,
-  SLURM_TASK_OPTIONS,
   type SlurmNote,
-  type SlurmTaskOptions,
   settle,
   tooLargeFor,
   writeSlurmNote,
 } from './slurm-settings.js';
 import { type FoundJob, unfinishedTasks } from './task-arrays.js';
 import { Patience } from './until-visible.js';
-
-/** The plan of a job, and what Slurm is told. */
-export type SlurmOptions = Omit<ClusterPlanOptions, 'memoryBytes'> & SlurmTaskOptions;
-
-/** A job that is planned; what is left out stays as in the earlier submission. */
-export interface SlurmResumeOptions extends SlurmTaskOptions {
-  readonly jobDir: string;
-}
 
 export interface SubmittedJob {
   readonly kind: TaskKind;
@@ -71,10 +67,6 @@ export interface SlurmSubmission {
 }
 
 const NOTHING_NEW = { jobs: [], wereQueued: false, plan: undefined };
-
-const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
-const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.
@@ -106,7 +98,7 @@ export async function resumeOnSlurm(
   options: SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
-  requireKnownOptions('resumeOnSlurm()', options, RESUME_OPTIONS);
+  requireKnownOptions('resumeOnSlurm()', options, SLURM_RESUME_OPTIONS);
   const { jobDir, signal } = options;
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {
@@ -145,7 +137,7 @@ export async function describeSlurm(
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
   const isNew = 'tasks' in options;
-  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
+  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : SLURM_RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);

@@ -5,25 +5,17 @@
 import { join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import { SLURM_LATER_OPTIONS, type SlurmFollowOptions, type SlurmLaterOptions } from '../options/cluster-options.js';
 import { PLAN_NAME } from './cluster-plan.js';
 import { findPlan } from './open-job.js';
 import { submit } from './slurm-calls.js';
 import { describePlanFailure } from './slurm-diagnosis.js';
-import type { SlurmFollowOptions } from './slurm-follow.js';
 import { ownProgram, requirePossible, resumeOnSlurm, type SlurmSubmission } from './slurm-job.js';
 import { VISIBLE_SECONDS, watchJobs } from './slurm-queue.js';
 import { planSubmission, textOf } from './slurm-script.js';
-import { SLURM_TASK_OPTIONS, type SlurmTaskOptions, settle } from './slurm-settings.js';
+import { settle } from './slurm-settings.js';
 import { Patience } from './until-visible.js';
-
-/** A job that is to be planned after others. */
-export interface SlurmLaterOptions extends SlurmTaskOptions {
-  /** New or empty, on storage that all nodes share. */
-  readonly jobDir: string;
-  /** What the plan waits for, as sbatch writes it: `afterok:123`. */
-  readonly dependency: string;
-}
 
 /** The job of Slurm that makes a plan and submits its tasks. */
 export interface SlurmPlanJob {
@@ -38,12 +30,6 @@ export interface SlurmPlanJob {
    */
   planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
-
-const LATER_OPTIONS: OptionNames<SlurmLaterOptions> = {
-  jobDir: true,
-  dependency: true,
-  ...SLURM_TASK_OPTIONS,
-};
 
 /**
  * Has Slurm plan a job when other jobs have ended, which write its inputs. The plan then submits the tasks.
@@ -86,7 +72,7 @@ export function describeLaterOnSlurm(words: readonly string[], options: SlurmLat
 
 /** The log lies beside the job directory, in which a plan wants nothing. */
 function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
-  requireKnownOptions('submitLaterToSlurm()', options, LATER_OPTIONS);
+  requireKnownOptions('submitLaterToSlurm()', options, SLURM_LATER_OPTIONS);
   const jobDir = resolve(options.jobDir);
   const settings = settle(options, undefined, {}, jobDir);
   const log = `${jobDir}.plan.log`;

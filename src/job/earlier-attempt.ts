@@ -15,12 +15,12 @@ import {
   readNotes,
 } from '../job-directory/notes.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import type { ShuffleReport } from '../options/reports.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { nameSome } from '../quantity.js';
 import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../sinks/output-place.js';
 import { recordBytesOf } from '../sinks/output-target.js';
-import type { ShuffleReport } from './options.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
 import type { FilesSite } from './site.js';
 

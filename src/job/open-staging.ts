@@ -1,6 +1,7 @@
 /** Opens what a job writes, works on it, and commits it. */
 import { releasingAll } from '../cleanup.js';
 import { keepFileFree } from '../machine/few-files.js';
+import type { ShuffleReport } from '../options/reports.js';
 import { checksumTextOf, type PileTotals, sumTotals, type TotalsSum } from '../piles/pile-totals.js';
 import { closeStream, openStream } from '../sinks/stream-output.js';
 import type { OutputPlan } from '../stages/between-passes.js';
@@ -10,7 +11,6 @@ import type { ShuffleWork } from '../stages/shuffle-work.js';
 import type { Threads } from '../stages/threads.js';
 import type { JobScope } from './job.js';
 import type { JobProgress, Timed } from './job-progress.js';
-import type { ShuffleReport } from './options.js';
 import type { RunningShuffle } from './pass1.js';
 import { reportShards, summarizeSplits } from './split-report.js';
 import {

@@ -1,3 +1,4 @@
+import type { ShuffleReport } from '../options/reports.js';
 import type { TotalsSum } from '../piles/pile-totals.js';
 import type { CommitJournal } from '../sinks/commit-journal.js';
 import type { KeepSpec } from '../spec.js';
@@ -7,7 +8,6 @@ import { leftOutOf } from '../stages/take-head.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
 import type { Committed } from './open-staging.js';
-import type { ShuffleReport } from './options.js';
 import type { Pass1 } from './pass1.js';
 import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';

@@ -1,5 +1,6 @@
 /** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
+import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { SplitSummary } from '../sinks/commit-journal.js';
@@ -7,7 +8,6 @@ import type { FilesPlace } from '../sinks/output-place.js';
 import { findOtherShards } from '../sinks/shard-names.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { ShuffleReport, SplitReport } from './options.js';
 import type { OutputRequest, TalkRequest } from './request.js';
 
 /** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */

@@ -8,7 +8,7 @@ import { linkSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, syml
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { optionsOf } from '#src/cli/option-table.js';
+import { optionsOf } from '#src/cli/command-table.js';
 import { openStore } from '#src/index.js';
 import { seal } from '#src/io/sealed-file.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
@@ -473,7 +473,7 @@ it('aligned files take the other options of the main command', () => {
   const refused = new Set(NOT_ALIGNED.split(',').map((words) => words.split(' ')[0]));
   const taken = optionsOf('shuffle').flatMap(({ name }) => (refused.has(name) ? [] : [name]));
   expect(taken.join(' ')).toBe(
-    'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory temp-dir temp-compress workers io-limit resume progress quiet',
+    'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory workers io-limit temp-dir temp-compress resume progress quiet',
   );
 });
 
