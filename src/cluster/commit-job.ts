@@ -1,23 +1,28 @@
 /**
- * The last task of a job: verifies the output, moves it into place, removes all else. Killed anywhere, it runs again.
+ * The last task of a job: verifies the output, moves it into place, removes all else but a mark. Killed anywhere, it runs
+ * again.
  */
+import { join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
+import { removeDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
-import { nameExists } from '../io/paths.js';
+import { removeFile } from '../io/files.js';
+import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { listNames, nameExists, statPath } from '../io/paths.js';
+import { isNameOfAttempt } from '../io/small-file.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
-import type { ShuffledNote } from '../job-directory/notes.js';
+import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
+import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
 import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { StagedOutput } from '../sinks/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../stages/sample-places.js';
-import { readBackBy } from './cluster-plan.js';
+import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
 import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
-import { removeRest, writeCommitted } from './committed-job.js';
 import { decideOutput } from './job-piles.js';
-import { type ClusterJob, isCommitted } from './open-job.js';
+import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { pathsOfShards, requireDone } from './task-arrays.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
@@ -100,4 +105,71 @@ async function takeShards(job: ClusterJob, records: readonly ShuffledNote[]): Pr
       if (from !== to) moveIntoPlace(from, to);
     }
   }
+}
+
+const shape = object({
+  stagingDirectory: text,
+  records: wholeNumber(),
+  bytes: wholeNumber(),
+  seed: text,
+  checksum: checksumText,
+  /** Absent: no record could be dropped as equal to another, or nobody knows any more. */
+  duplicates: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
+  readBackBy: oneOf('verify', 'commit', 'nobody'),
+});
+
+export type CommittedNote = ValueOf<typeof shape>;
+
+const COMMITTED = new NoteKind({
+  kind: MARK_OF_TASKS.kind,
+  version: 2,
+  mostBytes: 2 ** 20,
+  shape,
+  remedy: CLUSTER_REMEDY,
+  // An attempt that found the outputs moving does not know the duplicates.
+  agreed: ({ records, bytes, checksum }) => [records, bytes, checksum],
+});
+
+export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
+  await COMMITTED.write(jobDirectory, COMMITTED_NAME, note, 'the commit');
+}
+
+export function readCommittedNote(jobDirectory: string): CommittedNote | undefined {
+  return COMMITTED.read(jobDirectory, COMMITTED_NAME);
+}
+
+/** Whether a committed job has removed all that it needs no more, as far as this machine sees. */
+export function isCleanedUp(jobDirectory: string): boolean {
+  return statPath(join(jobDirectory, PLAN_NAME), 'temp') === undefined;
+}
+
+const RECORD_NAME =
+  /^(cuts|head|splits|slurm|commit|committing|(measure|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
+
+/**
+ * Removes the staged outputs, then everything in the job directory but the marker and what is not of a job. A task that
+ * still runs somewhere finds its files gone, and fails. The plan goes last: beside the marker it tells that something
+ * may be left.
+ */
+export function removeRest(jobDirectory: string, warn: (error: unknown) => void): void {
+  let hasFailed = false;
+  const attempt = (remove: () => void) => {
+    try {
+      remove();
+    } catch (error) {
+      hasFailed = true;
+      warn(error);
+    }
+  };
+  attempt(() => {
+    const stagingDirectory = readCommittedNote(jobDirectory)?.stagingDirectory;
+    if (stagingDirectory !== undefined) removeDirectory(stagingDirectory);
+  });
+  attempt(() => removeDirectory(join(jobDirectory, DATA_NAME)));
+  attempt(() => removeDirectory(join(jobDirectory, ATTEMPTS_NAME)));
+  attempt(() => {
+    for (const name of listNames(jobDirectory, 'temp'))
+      if (RECORD_NAME.test(name) || isNameOfAttempt(name)) removeFile(join(jobDirectory, name), 'temp');
+  });
+  if (!hasFailed) attempt(() => removeFile(join(jobDirectory, PLAN_NAME), 'temp'));
 }

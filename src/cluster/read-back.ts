@@ -12,17 +12,19 @@ import { findChanged } from '../stages/finished-output.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
-import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import { commandLine } from './slurm-script.js';
 import {
+  type ClusterJob,
   lastDamage,
+  notReady,
   pathsOfShards,
   readShuffled,
   requireDone,
   rewriteOf,
+  startTaskThreads,
   unfinished,
   unfinishedTasks,
-} from './task-arrays.js';
+} from './open-job.js';
+import { commandLine } from './slurm-script.js';
 
 /**
  * If the output of the shuffle task of this index is damaged, that task is no longer done.

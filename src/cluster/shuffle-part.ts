@@ -29,7 +29,7 @@ import { bytesOfPart, type PilePart } from '../stages/shuffle-work.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type DecidedOutput, decideOutput } from './job-piles.js';
 import type { ClusterJob } from './open-job.js';
-import { rewriteOf } from './task-arrays.js';
+import { rewriteOf } from './open-job.js';
 
 /** @returns the bytes of the records that this attempt put into the output; undefined if the task was done before. */
 export async function shufflePart(job: ClusterJob): Promise<number | undefined> {

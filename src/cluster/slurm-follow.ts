@@ -3,23 +3,20 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
+import { Patience } from '../io/until-visible.js';
 import type { ShuffleProgress } from '../job/options.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
-import { isCleanedUp } from './committed-job.js';
+import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
-import { isActive, type SlurmTask } from './slurm-calls.js';
+import { groupActive, isActive, type SlurmTask, type SlurmWatcher, VISIBLE_SECONDS, watchJobs } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
-import { groupActive, VISIBLE_SECONDS, watchJobs } from './slurm-queue.js';
 import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
-import { Patience } from './until-visible.js';
 
-export interface SlurmFollowOptions {
-  readonly signal?: AbortSignal | undefined;
+export interface SlurmFollowOptions extends SlurmWatcher {
   readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
-  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 export type SlurmOutcome = NonNullable<ClusterStatus['output']>;

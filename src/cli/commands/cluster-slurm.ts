@@ -1,6 +1,12 @@
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
-import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
-import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
+import {
+  describeLaterOnSlurm,
+  describeSlurm,
+  resumeOnSlurm,
+  type SlurmSubmission,
+  submitLaterToSlurm,
+  submitToSlurm,
+} from '../../cluster/slurm-job.js';
 import type { SlurmTaskOptions } from '../../cluster/slurm-settings.js';
 import { UsageError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
