@@ -1,12 +1,12 @@
 /** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
 import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { Patience } from '../io/until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
-import { requireKnownOptions } from '../known-options.js';
+import { type OptionNames, requireKnownOptions, whole } from '../known-options.js';
 import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
@@ -49,19 +49,19 @@ export interface ClusterTaskReport {
   readonly output: ClusterOutput | undefined;
 }
 
-const OPTIONS = {
+const DEFAULT_WAIT_SECONDS = 60;
+const MOST_WAIT_SECONDS = 86_400;
+
+const OPTIONS: OptionNames<ClusterTaskOptions> = {
   kind: true,
   jobDir: true,
-  taskIndex: true,
-  stride: true,
-  waitSeconds: true,
+  taskIndex: whole(0),
+  stride: whole(1),
+  waitSeconds: whole(0, MOST_WAIT_SECONDS),
   scratchDir: true,
   signal: true,
   onWarning: true,
-} as const;
-
-const DEFAULT_WAIT_SECONDS = 60;
-const MOST_WAIT_SECONDS = 86_400;
+};
 
 /**
  * Does a task that a scheduler has started. A task that was done before is not done again, and an index beyond the plan
@@ -157,7 +157,7 @@ const PARTS: Readonly<Record<ArrayKind, (job: ClusterJob) => Promise<number | un
   verify: verifyPart,
 };
 
-function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
+function requireOptions({ kind, taskIndex, stride }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
   if (!TASK_KINDS.includes(kind))
     throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
@@ -165,9 +165,6 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
   if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
   if (kind !== 'commit' && taskIndex === undefined)
     throw new UsageError(`which ${kind} task? Give \`taskIndex\`, from 0 on`);
-  if (taskIndex !== undefined) requireWhole('`taskIndex`', taskIndex, 0);
-  if (stride !== undefined) requireWhole('`stride`', stride, 1);
-  requireWhole('`waitSeconds`', waitSeconds, 0, MOST_WAIT_SECONDS);
 }
 
 /**
