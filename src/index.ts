@@ -33,20 +33,18 @@ export {
 export type { ClusterOutput } from './cluster/commit-job.js';
 export { type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
 export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
+export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-calls.js';
 export { followSlurm, type SlurmOutcome } from './cluster/slurm-follow.js';
 export {
+  describeLaterOnSlurm,
   describeSlurm,
   resumeOnSlurm,
+  type SlurmPlanJob,
   type SlurmSubmission,
   type SubmittedJob,
+  submitLaterToSlurm,
   submitToSlurm,
 } from './cluster/slurm-job.js';
-export {
-  describeLaterOnSlurm,
-  type SlurmPlanJob,
-  submitLaterToSlurm,
-} from './cluster/slurm-later.js';
-export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

@@ -175,7 +175,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  const { directory } = site.start;
+  const { directory } = site;
   const { jobDirectory } = site.paths;
   try {
     if (directory.wasThere) await directory.clear();

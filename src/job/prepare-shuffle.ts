@@ -15,9 +15,8 @@ import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type Input, identityOf, type ListedInputs } from '../sources/list-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
-import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
-import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
+import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { isEndless } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
@@ -39,7 +38,7 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly inputIds: InputIds;
   /** Whether a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
-  readonly site: StreamSite | StartedFiles;
+  readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
   readonly deviceGates: DeviceGates;
   readonly disks: TempDisks;

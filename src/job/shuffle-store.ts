@@ -36,9 +36,8 @@ import {
   type StoreSnapshot,
 } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
-import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import type { StartedFiles } from './earlier-attempt.js';
+import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
@@ -115,7 +114,7 @@ interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;
-  readonly site: StreamSite | StartedFiles;
+  readonly site: StreamSite | HeldSite;
   readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
