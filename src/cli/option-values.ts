@@ -6,8 +6,8 @@
 import { UsageError } from '../errors.js';
 import type { InputWeight, OutputCompression, ShuffleOptions } from '../job/options.js';
 import type { RangeOptions } from '../job/shuffle-range.js';
+import type { SplitRule } from '../keep/splits.js';
 import { readMemory } from '../machine/limits.js';
-import type { SplitRule } from '../plan/splits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';
 import { parseAmount, parseSize } from './size.js';
 

@@ -27,6 +27,7 @@ import { createDurably } from '../io/small-file.js';
 import type { MachineRequest } from '../job/request.js';
 import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
+import type { FirstLimit } from '../keep/head.js';
 import type { Slice } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
@@ -80,8 +81,8 @@ export interface ClusterPlan extends WorkPlan {
   readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
-  /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
-  readonly limitsHead: boolean;
+  /** Undefined: scatter tasks leave out no records of which the output has the first alone. */
+  readonly firstLimit: FirstLimit | undefined;
   /** Decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
   /** Before any records are found equal. */
@@ -108,7 +109,7 @@ export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBa
   return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
-const VERSION = 3;
+const VERSION = 4;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;

@@ -27,6 +27,9 @@ import { scatterSettings } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
 import type { JobControl } from '../job-control.js';
+import { firstLimitOf, withoutHead } from '../keep/head.js';
+import { recordsOfOutput } from '../keep/keep-spec.js';
+import { isDistinct } from '../keep/unique.js';
 import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -176,20 +179,19 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
 
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
   const { spec, ioLimits, tempZstdLevel } = prepared.request;
-  const allKeys = { ...spec, keep: { ...spec.keep, headCount: undefined } };
+  const allKeys = { ...spec, keep: withoutHead(spec.keep) };
   const request = { ...prepared.request, spec: allKeys, memoryBytes, workers: cpusPerTask, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
   const planWith = (more: Tuning) => planShuffle({ ...work, tuning: more });
   const whole = await planWith(onlySizes);
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
-  const outputBytes = (spec.keep.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
-  const expectedOutputBytes = Math.min(expectedBytes, outputBytes);
+  const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
   const taskCount = countTasks(tasks, expectedBytes, tuning);
   const shuffle = Math.min(taskCount, mostShuffleTasks(spec));
   const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
   const otherTasks = {
-    measure: spec.keep.unique !== undefined ? taskCount : 0,
+    measure: isDistinct(spec.keep) ? taskCount : 0,
     shuffle,
     // A verify task reads what the shuffle task of its index wrote.
     verify: readsBack && expectedOutputBytes > commitReadBytes ? shuffle : 0,
@@ -217,7 +219,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
     sliceBytes,
-    limitsHead: prepared.plan.head !== undefined,
+    firstLimit: prepared.plan.head && firstLimitOf({ ...prepared.plan.head, zeroBits: 0 }),
     expectedBytes,
     expectedOutputBytes,
     memoryBytes,

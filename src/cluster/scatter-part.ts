@@ -13,7 +13,6 @@ import { UNGATED } from '../job-control.js';
 import { commitPileSets, committedIndexPath, nameIndex, pileSetName } from '../job-directory/pile-set-commits.js';
 import { hearSignalsAt } from '../pause.js';
 import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
-import { largestKeyWith } from '../plan/head-plan.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { FileInput } from '../sources/list-inputs.js';
 import { committing, GroupCommit } from '../stages/group-commit.js';
@@ -38,14 +37,12 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
     keepsPileSets: true,
     isProfiled: plan.profile !== undefined,
   });
-  const headCount = plan.limitsHead ? plan.spec.keep.headCount : undefined;
-  const headLimit = headCount === undefined ? undefined : HeadLimit.create(headCount, largestKeyWith(0));
   const work: ScatterWork = {
     ...readable,
     slices: plan.slices.map(({ parts }) => parts),
     keys: plan.spec.key.from,
     keyOf: job.keyOf,
-    settings: { ...settings, headLimit },
+    settings: { ...settings, headLimit: plan.firstLimit && HeadLimit.create(plan.firstLimit) },
     attempt: log.attempt,
     onWarning,
   };

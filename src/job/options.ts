@@ -1,9 +1,9 @@
 /** The public types of the jobs. `request.ts` fills in the defaults and refuses wrong values with ERR_OPTION. */
 
+import type { SplitRule } from '../keep/splits.js';
 import type { KeyRule } from '../keys.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { SplitRule } from '../plan/splits.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
 import type { ReportFacts } from './report/report-facts.js';

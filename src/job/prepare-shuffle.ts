@@ -1,9 +1,12 @@
 /** Plans and checks a shuffle before it writes its first byte. */
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
-import { withColumnNumber } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { withColumns } from '../keep/content-rule.js';
+import { mostRecords } from '../keep/head.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import { mayKeepEqualKeys } from '../keep/unique.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -18,7 +21,6 @@ import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
-import { isEndless } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
 import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
@@ -65,7 +67,8 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
-  const { read, key, keep, cut } = asked.spec;
+  const { read, key, keep } = asked.spec;
+  const writesNothing = mostRecords(keep) === 0;
   // Files with keys from ordinals must keep their places.
   const header = key.from === 'ordinal' ? undefined : read.header;
   const reading = { ...asked, read };
@@ -93,24 +96,18 @@ export async function prepareShuffle(
     return expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
   };
   const { framing, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
-    // Samples may have equal keys if only one of each key stays.
-    comparesKeys: keep.unique?.by?.selector.kind !== 'key',
-    readsStreams: keep.headCount === 0 && !isPreview,
+    comparesKeys: mayKeepEqualKeys(keep),
+    readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const spec: ShuffleSpec = {
-    ...asked.spec,
-    read: { ...read, framing },
-    key: manifest?.spec.key ?? key,
-    keep: { ...keep, unique: keep.unique && { by: keep.unique.by && withColumnNumber(keep.unique.by, firstHeader) } },
-    cut: { ...cut, splitBy: cut.splitBy && withColumnNumber(cut.splitBy, firstHeader) },
-  };
+  const known = { ...asked.spec, read: { ...read, framing }, key: manifest?.spec.key ?? key };
+  const spec = withColumns(known, firstHeader);
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
-  const inputsToRead = keep.headCount === 0 ? [] : inputs;
+  const inputsToRead = writesNothing ? [] : inputs;
   const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws) };
   const shared = inputsToRead.length === 0 ? undefined : grouped.shared;
   const noted = earlier?.manifest.shareWeights;
@@ -175,19 +172,19 @@ function requireApart({ spec, output }: ShuffleRequest, { output: place }: JobSi
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
 function mostRecordsOf(
-  { read: { framing }, keep: { headCount, repeat } }: ShuffleSpec,
+  { read: { framing }, keep }: ShuffleSpec,
   inputs: readonly Input[],
   { given, shared }: GroupedJob,
 ): number {
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
-  const comeOnce = !repeat && given === undefined && shared === undefined;
+  const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     if (input.kind === 'list') return input.list.ends.length;
     if (input.kind === 'stream' || input.codec !== undefined || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };
   const all = comeOnce ? inputs.reduce((sum, input) => sum + countOf(input), 0) : Number.POSITIVE_INFINITY;
-  return Math.min(all, headCount ?? all);
+  return recordsOfOutput(keep, all);
 }
 
 /** What is wrong with a stream as an input of a job that must be resumable. */

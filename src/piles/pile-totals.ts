@@ -22,9 +22,13 @@ export interface PileTotals {
   readonly checksums: BigUint64Array;
 }
 
-export interface TotalsSum {
+/** A number of records, and their bytes. */
+export interface Amount {
   readonly records: number;
   readonly bytes: number;
+}
+
+export interface TotalsSum extends Amount {
   readonly checksum: bigint;
 }
 

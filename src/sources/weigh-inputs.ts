@@ -5,8 +5,8 @@
 import { UsageError } from '../errors.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import { pathMatcher } from '../io/list-files.js';
-import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
-import type { InputGroup } from '../spec.js';
+import type { InputGroup } from '../keep/mix.js';
+import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Input } from './list-inputs.js';
 
 /** The number after that of the last group stands for none. */

@@ -6,12 +6,12 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import type { NumberField } from '../formats/selector.js';
+import { ONCE } from '../keep/weights.js';
+import type { Amount } from '../piles/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
-import { ONCE } from '../plan/weights.js';
 import { inputPart, readBytesOf } from '../sources/input-part.js';
 import { type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
-import type { Amount } from './group-amounts.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 

@@ -5,8 +5,8 @@
 import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type SplitBounds, splitBounds } from '../keep/splits.js';
 import { checksumTextOf, type PileTotals, type TotalsSum } from '../piles/pile-totals.js';
-import { type SplitBounds, splitBounds } from '../plan/splits.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
@@ -21,19 +21,18 @@ export interface FoundSplit extends TotalsSum {
 }
 
 export async function findSplits(
-  { keep: { headCount }, cut: { splits } }: OutputSpec,
+  { keep, cut: { splits } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
-  const rules = splits.map(({ rule }) => rule);
   const { records, bytes, checksum } = work.piles;
-  const bounds = splitBounds(rules, records, headCount !== undefined);
+  const bounds = splitBounds(splits, records, keep);
   const note = await notedOrFound(kept, 'splits', () => measureBounds(bounds, work, threads));
   const { before } = requireFits(note, bounds, work.piles);
   const starts = [NOTHING, ...before.map((sum) => ({ ...sum, checksum: BigInt(`0x${sum.checksum}`) }))];
-  return rules.map(({ name }, i) => {
+  return splits.map(({ rule: { name } }, i) => {
     const start = starts[i] ?? NOTHING;
     const end = starts[i + 1] ?? { records, bytes, checksum };
     return {

@@ -4,9 +4,9 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { inputName } from '../io/input-source.js';
-import { addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
+import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { Beginnings } from '../sources/beginnings.js';
-import type { LeftOut, ReadableInputs } from '../sources/input-part.js';
+import type { ReadableInputs } from '../sources/input-part.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type GroupAmount, GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -54,7 +54,7 @@ export class GatheredSlices {
     this.recordEnds = new Float64Array(inputs.length);
   }
 
-  get leftOut(): LeftOut {
+  get leftOut(): Amount {
     return { ...this.#leftOut };
   }
 

@@ -1,13 +1,9 @@
 /** Adds up what the tasks of pass 1 read of each group of inputs, and how much that is with all copies. */
 
-import { factorOf } from '../plan/weights.js';
+import { factorOf } from '../keep/weights.js';
+import type { Amount } from '../piles/pile-totals.js';
 import { bytesWithCopies, type Coverage, readBytesOf, recordsWithCopies } from '../sources/input-part.js';
 import type { Weighing } from '../sources/weigh-inputs.js';
-
-export interface Amount {
-  readonly records: number;
-  readonly bytes: number;
-}
 
 export interface GroupAmount {
   readonly read: Amount;

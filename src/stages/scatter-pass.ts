@@ -17,11 +17,11 @@ import {
   type PileSetOfSlice,
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
+import { firstLimitOf, type HeadPlan } from '../keep/head.js';
 import type { KeyRule } from '../keys.js';
 import { pileSetFiles, roleOf } from '../piles/pile-layout.js';
 import { sumTotals } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
-import { type HeadPlan, largestKeyWith } from '../plan/head-plan.js';
 import type { Slice } from '../plan/slices.js';
 import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../sources/input-part.js';
 import type { Input } from '../sources/list-inputs.js';
@@ -41,7 +41,7 @@ export interface ScatterWork extends ReadableInputs {
   readonly settings: ScatterSettings;
   /** Where the keys of records come from; absent: from their positions in bytes. */
   readonly keys?: KeyRule;
-  /** Part of the names of pile sets, unique to this attempt at the job. */
+  /** Part of the names of pile sets, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
 }
@@ -149,8 +149,7 @@ async function unlessNoRoom(
 /** With the same limit, on which no records count yet: those of a slice that is read again would count twice. */
 function countingAnew(settings: ScatterSettings): ScatterSettings {
   if (settings.headLimit === undefined) return settings;
-  const { headCount, largestKey } = new HeadLimit(settings.headLimit);
-  return { ...settings, headLimit: HeadLimit.create(headCount, largestKey) };
+  return { ...settings, headLimit: HeadLimit.create(new HeadLimit(settings.headLimit)) };
 }
 
 function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
@@ -265,7 +264,7 @@ export async function scatterHead(
 ): Promise<ScatterOutcome> {
   const outcome = await scatterInputs(limited(work, head), threads, kept);
   const { piles, found } = outcome;
-  const isEnough = piles.records >= head.headCount || found.leftOut.records === 0;
+  const isEnough = piles.records >= head.records || found.leftOut.records === 0;
   if (head.zeroBits === 0 || isEnough) return { ...outcome, piles: { ...piles, keyScale: keyScaleOf(head) } };
   const { layout } = work.settings;
   for (const { name } of piles.pileSets)
@@ -277,8 +276,10 @@ export async function scatterHead(
 }
 
 function limited(work: ScatterWork, head: HeadPlan): ScatterWork {
-  const headLimit = HeadLimit.create(head.headCount, largestKeyWith(head.zeroBits));
-  return { ...work, settings: { ...work.settings, headLimit, keyScale: keyScaleOf(head) } };
+  return {
+    ...work,
+    settings: { ...work.settings, headLimit: HeadLimit.create(firstLimitOf(head)), keyScale: keyScaleOf(head) },
+  };
 }
 
 /** The piles share the keys up to the first limit. */

@@ -116,7 +116,7 @@ async function writeRanges(
     const { regions, ends, ofOneKey } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     verifyRange(totals, range, result);
-    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.unique !== undefined);
+    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.content?.isDistinct === true);
     const distinct = tellsDistinct ? textsOf(result.totals) : undefined;
     done({ first: range.first, end: range.end, regions, ends, distinct });
   };

@@ -38,7 +38,7 @@ export function diskBytesOf({ pileSets }: ScatteredPiles): number {
 export interface PilesWork {
   readonly piles: ScatteredPiles;
   readonly settings: ShuffleSettings;
-  /** Part of the names of temp files, unique to this attempt at the job. */
+  /** Part of the names of temp files, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
 }
@@ -67,7 +67,7 @@ export interface ShuffleWork extends PilesWork {
   readonly samples: SampleSource | undefined;
 }
 
-/** @param name prefix of the names of the task's temp files, unique to this task. */
+/** @param name prefix of the names of the task's temp files, that no other task has. */
 export function pilesTask({ settings, piles, attempt }: PilesWork, name: string): PilesTask {
   const { pileSets, longestRecordBytes, cutPile } = piles;
   return { job: settings, pileSets, longestRecordBytes, cutPile, attemptName: `${name}-${attempt}` };

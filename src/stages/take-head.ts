@@ -5,8 +5,8 @@
 import type { PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
-import { checksumTextOf, type PileTotals, type TotalsSum } from '../piles/pile-totals.js';
-import type { LeftOut } from '../sources/input-part.js';
+import { mostRecords } from '../keep/head.js';
+import { checksumTextOf, type PileTotals } from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
 import { type PilesWork, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -21,26 +21,27 @@ interface HeadEnd {
 }
 
 export async function takeHead(
-  { keep: { headCount }, cut: { shards } }: OutputSpec,
+  { keep, cut: { shards } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   const { piles } = work;
-  if (headCount === undefined || piles.records <= headCount) return piles;
-  const end = endOfHead(piles.totals, headCount);
+  const most = mostRecords(keep);
+  if (piles.records <= most) return piles;
+  const end = endOfHead(piles.totals, most);
   // The longest record decides how the output is cut by bytes. Which others pass 1 left out depends on the threads.
   const note = await notedOrFound(kept, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
   return cutAfter(piles, requireFits(note, end));
 }
 
-function endOfHead({ records }: PileTotals, headCount: number): HeadEnd {
+function endOfHead({ records }: PileTotals, most: number): HeadEnd {
   let before = 0;
   for (const [pile, count] of records.entries()) {
-    if (before + count >= headCount) return { pile, records: headCount - before };
+    if (before + count >= most) return { pile, records: most - before };
     before += count;
   }
-  throw new RangeError(`the piles hold ${before} records, fewer than the ${headCount} of the head`);
+  throw new RangeError(`the piles hold ${before} records, fewer than the ${most} of the head`);
 }
 
 function requireFits(note: HeadNote, { pile, records }: HeadEnd): HeadNote {
@@ -83,11 +84,3 @@ function cutAfter({ pileSets, totals, keyScale }: ScatteredPiles, note: HeadNote
   cut.checksums[pile] = BigInt(`0x${checksum}`);
   return { ...scatteredPiles(pileSets, cut, longestRecordBytes), keyScale, cutPile: pile };
 }
-
-/** What `takeHead` left out, and pass 1 before it. */
-export function leftOutOf(all: TotalsSum, head: TotalsSum, ofPass1: LeftOut = NOTHING): LeftOut {
-  const records = ofPass1.records + all.records - head.records;
-  return { records, bytes: ofPass1.bytes + all.bytes - head.bytes };
-}
-
-const NOTHING: LeftOut = { records: 0, bytes: 0 };

@@ -72,7 +72,7 @@ interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique'
+    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'content'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -103,7 +103,7 @@ export class PileOrderer {
     const layout = new ArenaLayout();
     this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
-    prepareEquality(this.kernel, parts.job.unique);
+    prepareEquality(this.kernel, parts.job.content);
   }
 
   get #wasm(): KernelFunctions {
@@ -184,7 +184,7 @@ export class PileOrderer {
     control.throwIfAborted();
     const { records } = pile.merged;
     if (records === 0) return NOTHING;
-    if (job.unique !== undefined) return this.#orderDistinct(pile, emit);
+    if (job.content?.isDistinct === true) return this.#orderDistinct(pile, emit);
     if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
     inPhase('sort', () => this.#wasm.orderWalked());
     await emit(records, NOTHING);
@@ -247,7 +247,7 @@ export class PileOrderer {
     // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
     // As many piles as keys: all different records of this one have the same key.
-    if (job.unique !== undefined && keyScale >= 2n ** 64n) throw inseparable(merged);
+    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparable(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
@@ -267,8 +267,8 @@ export class PileOrderer {
         windowBytes,
         maxRecordBytes: windowBytes,
         keyScale,
-        unique: job.unique,
-        dropsEqual: job.unique !== undefined && !subPiles.isTight,
+        content: job.content,
+        dropsEqual: job.content?.isDistinct === true && !subPiles.isTight,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {

@@ -1,6 +1,6 @@
 /** Adds up a number field of JSON records, exactly: in parts of 10^-15, so the sum does not depend on the order. */
 import type { NumberField } from '../../src/formats/selector.js';
-import type { Fraction } from '../../src/plan/weights.js';
+import type { Fraction } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** A longer path has no room in the kernel while it scatters. */

@@ -67,7 +67,7 @@ export async function readPart(
       // What is wrong here may follow from a mistake before.
       const control = new UncountedControl(job.control);
       const whole = { ...range, start: range.headerBytes, countBefore: 0 };
-      const settings = { ...job, splitBy: undefined, unique: undefined, isSampled: false };
+      const settings = { ...job, content: undefined, isSampled: false };
       const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings);
       readRange(whole, input, framing, dropping, control);
       throw error;

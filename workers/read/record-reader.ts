@@ -15,10 +15,10 @@ import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from
 import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
+import { mostCopiesOf } from '../../src/keep/weights.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
@@ -105,7 +105,7 @@ export class RecordReader implements FramingKernel {
 
   /** The header of a stream may name the column of the selector. */
   knowHeader(header: FoundHeader): void {
-    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    const rule = this.#job.content?.value;
     const selector = rule && withColumnNumber(rule, header).selector;
     if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
@@ -397,7 +397,7 @@ export class RecordReader implements FramingKernel {
 
   /** Refuses the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
-    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    const rule = this.#job.content?.value;
     if (rule === undefined) return;
     const { selector } = rule;
     const { kernel } = this.#taker;
@@ -444,7 +444,7 @@ export class RecordReader implements FramingKernel {
   /** A job has one selector at most. */
   get #selectorAt(): number {
     const { wasm } = this.#taker.kernel;
-    return (this.#job.splitBy === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
+    return (this.#job.content?.splits === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
   /** The position of the first record over the limit. */

@@ -1,10 +1,14 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
 import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
+import { isHead } from '../../keep/head.js';
+import { factsOf, type KeepSpec } from '../../keep/keep-spec.js';
+import { isSplitByValue } from '../../keep/splits.js';
+import { isDistinct } from '../../keep/unique.js';
+import { numberOf } from '../../keep/weights.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
-import { numberOf } from '../../plan/weights.js';
 import { formatPlural } from '../../quantity.js';
-import type { KeepSpec, ShuffleSpec } from '../../spec.js';
+import type { ShuffleSpec } from '../../spec.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
@@ -39,9 +43,7 @@ export function reportData(
       tempDirs: job?.tempDirs ?? request.tempDirs,
       memoryBytes: request.memoryBytes,
       isSeedDrawn: request.isSeedDrawn,
-      headCount: keep.headCount,
-      unique: keep.unique !== undefined,
-      repeat: keep.repeat,
+      ...factsOf(keep),
     },
     environment: environment(),
     result,
@@ -54,7 +56,7 @@ export function reportData(
     askedShares: askedShares(keep),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, counts, piles, cut.splitBy !== undefined),
+    checks: selfChecks(sample, counts, piles, isSplitByValue(cut)),
   };
 }
 
@@ -85,9 +87,9 @@ function pileSizes({ piles: { totals } }: PassOutcome, spec: ShuffleSpec): PileS
 }
 
 function whyNotUniform({ keep, cut }: ShuffleSpec): string | undefined {
-  if (keep.unique !== undefined) return 'with unique records, equal records have equal keys';
-  if (cut.splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
-  if (keep.headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
+  if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
+  if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
+  if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';
   return undefined;
 }
 
@@ -148,11 +150,8 @@ function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] 
   return { unit, groups: groups.map(({ name }, i) => ({ name, part: (parts[i] ?? 0) / all })) };
 }
 
-function askedSplits(
-  { keep: { headCount }, cut }: ShuffleSpec,
-  { records }: ShuffleReport,
-): ReportFacts['askedSplits'] {
-  const { splits, splitBy } = cut;
+function askedSplits({ keep, cut }: ShuffleSpec, { records }: ShuffleReport): ReportFacts['askedSplits'] {
+  const { splits } = cut;
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
   const shares = sum(rules.map((rule) => ('share' in rule ? rule.share : 0)));
@@ -171,8 +170,8 @@ function askedSplits(
     // 0.07 of 100 is 7.000000000000001.
     const asked = 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
     if (counted > 0 && 'rest' in rule) return { name, asked, expected: exactly(records - counted) };
-    if (splitBy !== undefined) return { name, asked, expected: undefined };
-    const isByRank = headCount !== undefined || counted > 0;
+    if (isSplitByValue(cut)) return { name, asked, expected: undefined };
+    const isByRank = isHead(keep) || counted > 0;
     return { name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
   });
 }

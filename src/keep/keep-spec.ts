@@ -1,0 +1,68 @@
+/** What decides which records the output gets, and how often: all rules together. */
+import type { Amount } from '../piles/pile-totals.js';
+import { type HeadSpec, isHead, mostRecords } from './head.js';
+import type { MixSpec } from './mix.js';
+import type { RepeatSpec } from './repeat.js';
+import { isDistinct, type UniqueSpec } from './unique.js';
+
+export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec {
+  readonly mix: MixSpec;
+}
+
+/** Progress of a job without end tells neither the part that is done nor the time that is left. */
+export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
+  return keep.repeat && !isHead(keep);
+}
+
+/**
+ * How many records the output has, if so many may come into it.
+ * @param recordBytes the size of a record: then `all` is in bytes, and so is the result.
+ */
+export function recordsOfOutput(keep: HeadSpec & Partial<RepeatSpec>, all: number, recordBytes = 1): number {
+  const most = mostRecords(keep) * recordBytes;
+  return keep.repeat === true ? most : Math.min(all, most);
+}
+
+/** Whether pass 1 may leave out what is not in the head. Equal records count as one, and nobody knows of them in pass 1. */
+export function mayLimitPass1(keep: HeadSpec & RepeatSpec & UniqueSpec): boolean {
+  return isHead(keep) && !keep.repeat && !isDistinct(keep);
+}
+
+/** Whether the output has all that is read, as far as weights do not say otherwise. */
+export function keepsAll(keep: HeadSpec & UniqueSpec): boolean {
+  return !isHead(keep) && !isDistinct(keep);
+}
+
+/** What a report says of the rules. */
+export function factsOf({ headCount, unique, repeat }: KeepSpec) {
+  return { headCount, unique: unique !== undefined, repeat };
+}
+
+interface KeptRecords {
+  /** On the piles. */
+  readonly all: Amount;
+  /** What pass 1 left out. Absent: nothing. */
+  readonly leftOut?: Amount;
+  /** What stays of equal records. */
+  readonly distinct: Amount;
+  readonly written: Amount;
+}
+
+const NOTHING: Amount = { records: 0, bytes: 0 };
+
+/** The records that the output lacks, and why. */
+export function lacksOf(
+  keep: HeadSpec & Partial<RepeatSpec & UniqueSpec>,
+  { all, leftOut = NOTHING, distinct, written }: KeptRecords,
+): { readonly leftOut: Amount | undefined; readonly duplicates: Amount | undefined } {
+  const read = { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes };
+  const dropsEqual = keep.unique !== undefined;
+  return {
+    leftOut: isHead(keep) && keep.repeat !== true ? lackOf(dropsEqual ? distinct : read, written) : undefined,
+    duplicates: dropsEqual ? lackOf(read, distinct) : undefined,
+  };
+}
+
+function lackOf(all: Amount, part: Amount): Amount {
+  return { records: all.records - part.records, bytes: all.bytes - part.bytes };
+}
