@@ -9,7 +9,7 @@ import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-dire
 import { type KeptNotes, NOTES } from '../job-directory/notes.js';
 import { contentRuleOf } from '../keep/content-rule.js';
 import { lacksOf } from '../keep/keep-spec.js';
-import { isDistinct } from '../keep/unique.js';
+import { isDistinct } from '../keep/distinct.js';
 import { hearSignalsAt } from '../pause.js';
 import { totalsOf, totalsOfRange } from '../piles/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';

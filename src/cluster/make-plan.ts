@@ -29,7 +29,7 @@ import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.j
 import type { JobControl } from '../job-control.js';
 import { firstLimitOf, withoutHead } from '../keep/head.js';
 import { recordsOfOutput } from '../keep/keep-spec.js';
-import { isDistinct } from '../keep/unique.js';
+import { isDistinct } from '../keep/distinct.js';
 import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { Tuning } from '../plan/memory-plan.js';

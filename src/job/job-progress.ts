@@ -2,7 +2,7 @@
 import type { Release } from '../cleanup.js';
 import type { Counter, JobControl } from '../job-control.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
-import { isMeasuredBefore } from '../keep/unique.js';
+import { isMeasuredBefore } from '../keep/distinct.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';

@@ -1,7 +1,7 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
 import type { Release } from '../cleanup.js';
-import { isDistinct } from '../keep/unique.js';
+import { isDistinct } from '../keep/distinct.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';

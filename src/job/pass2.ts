@@ -5,7 +5,7 @@
  */
 import { contentRuleOf, withColumns } from '../keep/content-rule.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
-import { isDistinct } from '../keep/unique.js';
+import { isDistinct } from '../keep/distinct.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { ScatteredPiles } from '../stages/shuffle-work.js';

@@ -6,7 +6,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { withColumns } from '../keep/content-rule.js';
 import { mostRecords } from '../keep/head.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
-import { mayKeepEqualKeys } from '../keep/unique.js';
+import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { Tuning } from '../plan/memory-plan.js';

@@ -5,7 +5,7 @@ import { delimiterOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
 import { splitKeys } from '../keep/splits.js';
-import type { Equality } from '../keep/unique.js';
+import type { Equality } from '../keep/distinct.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
 import type { OutputSpec } from '../spec.js';
 import type { ShuffleOptions } from './options.js';

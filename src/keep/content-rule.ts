@@ -6,7 +6,7 @@ import type { FoundHeader } from '../formats/header.js';
 import { type ValueRule, withColumnNumber } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
 import { type CutSpec, splitKeys } from './splits.js';
-import { isDistinct, type UniqueSpec } from './unique.js';
+import { isDistinct, type UniqueSpec } from './distinct.js';
 
 interface RuledSpec {
   readonly key: { readonly seed: string };

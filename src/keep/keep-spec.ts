@@ -3,7 +3,7 @@ import type { Amount } from '../piles/pile-totals.js';
 import { type HeadSpec, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
 import type { RepeatSpec } from './repeat.js';
-import { isDistinct, type UniqueSpec } from './unique.js';
+import { isDistinct, type UniqueSpec } from './distinct.js';
 
 export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec {
   readonly mix: MixSpec;

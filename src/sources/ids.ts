@@ -7,7 +7,7 @@ import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { contentKeyOf } from '../keep/unique.js';
+import { contentKeyOf } from '../keep/distinct.js';
 import { deriveInputKey } from '../keys.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Input } from './list-inputs.js';

@@ -7,7 +7,7 @@
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type DistinctTally, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
-import { isDistinct, isMeasuredBefore } from '../keep/unique.js';
+import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
   checksumTextOf,

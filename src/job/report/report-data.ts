@@ -4,7 +4,7 @@ import { arch, cpus, release, totalmem } from 'node:os';
 import { isHead } from '../../keep/head.js';
 import { factsOf, type KeepSpec } from '../../keep/keep-spec.js';
 import { isSplitByValue } from '../../keep/splits.js';
-import { isDistinct } from '../../keep/unique.js';
+import { isDistinct } from '../../keep/distinct.js';
 import { numberOf } from '../../keep/weights.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { formatPlural } from '../../quantity.js';
