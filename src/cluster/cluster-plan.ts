@@ -27,8 +27,8 @@ import { createDurably } from '../io/small-file.js';
 import type { MachineRequest } from '../job/request.js';
 import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
-import type { FirstLimit } from '../keep/head.js';
-import type { Slice } from '../plan/slices.js';
+import type { HeadPlan } from '../keep/head.js';
+import type { SlicePart } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader } from '../sources/list-inputs.js';
@@ -54,10 +54,9 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
   readonly header: InputHeader;
 }
 
-/** A slice, and what its reader must know of the bytes before each of its parts. */
-export interface ClusterSlice {
-  readonly parts: Slice;
-  readonly before: readonly Before[] | undefined;
+export interface ClusterPart extends SlicePart {
+  /** What its reader must know of the bytes before. Absent: nothing. */
+  readonly before?: Before | undefined;
 }
 
 /** Where the commit writes how the time was spent. */
@@ -75,14 +74,14 @@ export interface ClusterPlan extends WorkPlan {
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
-  readonly slices: readonly ClusterSlice[];
+  readonly slices: readonly (readonly ClusterPart[])[];
   readonly scatterTasks: readonly (readonly number[])[];
   /** 0: the job has no such array. */
   readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
   /** Undefined: scatter tasks leave out no records of which the output has the first alone. */
-  readonly firstLimit: FirstLimit | undefined;
+  readonly head: Pick<HeadPlan, 'records' | 'zeroBits'> | undefined;
   /** Decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
   /** Before any records are found equal. */

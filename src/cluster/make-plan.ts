@@ -27,27 +27,27 @@ import { scatterSettings } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
 import type { JobControl } from '../job-control.js';
-import { firstLimitOf, withoutHead } from '../keep/head.js';
-import { recordsOfOutput } from '../keep/keep-spec.js';
 import { isDistinct } from '../keep/distinct.js';
+import { withoutHead } from '../keep/head.js';
+import { recordsOfOutput } from '../keep/keep-spec.js';
 import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
-import type { Slice } from '../plan/slices.js';
+import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import type { Input } from '../sources/list-inputs.js';
 import type { OutputSpec } from '../spec.js';
-import { type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
+import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-pass.js';
 import { JobStop, startThreads } from '../stages/threads.js';
 import { makeAttemptsDirectory } from './attempt-log.js';
 import {
   type ClusterInput,
+  type ClusterPart,
   type ClusterPlan,
-  type ClusterSlice,
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
@@ -215,11 +215,11 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     output: site.output,
     stagingDirectory: site.paths.stagingDirectory,
     readsBack,
-    slices: plan.slices.map((parts) => sliceOf(parts, before)),
+    slices: plan.slices.map((parts) => parts.map((part) => withBefore(part, before(part)))),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
     sliceBytes,
-    firstLimit: prepared.plan.head && firstLimitOf({ ...prepared.plan.head, zeroBits: 0 }),
+    head: prepared.plan.head && { ...prepared.plan.head, zeroBits: 0 },
     expectedBytes,
     expectedOutputBytes,
     memoryBytes,
@@ -318,10 +318,8 @@ async function lookBefore(
   return lookBeforeRanges({ ...prepared, slices, settings, keys: request.spec.key.from }, threads, () => false);
 }
 
-function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
-  const before = parts.map(beforeOf);
-  const isKnown = before.some(({ count, records }) => count > 0 || records !== undefined);
-  return { parts, before: isKnown ? before : undefined };
+function withBefore(part: SlicePart, before: Before): ClusterPart {
+  return before.count > 0 || before.records !== undefined ? { ...part, before } : part;
 }
 
 function inputOf(input: Input): ClusterInput {

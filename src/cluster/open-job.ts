@@ -90,12 +90,14 @@ function makeGates(plan: ClusterPlan, { kind, index, scratchDir }: TaskAttempt, 
   // The directory in it may be made on another machine, and not be visible here yet.
   makeGate(dirname(plan.stagingDirectory), 'output');
   if (kind !== 'scatter') makeGate(scratchDir, 'temp');
-  else for (const path of inputPathsOf(plan, index)) makeGate(path, 'input');
+  else
+    for (const input of inputsOfSlices(plan, plan.scatterTasks[index] ?? []))
+      makeGate(plan.inputs[input]?.path ?? '', 'input');
 }
 
-function inputPathsOf({ scatterTasks, slices, inputs }: ClusterPlan, task: number): ReadonlySet<string> {
-  const parts = (scatterTasks[task] ?? []).flatMap((slice) => slices[slice]?.parts ?? []);
-  return new Set(parts.flatMap(({ inputOrdinal }) => inputs[inputOrdinal]?.path ?? []));
+/** Their ordinals. */
+export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[]): ReadonlySet<number> {
+  return new Set(some.flatMap((slice) => slices[slice]?.map(({ inputOrdinal }) => inputOrdinal) ?? []));
 }
 
 /** @returns undefined if the job is committed. */
@@ -152,9 +154,11 @@ function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
   }));
 }
 
-export function startTaskThreads({ plan, control, stop, log, scope }: ClusterJob): Promise<Threads> {
+export async function startTaskThreads({ plan, control, stop, log, scope }: ClusterJob): Promise<Threads> {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
-  return startThreads({ threadCount, startCount: 0 }, { control, stop }, log.add, scope.releases);
+  const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, log.add, scope.releases);
+  log.useThreads(threads.pool.threadCount);
+  return threads;
 }
 
 export function notReady(message: string): SystemError {

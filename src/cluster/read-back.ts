@@ -36,7 +36,6 @@ export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
   const record = await patience.untilFound(directory, () => readShuffled(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
   const threads = await startTaskThreads(job);
-  job.log.useThreads(threads.pool.threadCount);
   const bytes = await requireUndamaged(job, [record], threads);
   await VERIFIED.write(directory, name, {}, `verify task ${index}`);
   return bytes;

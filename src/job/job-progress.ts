@@ -1,8 +1,8 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Release } from '../cleanup.js';
 import type { Counter, JobControl } from '../job-control.js';
-import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { isMeasuredBefore } from '../keep/distinct.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';

@@ -4,8 +4,8 @@
  * (draw-output.ts). The rest is decided between the passes (../stages/between-passes.ts).
  */
 import { contentRuleOf, withColumns } from '../keep/content-rule.js';
-import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { isDistinct } from '../keep/distinct.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { ScatteredPiles } from '../stages/shuffle-work.js';

@@ -2,10 +2,10 @@
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import { isDistinct } from '../keep/distinct.js';
 import { isHead, mostRecords } from '../keep/head.js';
 import { isEndless } from '../keep/keep-spec.js';
 import { isSplitByValue, type ShardSpec } from '../keep/splits.js';
-import { isDistinct } from '../keep/distinct.js';
 import { factorOf, mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { Amount } from '../piles/pile-totals.js';

@@ -12,6 +12,7 @@ import {
 } from '../formats/encoder-table.js';
 import { delimiterOf } from '../formats/framing-table.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
+import type { RecordKind } from '../formats/record-kinds.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireNoCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
@@ -27,14 +28,7 @@ import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { refuseContradictions } from './contradictions.js';
 import { completeMix } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-checks.js';
-import type {
-  InputOptions,
-  MachineOptions,
-  OutputOptions,
-  RecordKind,
-  ShuffleOptions,
-  TalkOptions,
-} from './options.js';
+import type { InputOptions, MachineOptions, OutputOptions, ShuffleOptions, TalkOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';

@@ -5,8 +5,8 @@
 import type { FoundHeader } from '../formats/header.js';
 import { type ValueRule, withColumnNumber } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
-import { type CutSpec, splitKeys } from './splits.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
+import { type CutSpec, splitKeys } from './splits.js';
 
 interface RuledSpec {
   readonly key: { readonly seed: string };

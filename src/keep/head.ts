@@ -40,14 +40,6 @@ interface HeadNeed {
   readonly mayReadAgain: boolean;
 }
 
-/** The limit of a head before any key is seen. */
-export interface FirstLimit {
-  /** Of the head. */
-  readonly records: number;
-  /** Larger keys are left out from the beginning. */
-  readonly largestKey: bigint;
-}
-
 export interface HeadPlan {
   /** Of the head. */
   readonly records: number;
@@ -66,6 +58,6 @@ export function planHead({ headCount }: HeadSpec, { records, isKnown, mayReadAga
   return { records: headCount, zeroBits, keptRecords: Math.min(candidates, growth) };
 }
 
-export function firstLimitOf({ records, zeroBits }: Pick<HeadPlan, 'records' | 'zeroBits'>): FirstLimit {
-  return { records, largestKey: 2n ** BigInt(64 - zeroBits) - 1n };
+export function largestKeyWith(zeroBits: number): bigint {
+  return 2n ** BigInt(64 - zeroBits) - 1n;
 }

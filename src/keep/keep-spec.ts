@@ -1,9 +1,9 @@
 /** What decides which records the output gets, and how often: all rules together. */
 import type { Amount } from '../piles/pile-totals.js';
+import { isDistinct, type UniqueSpec } from './distinct.js';
 import { type HeadSpec, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
 import type { RepeatSpec } from './repeat.js';
-import { isDistinct, type UniqueSpec } from './distinct.js';
 
 export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec {
   readonly mix: MixSpec;

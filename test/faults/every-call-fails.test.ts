@@ -1,7 +1,7 @@
 /**
  * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left. Each time, either the job
  * succeeds and its output is right to the byte, or one line says which call failed on which file, and the output is
- * unchanged. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
+ * unchanged, or in a pipe the beginning of the right one. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
  * started anew, and succeeds.
  */
 
@@ -15,11 +15,14 @@ import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls, isFatal } from './faulty-file-calls.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import {
+  ALIGNED_FILES,
+  ALIGNED_SHARDS,
   CONTINUING_JOBS,
   DISCARDING_JOB,
   FILE,
   LARGE_JOB,
   NEW_SHARDS,
+  PIPED,
   REPLACED_SHARDS,
   SCATTERED_AGAIN,
 } from './tiny-job-kinds.js';
@@ -69,8 +72,8 @@ const totals = { faults: 0, jobsThatEndedWell: 0 };
 /** Of the faults that are much like others, only every so many-th call is tried. */
 const step = atScale(360, 180, 1);
 
-/** With a past. */
-const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB];
+/** Much like others, but for their past or their output. */
+const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB, ALIGNED_SHARDS, ALIGNED_FILES, PIPED];
 
 describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sampled(SPECIAL_JOBS, 2, 1)])(
   '$name',
@@ -201,6 +204,10 @@ async function runWithFault(
   expectErrorOf(fault, struck, error, job, what);
   if (error.unfinishedJob === undefined) expect(untold, what).toEqual([]);
   else expect(existsSync(error.unfinishedJob.directory), what).toBe(true);
+  if (job.kind.isPiped) {
+    job.expectNothingHalf(expected);
+    return 'failed';
+  }
   // Shards that replace others and can neither all move nor all move back do so when the job is resumed. So do those
   // that an earlier attempt had started to move.
   const wasMoving = job.kind.before?.at === 'while outputs move';

@@ -5,7 +5,6 @@
  *
  *     limit u64 | lock i32 | top slot i32 | head count f64 | counted f64 | counts f64 of each slot
  */
-import type { FirstLimit } from '../../src/keep/head.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** As in the kernel: a slot for each power of two and the 7 bits after the leading one. */
@@ -33,7 +32,7 @@ export class HeadLimit {
     this.records = this.#numbers[HEAD_COUNT] ?? 0;
   }
 
-  static create({ records, largestKey }: FirstLimit): SharedArrayBuffer {
+  static create({ records, largestKey }: Pick<HeadLimit, 'records' | 'largestKey'>): SharedArrayBuffer {
     const buffer = new SharedArrayBuffer(8 * (FIRST_COUNT + SLOT_COUNT));
     new BigUint64Array(buffer, 0, 1)[0] = largestKey;
     new Int32Array(buffer)[TOP_SLOT] = SLOT_COUNT - 1;

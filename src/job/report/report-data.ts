@@ -1,10 +1,10 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
 import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
+import { isDistinct } from '../../keep/distinct.js';
 import { isHead } from '../../keep/head.js';
 import { factsOf, type KeepSpec } from '../../keep/keep-spec.js';
 import { isSplitByValue } from '../../keep/splits.js';
-import { isDistinct } from '../../keep/distinct.js';
 import { numberOf } from '../../keep/weights.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { formatPlural } from '../../quantity.js';
