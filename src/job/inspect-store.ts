@@ -26,7 +26,7 @@ export interface InspectOptions {
 
 export interface StoreReport {
   readonly directory: string;
-  /** 16 hex digits, unique to this store. */
+  /** 16 hex digits, which no other store has. */
   readonly id: string;
   readonly seed: string;
   readonly piles: number;

@@ -25,7 +25,7 @@ import { ignoreThrown } from './job.js';
 
 export interface PileWriterOptions {
   /**
-   * The input id of these records: any non-empty string, unique in the store. The order of the records depends on the
+   * The input id of these records: any non-empty string that no other input of the store has. The order of the records depends on the
    * seed of the store and this id, not on when or where they are written.
    */
   readonly inputId: string;
@@ -224,14 +224,12 @@ function openPileSet({ snapshot, inputId, memory, control }: WriterParts, attemp
     compressor: undefined,
     control,
   });
-  const maxRecordBytes = MAX_RECORD_BYTES;
-  const sizes = { pileCount, bufferBytes, windowBytes, maxRecordBytes, keyScale: 1n };
-  const scatterArena = new ScatterArena(arena, writer, sizes);
+  const scatterArena = new ScatterArena(arena, writer, { pileCount, bufferBytes, windowBytes, keyScale: 1n });
   const inputKey = deriveInputKey(seed, inputId);
   return {
     writer,
     scatterArena,
-    scatterer: new RecordScatterer(arena.kernel, scatterArena, { inputKey, maxRecordBytes }),
+    scatterer: new RecordScatterer(arena.kernel, scatterArena, { inputKey, mostBytes: MAX_RECORD_BYTES }),
   };
 }
 

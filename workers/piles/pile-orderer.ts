@@ -265,14 +265,13 @@ export class PileOrderer {
         pileCount: subPiles.count,
         bufferBytes: subPiles.bufferBytes,
         windowBytes,
-        maxRecordBytes: windowBytes,
         keyScale,
         content: job.content,
         dropsEqual: job.content?.isDistinct === true && !subPiles.isTight,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {
-        const room = window.makeRoom();
+        const room = window.makeRoom(windowBytes);
         if (typeof room !== 'number') {
           throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
         }

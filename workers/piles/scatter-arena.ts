@@ -27,7 +27,6 @@ interface ScatterSizes {
   readonly pileCount: number;
   readonly bufferBytes: number;
   readonly windowBytes: number;
-  readonly maxRecordBytes: number;
   /** The product modulo 2^64 of the job's key scale and the pile counts of the levels above. */
   readonly keyScale: bigint;
   readonly headLimit?: HeadLimit | undefined;
@@ -64,7 +63,7 @@ export class ScatterArena implements RecordTaker {
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
     const recent = dropsEqual ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
-    this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
+    this.window = new ReadWindow(arena, window, sizes.windowBytes);
 
     const { kernel } = arena;
     prepareKeys(kernel, sizes.content, dropsEqual);

@@ -41,7 +41,6 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     pileCount: layout.pileCount,
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
-    maxRecordBytes: job.read.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
     content: job.content,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),

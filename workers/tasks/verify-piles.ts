@@ -39,7 +39,6 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
     pileCount: layout.pileCount,
     bufferBytes,
     windowBytes,
-    maxRecordBytes: windowBytes,
     keyScale: 1n,
   });
   const damaged = (pile: number, problem: string) => {
@@ -52,7 +51,7 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
     window.clear();
     await reader.read(merged, layout, {
       place: (byteLength) => {
-        const room = window.makeRoom();
+        const room = window.makeRoom(windowBytes);
         if (typeof room !== 'number') throw damaged(merged.pile, 'holds a longer record than any committed record');
         return { target: arena.kernel.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       },
