@@ -36,8 +36,8 @@ export interface ClusterOutput {
   readonly splits: readonly SplitReport[] | undefined;
   readonly emptyShards?: number | undefined;
   /**
-   * The records dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
-   * commit was killed while the outputs got their names.
+   * The records dropped because an equal one is kept. Undefined if equal records stay, and if an earlier commit was killed
+   * while the outputs got their names.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   /** The records that `skipBlank` left out. Undefined as `duplicates` is. */

@@ -3,7 +3,7 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    with `unique` alone: an array that finds what stays of each pile        job-piles.ts
+ *     measure    if equal records go alone: an array that finds what stays of each pile  job-piles.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
@@ -93,7 +93,7 @@ export interface ClusterPlanReport {
   readonly expectedBytes: number;
   /** The indexes of the tasks of each kind go from 0 to one less. 0: the job has no such tasks. */
   readonly scatterTasks: number;
-  /** 0 without `unique` and `uniqueBy`. */
+  /** 0: equal records stay. */
   readonly measureTasks: number;
   readonly shuffleTasks: number;
   /** 0 if the commit reads the output back, or nobody does. */

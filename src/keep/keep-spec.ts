@@ -4,10 +4,19 @@ import { isDistinct, type UniqueSpec } from './distinct.js';
 import { type HeadSpec, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
 import type { RepeatSpec } from './repeat.js';
+import { type CutSpec, isSplitByValue } from './splits.js';
 
 export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec {
   readonly mix: MixSpec;
 }
+
+/** Each record comes once. */
+export const KEEP_ALL: KeepSpec = {
+  headCount: undefined,
+  repeat: false,
+  unique: undefined,
+  mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
+};
 
 /** Progress of a job without end tells neither the part that is done nor the time that is left. */
 export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
@@ -36,6 +45,14 @@ export function keepsAll(keep: HeadSpec & UniqueSpec): boolean {
 /** What a report says of the rules. */
 export function factsOf({ headCount, unique, repeat }: KeepSpec) {
   return { headCount, unique: unique !== undefined, repeat };
+}
+
+/** Why piles need not have nearly the same numbers of records. Undefined: they must. */
+export function whyNotUniform(keep: KeepSpec, cut: CutSpec): string | undefined {
+  if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
+  if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
+  if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';
+  return undefined;
 }
 
 interface KeptRecords {

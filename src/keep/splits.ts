@@ -41,6 +41,8 @@ export interface CutSpec extends ShardSpec {
   readonly splitBy: ValueRule | undefined;
 }
 
+export const UNCUT: CutSpec = { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined };
+
 /** Whether values choose the splits. */
 export function isSplitByValue({ splitBy }: Pick<CutSpec, 'splitBy'>): boolean {
   return splitBy !== undefined;

@@ -1,9 +1,8 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
 import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
-import { isDistinct } from '../../keep/distinct.js';
 import { isHead } from '../../keep/head.js';
-import { factsOf, type KeepSpec } from '../../keep/keep-spec.js';
+import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
 import { isSplitByValue } from '../../keep/splits.js';
 import { numberOf } from '../../keep/weights.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
@@ -81,16 +80,9 @@ function watchOf({ moments, job }: ReportLog): ReportFacts['watch'] {
 
 function pileSizes({ piles: { totals } }: PassOutcome, spec: ShuffleSpec): PileSizes {
   const records = [...totals.records];
-  const notExpected = whyNotUniform(spec);
+  const notExpected = whyNotUniform(spec.keep, spec.cut);
   const expected = notExpected === undefined ? binomial(sum(records), 1 / Math.max(1, records.length)) : undefined;
   return { records, bytes: [...totals.recordBytes], expected, notExpected };
-}
-
-function whyNotUniform({ keep, cut }: ShuffleSpec): string | undefined {
-  if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
-  if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
-  if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';
-  return undefined;
 }
 
 function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportFacts['shards'] {
