@@ -11,7 +11,7 @@ import { contentRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
-import { totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { tallyOfText, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -27,7 +27,7 @@ import {
   type ShuffleWork,
   scatteredPiles,
 } from '../stages/shuffle-work.js';
-import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../stages/take-distinct.js';
+import { measureDistinct, requireDistinct, textsOf } from '../stages/take-distinct.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';

@@ -51,6 +51,6 @@ export async function drawOutput(
   const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
   const draws = { job, ordered, key: deriveDrawKey(spec.key.seed), places, placesOfTask, target, signal };
   const { regions, ...written } = await writeAllDraws(draws, threads);
-  const totals = totalsOf([{ ...written, recordBytes: written.bytes }]);
+  const totals = totalsOf([written]);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
 }

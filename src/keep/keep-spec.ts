@@ -1,5 +1,5 @@
 /** What decides which records the output gets, and how often: all rules together. */
-import type { Amount } from '../piles/pile-totals.js';
+import { type Amount, amountWithout, NOTHING } from '../piles/pile-totals.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import { type HeadSpec, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
@@ -65,8 +65,6 @@ interface KeptRecords {
   readonly written: Amount;
 }
 
-const NOTHING: Amount = { records: 0, bytes: 0 };
-
 /** The records that the output lacks, and why. */
 export function lacksOf(
   keep: HeadSpec & Partial<RepeatSpec & UniqueSpec>,
@@ -75,11 +73,7 @@ export function lacksOf(
   const read = { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes };
   const dropsEqual = keep.unique !== undefined;
   return {
-    leftOut: isHead(keep) && keep.repeat !== true ? lackOf(dropsEqual ? distinct : read, written) : undefined,
-    duplicates: dropsEqual ? lackOf(read, distinct) : undefined,
+    leftOut: isHead(keep) && keep.repeat !== true ? amountWithout(dropsEqual ? distinct : read, written) : undefined,
+    duplicates: dropsEqual ? amountWithout(read, distinct) : undefined,
   };
-}
-
-function lackOf(all: Amount, part: Amount): Amount {
-  return { records: all.records - part.records, bytes: all.bytes - part.bytes };
 }

@@ -4,14 +4,14 @@
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
-import { type PileTotals, sumTotals, type TotalsSum } from '../piles/pile-totals.js';
+import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { SampleSource } from './sample-places.js';
 
 /** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
 export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
 
-export interface ScatteredPiles extends TotalsSum {
+export interface ScatteredPiles extends Tally {
   readonly pileSets: readonly ScatteredPileSet[];
   readonly totals: PileTotals;
   /** The key scale of the scatter. Absent: 1. */

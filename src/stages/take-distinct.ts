@@ -6,15 +6,16 @@
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
-import { type DistinctTally, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
-  checksumTextOf,
   emptyTotals,
-  type PileTally,
   type PileTotals,
+  type TallyText,
   tallyOf,
+  tallyOfText,
+  textOfTally,
   totalsOf,
   totalsOfRange,
 } from '../piles/pile-totals.js';
@@ -100,13 +101,6 @@ export async function measureDistinct(
   return distinct;
 }
 
-export function textsOf(totals: PileTotals): DistinctTally[] {
-  return Array.from(totals.records, (_, pile) => {
-    const { records, recordBytes, checksum } = tallyOf(totals, pile);
-    return { records, recordBytes, checksum: checksumTextOf(checksum) };
-  });
-}
-
-export function tallyOfText({ records, recordBytes, checksum }: DistinctTally): PileTally {
-  return { records, recordBytes, checksum: BigInt(`0x${checksum}`) };
+export function textsOf(totals: PileTotals): TallyText[] {
+  return Array.from(totals.records, (_, pile) => textOfTally(tallyOf(totals, pile)));
 }

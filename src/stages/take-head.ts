@@ -2,11 +2,18 @@
  * Cuts the piles down to the head of the order, the first records that a job asks for. All of the shuffle pass then sees
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
-import type { PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { mostRecords } from '../keep/head.js';
-import { checksumTextOf, type PileTotals } from '../piles/pile-totals.js';
+import {
+  copyOfTotals,
+  NOTHING,
+  type PileTotals,
+  setTally,
+  type Tally,
+  tallyOfText,
+  textOfTally,
+} from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
 import { type PilesWork, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -45,9 +52,9 @@ function endOfHead({ records }: PileTotals, most: number): HeadEnd {
 }
 
 function requireFits(note: HeadNote, { pile, records }: HeadEnd): HeadNote {
-  if (note.pile === pile && note.records === records) return note;
+  if (note.pile === pile && note.inPile.records === records) return note;
   throw new StagedOutputError(
-    `the unfinished job noted that its output ends with ${note.records} records of pile ${note.pile}, expected ${records} of pile ${pile}`,
+    `the unfinished job noted that its output ends with ${note.inPile.records} records of pile ${note.pile}, expected ${records} of pile ${pile}`,
   );
 }
 
@@ -59,28 +66,21 @@ async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, thr
     const records = pile === end.pile ? end.records : (totals.records[pile] ?? 0);
     if (records > 0) cuts.push({ pile, ends: { by: 'rank', ends: [records] } });
   }
-  let last: PartMeasure = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
+  let last: Tally = NOTHING;
   let longestRecordBytes = needsLongest ? 0 : longestOfAll;
   for (const [pile, [inHead]] of await measurePiles(cuts, work, threads)) {
     if (inHead === undefined) continue;
     if (pile === end.pile) last = inHead;
     if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, inHead.longestRecordBytes);
   }
-  const { records, recordBytes, checksum } = last;
-  return { pile: end.pile, records, recordBytes, checksum: checksumTextOf(checksum), longestRecordBytes };
+  return { pile: end.pile, inPile: textOfTally(last), longestRecordBytes };
 }
 
 function cutAfter({ pileSets, totals, keyScale }: ScatteredPiles, note: HeadNote): ScatteredPiles {
-  const { pile, records, recordBytes, checksum, longestRecordBytes } = note;
-  const cut: PileTotals = {
-    records: totals.records.slice(),
-    recordBytes: totals.recordBytes.slice(),
-    checksums: totals.checksums.slice(),
-  };
-  for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile + 1);
-  cut.checksums.fill(0n, pile + 1);
-  cut.records[pile] = records;
-  cut.recordBytes[pile] = recordBytes;
-  cut.checksums[pile] = BigInt(`0x${checksum}`);
+  const { pile, inPile, longestRecordBytes } = note;
+  const cut = copyOfTotals(totals);
+  for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile);
+  cut.checksums.fill(0n, pile);
+  setTally(cut, pile, tallyOfText(inPile));
   return { ...scatteredPiles(pileSets, cut, longestRecordBytes), keyScale, cutPile: pile };
 }

@@ -17,7 +17,7 @@ import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/piles/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/piles/pile-layout.js';
 import { PileSetWriter, type StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { differenceOf, NOTHING, type PileTally, sumOf } from '../../src/piles/pile-totals.js';
+import { differenceOf, NOTHING, sumOf, type Tally } from '../../src/piles/pile-totals.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/piles/segments.js';
 import {
   ENTRY_BYTES,
@@ -41,7 +41,7 @@ import { ScatterArena } from './scatter-arena.js';
 export const NO_LIMIT = (1n << 63n) - 1n;
 
 /** Called with the number of ordered records, and with what was dropped of the same stored records. */
-type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
+type Emit = (recordCount: number, dropped: Tally) => Promise<void>;
 
 interface OrderablePile {
   readonly pile: number;
@@ -49,7 +49,7 @@ interface OrderablePile {
    * Calls `emit` once for each part of the pile that is ordered alone.
    * @returns what it dropped of the pile, because it keeps one of equal records.
    */
-  order(emit: Emit): Promise<PileTally>;
+  order(emit: Emit): Promise<Tally>;
 }
 
 interface LevelPile {
@@ -179,7 +179,7 @@ export class PileOrderer {
   }
 
   /** As `OrderablePile.order`. */
-  async order(pile: LevelPile, emit: Emit): Promise<PileTally> {
+  async order(pile: LevelPile, emit: Emit): Promise<Tally> {
     const { control, job } = this.#parts;
     control.throwIfAborted();
     const { records } = pile.merged;
@@ -191,7 +191,7 @@ export class PileOrderer {
     return NOTHING;
   }
 
-  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<PileTally> {
+  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<Tally> {
     const before = this.kernel.dropped;
     const kept = (await this.#load(pile))
       ? inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0
@@ -240,7 +240,7 @@ export class PileOrderer {
     return true;
   }
 
-  async #rescatter(pile: LevelPile, emit: Emit): Promise<PileTally> {
+  async #rescatter(pile: LevelPile, emit: Emit): Promise<Tally> {
     const { arena, control, reader, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = pile.parentScale * BigInt(layout.pileCount);
@@ -259,7 +259,7 @@ export class PileOrderer {
     const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
-    const orderParts = async (): Promise<PileTally> => {
+    const orderParts = async (): Promise<Tally> => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
         pileCount: subPiles.count,

@@ -10,8 +10,8 @@ import {
   differenceOf,
   emptyTotals,
   NOTHING,
-  type PileTally,
   type PileTotals,
+  type Tally,
 } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
@@ -48,7 +48,7 @@ export class ScatterArena implements RecordTaker {
   readonly #strideBytes: number;
   readonly #headFilter: HeadFilter | undefined;
   /** What the kernel had dropped before; undefined: it drops nothing. */
-  readonly #droppedBefore: PileTally | undefined;
+  readonly #droppedBefore: Tally | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
     const { pileCount, bufferBytes, dropsEqual = sizes.content?.isDistinct === true } = sizes;
@@ -99,15 +99,15 @@ export class ScatterArena implements RecordTaker {
   }
 
   /** What it dropped so far, because an equal record is in its buffers. */
-  get dropped(): PileTally {
+  get dropped(): Tally {
     return this.#droppedBefore === undefined ? NOTHING : differenceOf(this.kernel.dropped, this.#droppedBefore);
   }
 
   /** Undefined: the job leaves no records out. */
   get leftOut(): Amount | undefined {
     if (this.#droppedBefore !== undefined) {
-      const { records, recordBytes } = this.dropped;
-      return { records, bytes: recordBytes };
+      const { records, bytes } = this.dropped;
+      return { records, bytes };
     }
     if (this.#headFilter === undefined) return undefined;
     const { wasm } = this.#arena.kernel;

@@ -9,7 +9,7 @@ import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/piles/
 import { damagedPileSet } from '../../src/piles/pile-set-file.js';
 import { readPileEntries } from '../../src/piles/pile-set-index.js';
 import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { checksumTextOf, isSameTally, type PileTally, tallyOf, totalsOf } from '../../src/piles/pile-totals.js';
+import { checksumTextOf, isSameTally, type Tally, tallyOf, totalsOf } from '../../src/piles/pile-totals.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { PileSettings } from '../settings.js';
@@ -80,6 +80,6 @@ const nowhere = {
   },
 };
 
-function describe({ records, recordBytes, checksum }: PileTally): string {
-  return `${counted(records, 'record')} of ${counted(recordBytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
+function describe({ records, bytes, checksum }: Tally): string {
+  return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
 }
