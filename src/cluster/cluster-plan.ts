@@ -28,11 +28,11 @@ import type { MachineRequest } from '../job/request.js';
 import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { HeadPlan } from '../keep/head.js';
+import type { Weighing } from '../keep/mix.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader } from '../sources/list-inputs.js';
-import type { Weighing } from '../sources/weigh-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';
 

@@ -7,6 +7,7 @@ import { withColumns } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -28,7 +29,6 @@ import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, weighAsNoted, weighByShares } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -113,14 +113,19 @@ export async function prepareShuffle(
   const noted = earlier?.manifest.shareWeights;
   const findWeighing = async () => {
     if (shared === undefined) return grouped.given;
-    if (noted !== undefined) return weighAsNoted(shared, noted);
-    const { shares, grouping } = shared;
-    const counted = { groupOf: grouping.groupOf, groupCount: shares.groups.length, field: shares.field };
+    const { shares, groupOf, weigh } = shared;
+    if (noted !== undefined) {
+      return weigh(
+        noted.map(({ weight }) => weight),
+        noted.map(({ amount }) => amount),
+      );
+    }
+    const counted = { groupOf, groupCount: shares.groups.length, field: shares.field };
     const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
     const memoryNeed = expectMemoryNeed({ ...work, request });
     const { countInputs, expectCounts } = await import('./count-inputs.js');
     const count = isPreview ? expectCounts : countInputs;
-    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn), framing);
+    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn));
   };
   const weighing = await findWeighing();
   const plan = await planShuffle({ ...work, request: { ...request, weighing } });

@@ -1,4 +1,5 @@
 import { lacksOf } from '../keep/keep-spec.js';
+import { reportGroups } from '../keep/mix.js';
 import type { CommitJournal } from '../sinks/commit-journal.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
@@ -10,7 +11,6 @@ import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportShards } from './split-report.js';
 import type { FilesStaging } from './staging.js';
-import { reportGroups } from './weigh-job.js';
 
 /** A report without the total time, which is known when the job has ended. */
 type UntimedReport = Omit<ShuffleReport, 'seconds'> & {

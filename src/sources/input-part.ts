@@ -3,11 +3,11 @@ import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
+import type { Weighing } from '../keep/mix.js';
 import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
 import type { Input } from './list-inputs.js';
-import type { Weighing } from './weigh-inputs.js';
 
 export interface ReadableInputs {
   readonly inputs: readonly Input[];

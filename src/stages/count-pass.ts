@@ -6,8 +6,8 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import type { NumberField } from '../formats/selector.js';
+import type { CountedGroup } from '../keep/mix.js';
 import { ONCE } from '../keep/weights.js';
-import type { Amount } from '../piles/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
 import { inputPart, readBytesOf } from '../sources/input-part.js';
 import { type CutInputs, countBeforeRanges } from './before-ranges.js';
@@ -22,11 +22,6 @@ export interface CountWork extends CutInputs {
   readonly groupCount: number;
   /** The field to add up; undefined: records and bytes are enough. */
   readonly field: NumberField | undefined;
-}
-
-export interface CountedGroup extends Amount {
-  /** The sum of the field, in parts of 10^-15; 0 without one. */
-  readonly sum: bigint;
 }
 
 export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
