@@ -33,20 +33,18 @@ export {
 export type { ClusterOutput } from './cluster/commit-job.js';
 export { type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
 export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
+export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-calls.js';
 export { followSlurm, type SlurmOutcome } from './cluster/slurm-follow.js';
 export {
+  describeLaterOnSlurm,
   describeSlurm,
   resumeOnSlurm,
+  type SlurmPlanJob,
   type SlurmSubmission,
   type SubmittedJob,
+  submitLaterToSlurm,
   submitToSlurm,
 } from './cluster/slurm-job.js';
-export {
-  describeLaterOnSlurm,
-  type SlurmPlanJob,
-  submitLaterToSlurm,
-} from './cluster/slurm-later.js';
-export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -80,6 +78,7 @@ export {
   type ExpireReport,
   expireStore,
 } from './job/store-upkeep.js';
+export type { SplitRule } from './keep/splits.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';
@@ -145,7 +144,6 @@ export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js';
 export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';
-export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export { reportPage } from './report/page-of-report.js';
 export type { NamedInput } from './sources/expand-names.js';

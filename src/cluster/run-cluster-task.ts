@@ -3,21 +3,20 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
+import { Patience } from '../io/until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { requireKnownOptions } from '../known-options.js';
 import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
 import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
-import { type ClusterOutput, commitJob } from './commit-job.js';
-import { removeRest } from './committed-job.js';
+import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
 import { measurePart } from './job-piles.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
-import { Patience } from './until-visible.js';
 
 export interface ClusterTaskOptions extends TaskOptions {
   /** There is one task of the kind `commit`, without an index. */

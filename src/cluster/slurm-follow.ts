@@ -3,20 +3,19 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
+import { Patience } from '../io/until-visible.js';
 import { requireKnownOptions } from '../known-options.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import { TALK_OPTIONS } from '../options/shuffle-options.js';
 import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
-import { isCleanedUp } from './committed-job.js';
+import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
-import { isActive, type SlurmTask } from './slurm-calls.js';
+import { groupActive, isActive, type SlurmTask, VISIBLE_SECONDS, watchJobs } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
-import { groupActive, VISIBLE_SECONDS, watchJobs } from './slurm-queue.js';
 import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
-import { Patience } from './until-visible.js';
 
 export type SlurmOutcome = NonNullable<ClusterStatus['output']>;
 

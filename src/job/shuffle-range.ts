@@ -32,9 +32,8 @@ import { NO_ENDS, type OutputLayout, storedEnds } from '../sinks/output-layout.j
 import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { inTurn, runTasks } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
-import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import type { StartedFiles } from './earlier-attempt.js';
+import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
@@ -195,7 +194,7 @@ function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
 function requireRangeSpace(
   { range, places, isWhole, onWarning }: RangeRequest,
   { bytes = 0 }: RangePlan,
-  site: StartedFiles,
+  site: HeldSite,
   gates: DeviceGates,
 ): void {
   const leastBytes = isWhole ? bytes : Number(places) * (digitsOf(range.low) + 1);

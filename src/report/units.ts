@@ -27,14 +27,6 @@ export function budgetText(byteLength: number): string {
   return size === undefined ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
 }
 
-export function secondsText(seconds: number): string {
-  if (seconds < 0.0005) return '0 s';
-  if (seconds < 120) return `${seconds.toFixed(seconds < 0.01 ? 3 : seconds < 10 ? 2 : 1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  return hours === 0 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${hours} h ${minutes % 60} min`;
-}
-
 /** Seconds of one table: all with as many digits as the largest needs. */
 export function likeSeconds(all: readonly number[]): (seconds: number) => string {
   const most = all.reduce((high, each) => Math.max(high, each), 0);

@@ -1,6 +1,12 @@
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
-import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
-import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
+import {
+  describeLaterOnSlurm,
+  describeSlurm,
+  resumeOnSlurm,
+  type SlurmSubmission,
+  submitLaterToSlurm,
+  submitToSlurm,
+} from '../../cluster/slurm-job.js';
 import { UsageError } from '../../errors.js';
 import type { SlurmTaskOptions } from '../../options/cluster-options.js';
 import type { OptionFlag } from '../../options/option.js';
