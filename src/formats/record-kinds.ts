@@ -22,11 +22,10 @@ interface KindRule<Fields> extends Flag<Fields> {
   readonly header?: HeaderSpec;
 }
 
-declare const fieldsOf: unique symbol;
-
 /** What the published types have of a kind. */
 interface Kind<Fields> {
-  readonly [fieldsOf]?: Fields;
+  /** Never there: it carries the type. */
+  readonly fields?: Fields;
 }
 
 const kind = <Fields>(rule: KindRule<Fields>): Kind<Fields> => rule as Kind<Fields>;

@@ -55,8 +55,6 @@ export interface OptionFlag extends Flag {
   readonly group: OptionGroup;
 }
 
-declare const types: unique symbol;
-
 /**
  * What the published types have of an entry.
  *
@@ -65,7 +63,8 @@ declare const types: unique symbol;
 export interface Option<T = unknown, Typed = T> {
   readonly check?: Check;
   readonly isNeeded?: true;
-  readonly [types]?: readonly [T, Typed];
+  /** Never there: it carries the types. */
+  readonly types?: readonly [T, Typed];
 }
 
 interface Entry extends Rules<unknown> {
