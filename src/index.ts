@@ -62,6 +62,7 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export type { RecordKind } from './formats/framing-table.js';
 export { appendToStore } from './job/append.js';
 export { indexFile } from './job/index-file.js';
 export { type InspectOptions, inspectStore, type StoreReport } from './job/inspect-store.js';
@@ -85,7 +86,6 @@ export type {
   PassSeconds,
   PhaseBytes,
   ReadOptions,
-  RecordKind,
   ReportFile,
   ShuffleOptions,
   ShuffleProgress,

@@ -5,7 +5,8 @@
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
  * value, such as a kind of record. So a command passes its values to the library as they are.
  */
-import type { HeaderKind, RecordKind } from '../job/options.js';
+import { type RecordKind, recordKindNamed, recordKinds } from '../formats/framing-table.js';
+import type { HeaderKind } from '../job/options.js';
 import type { CommandName } from './command-table.js';
 import {
   oneOf,
@@ -106,10 +107,28 @@ const JSON_PRINTERS = ['inspect', ...PLAN, ...CHECKERS, ...CLUSTER] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
-const lengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
 const progressStyle = oneOf('auto', 'bar', 'plain', 'json', 'none');
 export type ProgressStyle = (typeof progressStyle.words)[number];
-const kind = (recordKind: RecordKind): RecordKind => recordKind;
+
+/** How the value of a flag is read that asks for a kind of records. */
+const valueParsers = { number: parseCount, bytes: parseDelimiter, text: parseWord };
+
+type RecordFlagEntry = Omit<OptionEntry, 'group' | 'commands'> &
+  (
+    | { readonly constant: RecordKind }
+    | { readonly value: string; readonly parse: (text: string, flag: string) => RecordKind }
+  ) & { readonly sets: 'records' };
+
+/** The flags of the kinds of records. The library checks their values. */
+const recordFlags = recordKinds.flatMap(({ by, parameter = '', flags }) =>
+  flags.map(({ flag: name, value, written = 'text', help, default: usual }) => {
+    const entry = { name, choice: 'records', help, ...(usual !== undefined && { default: usual }) };
+    if (value === undefined) return { ...entry, sets: 'records', constant: { by } };
+    const words = typeof written === 'object' ? oneOf(...written) : { parse: valueParsers[written] };
+    const parse = (text: string, flag: string) => ({ by, [parameter]: words.parse(text, flag) });
+    return { ...entry, value, sets: `records.${parameter}`, ...words, parse };
+  }),
+) as readonly object[] as readonly RecordFlagEntry[];
 
 /** Entries of one group that the same commands take. */
 function each<
@@ -365,61 +384,7 @@ export const optionTable = [
     help: 'records end in NUL instead of newline, in inputs and output',
     group: 'Records', commands: [...FRAMERS, ...SHUF],
   },
-  ...each('Records', FRAMERS, [
-    {
-      name: 'delimiter', value: 'STRING', sets: 'records.delimiter', choice: 'records',
-      parse: (text: string, flag: string) => kind({ by: 'delimiter', delimiter: parseDelimiter(text, flag) }),
-      help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
-    },
-    {
-      name: 'lines', sets: 'records', choice: 'records', constant: kind({ by: 'lines' }),
-      help: 'a record is a line, whatever an input looks like', default: 'lines; other formats are refused',
-    },
-    {
-      name: 'lines-per-record', value: 'N', sets: 'records.linesPerRecord', choice: 'records',
-      parse: (text: string, flag: string) => kind({ by: 'lines', linesPerRecord: parseCount(text, flag) }),
-      help: 'a record is N lines',
-    },
-    {
-      name: 'paragraphs', sets: 'records', choice: 'records', constant: kind({ by: 'paragraphs' }),
-      help: 'a record is a paragraph with the blank lines after it',
-    },
-    {
-      name: 'csv', sets: 'records', choice: 'records', constant: kind({ by: 'csv' }),
-      help: 'a record is a CSV row; quoted newlines belong to it',
-    },
-    {
-      name: 'fasta', sets: 'records', choice: 'records', constant: kind({ by: 'fasta' }),
-      help: 'a record is a FASTA sequence: a line with > and those up to the next one',
-    },
-    {
-      name: 'fastq', sets: 'records', choice: 'records', constant: kind({ by: 'fastq' }),
-      help: 'a record is a FASTQ read of four lines, which are checked',
-    },
-    {
-      name: 'record-size', value: 'BYTES', sets: 'records.recordBytes', choice: 'records',
-      parse: (text: string, flag: string) => kind({ by: 'size', recordBytes: parseCount(text, flag) }),
-      help: 'a record is BYTES long: token arrays, embeddings',
-    },
-    {
-      name: 'length-prefixed', value: 'KIND', sets: 'records.prefix', choice: 'records',
-      words: lengthPrefix.words,
-      parse: (text: string, flag: string) => kind({ by: 'length-prefix', prefix: lengthPrefix.parse(text, flag) }),
-      help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
-    },
-    {
-      name: 'tfrecord', sets: 'records', choice: 'records', constant: kind({ by: 'tfrecord' }),
-      help: 'a record is a TFRecord; its checksums are verified',
-    },
-    {
-      name: 'npy', sets: 'records', choice: 'records', constant: kind({ by: 'npy' }),
-      help: 'a record is a row of the array in a .npy file',
-    },
-    {
-      name: 'webdataset', sets: 'records', choice: 'records', constant: kind({ by: 'webdataset' }),
-      help: 'a record is a sample of a tar file: members with the same name up to the first dot',
-    },
-  ]),
+  ...each('Records', FRAMERS, recordFlags),
   {
     name: 'skip-blank', sets: 'skipBlank',
     help: 'leave out records that are empty or white space, and count them',
@@ -767,10 +732,8 @@ export function nameFlags(message: string): string {
       (_, name: keyof typeof COMMAND_OF) => COMMAND_OF[name],
     )
     .replace(/`records: \{ by: '([a-z-]+)' \}`/g, (quoted, by: string) => {
-      const entry = optionTable.find(
-        (each) => 'constant' in each && each.constant !== false && each.constant.by === by,
-      );
-      return entry === undefined ? quoted : `--${entry.name}`;
+      const flag = recordKindNamed(by)?.flags.find(({ value }) => value === undefined);
+      return flag === undefined ? quoted : `--${flag.flag}`;
     })
     .replace(libraryOption, (quoted, option: string) => {
       const entries = optionTable.filter((entry) => setsOption(entry, option));

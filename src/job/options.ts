@@ -1,5 +1,6 @@
 /** The public types of the jobs. `request.ts` fills in the defaults and refuses wrong values with ERR_OPTION. */
 
+import type { RecordKind } from '../formats/framing-table.js';
 import type { KeyRule } from '../keys.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
@@ -7,34 +8,6 @@ import type { SplitRule } from '../plan/splits.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
 import type { ReportFacts } from './report/report-facts.js';
-
-/**
- * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
- * record of an input lacks its delimiter, pileshuf adds it; to a line, the end of the record before it.
- */
-export type RecordKind =
-  /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
-  | { readonly by: 'delimiter'; readonly delimiter: string | Uint8Array }
-  /** A record is this many lines, 1 to 1,048,576. Default 1. */
-  | { readonly by: 'lines'; readonly linesPerRecord?: number | undefined }
-  /** A record is a block of text and the blank lines after it. */
-  | { readonly by: 'paragraphs' }
-  /** A record is a row of CSV (RFC 4180): a line, where newlines inside double quotes do not end it. */
-  | { readonly by: 'csv' }
-  /** A record is a sequence of FASTA: a line that begins with `>`, and all lines up to the next one. */
-  | { readonly by: 'fasta' }
-  /** A record is a read of FASTQ, which has four lines. Blank lines at the end of an input are left out. */
-  | { readonly by: 'fastq' }
-  /** A record has this many bytes, 1 to 1 GiB. */
-  | { readonly by: 'size'; readonly recordBytes: number }
-  /** A record is a length, then that many bytes. `varint` is LEB128, as in protocol buffers. */
-  | { readonly by: 'length-prefix'; readonly prefix: 'u32le' | 'u32be' | 'u64le' | 'varint' }
-  /** A record is a TFRecord. pileshuf verifies both of its checksums. */
-  | { readonly by: 'tfrecord' }
-  /** A record is a row of the array in a .npy file. The output, or each shard, is a .npy file. */
-  | { readonly by: 'npy' }
-  /** A record is a sample of a tar file: consecutive members whose names are equal up to the first dot. */
-  | { readonly by: 'webdataset' };
 
 /** The header of every input, the same in all of them. The output, or each shard, begins with it once. */
 export type HeaderKind =

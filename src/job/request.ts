@@ -10,7 +10,7 @@ import {
   openEncoder,
   refuseOtherFormats,
 } from '../formats/encoder-table.js';
-import { delimiterOf } from '../formats/framing-table.js';
+import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
@@ -25,14 +25,7 @@ import type { OutputSpec, ReadSpec, ShardSpec, ShuffleSpec } from '../spec.js';
 import { refuseContradictions } from './contradictions.js';
 import { completeMix } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-checks.js';
-import type {
-  InputOptions,
-  MachineOptions,
-  OutputOptions,
-  RecordKind,
-  ShuffleOptions,
-  TalkOptions,
-} from './options.js';
+import type { InputOptions, MachineOptions, OutputOptions, ShuffleOptions, TalkOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';
@@ -293,7 +286,7 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'mem
 
 function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
   if (typeof input === 'string' || !('records' in input)) return input;
-  const delimiter = framing && delimiterOf(framing);
+  const delimiter = framing && framingOf(framing).delimiter;
   if (delimiter === undefined)
     throw new UsageError(
       'records that are given as words must end in a delimiter: lines, NUL or `records.delimiter`; give others in files',
@@ -302,7 +295,7 @@ function askedInput(input: NamedInput, { framing, header }: RecordFormat): Asked
     throw new UsageError(
       'records that are given as words have no header; leave out `header.lines`, `header.prefix` and `header.bytes`, or give files',
     );
-  return { list: joinRecords(input.records, Buffer.from(delimiter, 'hex')) };
+  return { list: joinRecords(input.records, delimiter) };
 }
 
 function isTextOrBytes(value: unknown): boolean {

@@ -8,6 +8,7 @@ import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
 import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
+import { framingOf } from '../formats/framing-table.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
@@ -83,7 +84,7 @@ export function warnOfMates(
   onWarning: (line: string) => void,
 ): void {
   const names = new Set(inputs.map(({ path }) => withoutCodecSuffix(basename(path))));
-  const hasFourLines = framing?.kind === 'fastq' || (framing?.kind === 'lines' && framing.value === LINES_OF_READ);
+  const hasFourLines = framing !== undefined && framingOf(framing).recordEnd?.every === LINES_OF_READ;
   const named = namesOf(
     inputs.filter(({ path }) => {
       const name = withoutCodecSuffix(basename(path));

@@ -3,7 +3,7 @@
  * name belongs to the last of them.
  */
 import { UsageError } from '../errors.js';
-import type { FramingSpec } from '../formats/framing-table.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { pathMatcher } from '../io/list-files.js';
 import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { InputGroup } from '../spec.js';
@@ -83,7 +83,7 @@ export function weighInputs(
 /** Readers of tar files join neighbouring copies of a sample to one. */
 export function refuseCopiesOfSamples({ groups }: Weighing, framing: FramingSpec | undefined): void {
   const group = groups.find(({ weight }) => mostCopiesOf(weight) > 1);
-  if (framing?.kind !== 'webdataset' || group === undefined) return;
+  if (group === undefined || framing === undefined || framingOf(framing).sampleKeys === undefined) return;
   throw new UsageError(
     `${group.name} has the weight ${factorOf(group.weight)}, and samples of tar files cannot come more than once, because readers join copies that are neighbours; expected at most 1`,
   );

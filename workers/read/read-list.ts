@@ -1,5 +1,5 @@
 /** Takes records that are in memory. The reader looks for no delimiters, since a record may hold them. */
-import type { Framing, FramingKernel, RecordScanner } from '../../src/formats/framing.js';
+import { type Framing, type FramingKernel, NOTHING, type RecordScanner } from '../../src/formats/framing.js';
 import type { RecordList } from '../../src/formats/record-format.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { ReadState } from '../thread-state.js';
@@ -12,7 +12,7 @@ export function readList(
   { control }: ReadState,
 ): PartReport {
   const { byteLength } = list.bytes;
-  const reader = openReader(framingOfList(list, framing?.delimiterBytes ?? 0));
+  const reader = openReader(framingOfList(list, framing?.delimiter));
   reader.begin(0, false);
   control.count('scatteredBytes', byteLength);
   control.count('decodedBytes', byteLength);
@@ -20,9 +20,9 @@ export function readList(
   return { coverage: reader.endOfInput(), header: undefined, decoder: undefined };
 }
 
-function framingOfList({ ends }: RecordList, delimiterBytes: number): Framing {
+function framingOfList({ ends }: RecordList, delimiter: Uint8Array = NOTHING): Framing {
   return {
-    delimiterBytes,
+    delimiter,
     cut: { kind: 'never' },
     countSample: () => undefined,
     openScanner: (kernel) => listScanner(kernel, ends),

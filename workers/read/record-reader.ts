@@ -139,7 +139,7 @@ export class RecordReader implements FramingKernel {
     const at = skipping ? countBefore : 'beginning';
     this.#scanner = this.#framing.openScanner(this, this.#job.read, at);
     this.#filledPosition = position - contextBytes;
-    this.#mayBeMarked = this.#job.read.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
+    this.#mayBeMarked = this.#framing.isText === true && position === 0 && !skipping;
     this.#skipping = skipping;
     this.#firstStart = undefined;
     this.#finished = false;
@@ -389,7 +389,7 @@ export class RecordReader implements FramingKernel {
 
   #leaveBlankOut(count: number): number {
     const { wasm } = this.#taker.kernel;
-    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
+    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiter?.byteLength ?? 0) >>> 0;
     this.#blank.records += count - kept;
     this.#blank.bytes += wasm.blankBytes.value >>> 0;
     return kept;
@@ -403,7 +403,12 @@ export class RecordReader implements FramingKernel {
     const { kernel } = this.#taker;
     const missing = kernel.wasm.missingRecordOf(this.#selectorAt) >>> 0;
     if (missing === 0) return;
-    const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
+    const record = {
+      kernel,
+      table: this.#table,
+      address: missing,
+      delimiterBytes: this.#framing.delimiter?.byteLength ?? 0,
+    };
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
       'ERR_FIELD_MISSING',
@@ -435,7 +440,7 @@ export class RecordReader implements FramingKernel {
     const { weighedField } = this.#job;
     if (weighedField !== undefined && weight.chance > 0n) {
       const { kernel, table } = this.#taker;
-      const endBytes = this.#framing.delimiterBytes ?? 0;
+      const endBytes = this.#framing.delimiter?.byteLength ?? 0;
       this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
     }
     return Math.max(longest, wasm.longestDrawn.value >>> 0);

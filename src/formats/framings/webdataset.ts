@@ -12,6 +12,7 @@
  * Readers know a sample has ended only by the key of the next: two samples of one key must never be neighbours.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
+import type { RecordKindOf } from '../record-kind.js';
 import {
   BLOCK_BYTES,
   isNote,
@@ -30,7 +31,19 @@ const MAGIC = Buffer.from('ustar');
 /** Room for directories and headers about a member, between a sample of the longest length and the next header. */
 const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
-export const webdataset: Framing = {
+export const webdataset: RecordKindOf<{ readonly by: 'webdataset' }> = {
+  by: 'webdataset',
+  flags: [
+    {
+      flag: 'webdataset',
+      help: 'a record is a sample of a tar file: members with the same name up to the first dot',
+    },
+  ],
+  open: () => framing,
+  header: 'tar',
+};
+
+const framing: Framing = {
   cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.

@@ -1,0 +1,47 @@
+/**
+ * The contract of a kind of records: how callers ask for it, in the library and by flags of the command, and how its
+ * records lie in bytes. `framing-table.ts` lists the kinds.
+ */
+import { types } from 'node:util';
+import { UsageError } from '../errors.js';
+import type { Framing } from './framing.js';
+
+/**
+ * `Given` is what callers give: `by`, and at most one parameter. `Value` is the same as plain data, which crosses
+ * threads and is written down.
+ */
+export interface RecordKindOf<Given extends { readonly by: string }, Value = null> {
+  readonly by: Given['by'];
+  /** What is given beside `by`. Absent: nothing. */
+  readonly parameter?: Exclude<keyof Given, 'by'> & string;
+  /** The flags of the command that ask for it. */
+  readonly flags: readonly RecordFlag[];
+  /** Absent: null. @throws UsageError: callers without types may give anything. */
+  valueFrom?(given: Given): Value;
+  /** Absent: the header of the inputs declares the framing. */
+  open?(value: Value): Framing;
+  /** In stores and unfinished jobs, which earlier versions may have written. Absent: `by`, and the value behind it. */
+  nameOf?(value: Value): string;
+  /** The header that inputs of this kind have, which callers cannot choose. */
+  readonly header?: 'npy' | 'tar';
+}
+
+export interface RecordFlag {
+  /** Less its `--`. */
+  readonly flag: string;
+  /** Placeholder of the value, which goes to the parameter. Absent: the flag has no value. */
+  readonly value?: string;
+  /** How the value is written. Bytes have escapes; words are all that it may be. */
+  readonly written?: 'number' | 'bytes' | 'text' | readonly string[];
+  readonly help: string;
+  readonly default?: string;
+}
+
+const MOST_TEXT_BYTES = 1024;
+
+export function textBytes(option: string, text: string | Uint8Array): Buffer {
+  if (typeof text !== 'string' && !types.isUint8Array(text)) throw new UsageError(`${option}: expected a string`);
+  const bytes = Buffer.from(text as Uint8Array);
+  if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_TEXT_BYTES) return bytes;
+  throw new UsageError(`${option} has ${bytes.byteLength} bytes; expected 1 to ${MOST_TEXT_BYTES}`);
+}
