@@ -20,7 +20,15 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/plan', 'src/formats'],
   ['src/piles', 'src/machine'],
   ['src/io'],
-  ['src/job-control.ts', 'src/pause.ts', 'src/cleanup.ts', 'src/known-options.ts'],
+  [
+    'src/job-control.ts',
+    'src/pause.ts',
+    'src/cleanup.ts',
+    'src/known-options.ts',
+    'src/option.ts',
+    'src/typed-values.ts',
+  ],
+  ['src/size.ts'],
   [
     'src/errors.ts',
     'src/keys.ts',
@@ -115,9 +123,9 @@ describe('imports', () => {
     expect(circles).toEqual([]);
   });
 
-  /** How it is loaded; what an error of the system is called, and how a size reads, as in the library; kinds of records. */
+  /** How it is loaded; options, and what people type for them; errors of the system, and sizes, as the library has them. */
   const SAME_WORDS =
-    / of src\/(io\/io-error\.ts|machine\/few-files\.ts|quantity\.ts|formats\/framing-table\.ts|code-cache\.cjs)$/;
+    / of src\/(option\.ts|typed-values\.ts|size\.ts|formats\/framing-table\.ts|io\/io-error\.ts|machine\/few-files\.ts|quantity\.ts|code-cache\.cjs)$/;
 
   it('of the command reach only what the public API exports', () => {
     const exported = namesFrom('src/index.ts', /export (?:type )?\{([^}]*)\} from '([^']*)'/g);

@@ -7,9 +7,9 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.js';
 import type { ShuffleProgress } from '../job/options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { parsePath } from '../typed-values.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { type DisplayValues, flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
-import { parsePath } from './option-values.js';
 import type { Reporter } from './progress.js';
 
 export interface CommandDefinition<Name extends CommandName> {

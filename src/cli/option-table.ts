@@ -5,39 +5,40 @@
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
  * value, such as a kind of record. So a command passes its values to the library as they are.
  */
-import { type RecordKind, recordKindNamed, recordKinds } from '../formats/framing-table.js';
+import { RECORD_FLAGS, type RecordKind } from '../formats/framing-table.js';
 import type { HeaderKind } from '../job/options.js';
-import type { CommandName } from './command-table.js';
 import {
   oneOf,
   parseBytes,
-  parseCompression,
   parseCount,
-  parseDecompressProgram,
-  parseDelimiter,
   parseDuration,
+  parsePath,
+  parsePaths,
+  parseRecords,
+  parseState,
+  parseWhole,
+  parseWord,
+} from '../typed-values.js';
+import type { CommandName } from './command-table.js';
+import {
+  parseCompression,
+  parseDecompressProgram,
   parseHeadCount,
   parseInputIds,
   parseInputList,
   parseIoLimit,
   parseMemory,
-  parsePath,
-  parsePaths,
   parsePrefix,
   parseRange,
-  parseRecords,
   parseSbatchArgs,
   parseShards,
   parseSlurmMemory,
   parseSourcePath,
   parseSplits,
   parseStandardOutput,
-  parseState,
   parseTempCompression,
   parseTogether,
   parseWeight,
-  parseWhole,
-  parseWord,
 } from './option-values.js';
 
 export interface OptionEntry {
@@ -109,26 +110,12 @@ const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
 const progressStyle = oneOf('auto', 'bar', 'plain', 'json', 'none');
 export type ProgressStyle = (typeof progressStyle.words)[number];
-
-/** How the value of a flag is read that asks for a kind of records. */
-const valueParsers = { number: parseCount, bytes: parseDelimiter, text: parseWord };
-
-type RecordFlagEntry = Omit<OptionEntry, 'group' | 'commands'> &
-  (
-    | { readonly constant: RecordKind }
-    | { readonly value: string; readonly parse: (text: string, flag: string) => RecordKind }
-  ) & { readonly sets: 'records' };
-
-/** The flags of the kinds of records. The library checks their values. */
-const recordFlags = recordKinds.flatMap(({ by, parameter = '', flags }) =>
-  flags.map(({ flag: name, value, written = 'text', help, default: usual }) => {
-    const entry = { name, choice: 'records', help, ...(usual !== undefined && { default: usual }) };
-    if (value === undefined) return { ...entry, sets: 'records', constant: { by } };
-    const words = typeof written === 'object' ? oneOf(...written) : { parse: valueParsers[written] };
-    const parse = (text: string, flag: string) => ({ by, [parameter]: words.parse(text, flag) });
-    return { ...entry, value, sets: `records.${parameter}`, ...words, parse };
-  }),
-) as readonly object[] as readonly RecordFlagEntry[];
+const RECORD_ENTRIES = RECORD_FLAGS.map(({ part, parse, ...flag }) => ({
+  ...flag,
+  parse: parse as (text: string, flag: string, previous: unknown) => RecordKind,
+  sets: part === undefined ? ('records' as const) : (`records.${part}` as const),
+  choice: 'records',
+}));
 
 /** Entries of one group that the same commands take. */
 function each<
@@ -384,7 +371,7 @@ export const optionTable = [
     help: 'records end in NUL instead of newline, in inputs and output',
     group: 'Records', commands: [...FRAMERS, ...SHUF],
   },
-  ...each('Records', FRAMERS, recordFlags),
+  ...each('Records', FRAMERS, [...RECORD_ENTRIES]),
   {
     name: 'skip-blank', sets: 'skipBlank',
     help: 'leave out records that are empty or white space, and count them',
@@ -732,8 +719,11 @@ export function nameFlags(message: string): string {
       (_, name: keyof typeof COMMAND_OF) => COMMAND_OF[name],
     )
     .replace(/`records: \{ by: '([a-z-]+)' \}`/g, (quoted, by: string) => {
-      const flag = recordKindNamed(by)?.flags.find(({ value }) => value === undefined);
-      return flag === undefined ? quoted : `--${flag.flag}`;
+      const entries: readonly OptionEntry[] = optionTable;
+      const entry = entries.find(
+        ({ value, constant }) => value === undefined && (constant as Partial<RecordKind> | undefined)?.by === by,
+      );
+      return entry === undefined ? quoted : `--${entry.name}`;
     })
     .replace(libraryOption, (quoted, option: string) => {
       const entries = optionTable.filter((entry) => setsOption(entry, option));

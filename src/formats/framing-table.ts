@@ -2,6 +2,9 @@
  * Every kind of records. To add one: a file that exports its `RecordKindOf`, and here its type and its name. What a job
  * is told is the kind with one value, as plain data, which crosses threads and is written down.
  */
+import { UsageError } from '../errors.js';
+import { requireKnownOptions } from '../known-options.js';
+import type { Flag } from '../option.js';
 import type { Framing } from './framing.js';
 import { beginsWith, fasta } from './framings/begins-with.js';
 import { csv } from './framings/csv.js';
@@ -70,22 +73,46 @@ export type FramingSpec = SpecOf<(typeof kinds)[number]>;
 export const LINES = { kind: 'lines', value: 1 } as const satisfies FramingSpec;
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimiter', value: '00' };
 
-/** What all kinds have in common. The value that belongs to a kind is not known to the compiler. */
-export type AnyRecordKind = RecordKindOf<{ readonly by: RecordKind['by'] }, never>;
+/** What all kinds have in common. The compiler does not know which value belongs to which kind. */
+type AnyKind = RecordKindOf<RecordKind, never>;
 
-export const recordKinds = kinds as readonly unknown[] as readonly AnyRecordKind[];
+const byName = new Map(kinds.map((kind) => [kind.by, kind as unknown as AnyKind]));
 
-export function recordKindNamed(by: string): AnyRecordKind | undefined {
-  return recordKinds.find((kind) => kind.by === by);
+/** The flags of all kinds, each of which gives a whole kind. */
+export const RECORD_FLAGS: readonly Flag<RecordKind>[] = [...byName.values()].flatMap(({ by, flags }) =>
+  flags.map(({ parse = () => ({}), constant: _, ...flag }) => ({
+    ...flag,
+    constant: { by } as RecordKind,
+    parse: (text: string, typed: string) => ({ by, ...parse(text, typed, undefined) }) as RecordKind,
+  })),
+);
+
+/** Checks what a caller gives as `records`. @returns the framing, unless a header declares it, and a header of its own. */
+export function formatOfKind(records: RecordKind): {
+  framing: FramingSpec | undefined;
+  header: { kind: 'npy' | 'tar'; value: null } | undefined;
+} {
+  // Callers without types may pass anything.
+  const kind = byName.get(records?.by);
+  if (kind === undefined)
+    throw new UsageError(`\`records\`: expected an object with \`by\` one of ${[...byName.keys()].join(', ')}`);
+  const { by, flags, open, header } = kind;
+  const names = ['by', ...flags.flatMap(({ part }) => part ?? [])];
+  requireKnownOptions(`\`records\` by ${by}`, records, Object.fromEntries(names.map((name) => [name, true])));
+  const value = kind.valueFrom?.(records) ?? null;
+  return {
+    framing: open && ({ kind: by, value } as FramingSpec),
+    header: header && { kind: header, value: null },
+  };
 }
 
 export function nameOfFraming({ kind, value }: FramingSpec): string {
-  const name = recordKindNamed(kind)?.nameOf?.(value as never);
+  const name = byName.get(kind)?.nameOf?.(value as never);
   return name ?? (value === null ? kind : `${kind} ${value}`);
 }
 
 export function framingOf({ kind, value }: FramingSpec): Framing {
-  const framing = recordKindNamed(kind)?.open?.(value as never);
+  const framing = byName.get(kind)?.open?.(value as never);
   if (framing === undefined) throw new RangeError(`records of ${kind} have no framing of their own`);
   return framing;
 }

@@ -4,6 +4,7 @@
  */
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
+import type { Flag } from '../option.js';
 import type { Framing } from './framing.js';
 
 /**
@@ -12,10 +13,8 @@ import type { Framing } from './framing.js';
  */
 export interface RecordKindOf<Given extends { readonly by: string }, Value = null> {
   readonly by: Given['by'];
-  /** What is given beside `by`. Absent: nothing. */
-  readonly parameter?: Exclude<keyof Given, 'by'> & string;
-  /** The flags of the command that ask for it. */
-  readonly flags: readonly RecordFlag[];
+  /** The flags of the command that ask for it. The part of one is the parameter. */
+  readonly flags: readonly Flag<Omit<Given, 'by'>>[];
   /** Absent: null. @throws UsageError: callers without types may give anything. */
   valueFrom?(given: Given): Value;
   /** Absent: the header of the inputs declares the framing. */
@@ -24,17 +23,6 @@ export interface RecordKindOf<Given extends { readonly by: string }, Value = nul
   nameOf?(value: Value): string;
   /** The header that inputs of this kind have, which callers cannot choose. */
   readonly header?: 'npy' | 'tar';
-}
-
-export interface RecordFlag {
-  /** Less its `--`. */
-  readonly flag: string;
-  /** Placeholder of the value, which goes to the parameter. Absent: the flag has no value. */
-  readonly value?: string;
-  /** How the value is written. Bytes have escapes; words are all that it may be. */
-  readonly written?: 'number' | 'bytes' | 'text' | readonly string[];
-  readonly help: string;
-  readonly default?: string;
 }
 
 const MOST_TEXT_BYTES = 1024;

@@ -1,19 +1,11 @@
 /** Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records. */
 import { requireWhole, UsageError } from '../errors.js';
 import { lineEndOf } from '../formats/framing.js';
-import {
-  type FramingSpec,
-  framingOf,
-  LINES,
-  NUL_TERMINATED,
-  type RecordKind,
-  recordKinds,
-} from '../formats/framing-table.js';
+import { type FramingSpec, formatOfKind, framingOf, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { MOST_LINES } from '../formats/framings/lines.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { textBytes } from '../formats/record-kind.js';
-import { requireKnownOptions } from '../known-options.js';
 import type { ShuffleOptions } from './options.js';
 
 export function recordFormatOf({
@@ -27,7 +19,7 @@ export function recordFormatOf({
     return { framing, header: headerSpecOf(header, framing), linesAssumed: !zeroTerminated, skipsBlank: skipBlank };
   }
   if (zeroTerminated) throw new UsageError('`zeroTerminated` and `records` contradict each other; give one of them');
-  const { framing, header: ownHeader } = recordsOf(records);
+  const { framing, header: ownHeader } = formatOfKind(records);
   if (ownHeader !== undefined && header !== undefined)
     throw new UsageError(
       `records of ${records.by} have a header of their own; leave out \`header.${Object.keys(header)[0]}\``,
@@ -39,23 +31,6 @@ export function recordFormatOf({
     header: ownHeader ?? (framing && headerSpecOf(header, framing)),
     linesAssumed: false,
     skipsBlank: skipBlank,
-  };
-}
-
-/** Callers without types may pass anything. */
-function recordsOf(records: RecordKind): Pick<RecordFormat, 'framing' | 'header'> {
-  const kind = recordKinds.find(({ by }) => by === records?.by);
-  if (kind === undefined)
-    throw new UsageError(
-      `\`records\`: expected an object with \`by\` one of ${recordKinds.map(({ by }) => by).join(', ')}`,
-    );
-  const { by, parameter, open, header } = kind;
-  const names = ['by', parameter].flatMap((name) => (name === undefined ? [] : [[name, true] as const]));
-  requireKnownOptions(`\`records\` by ${by}`, records, Object.fromEntries(names));
-  const value = kind.valueFrom?.(records as never) ?? null;
-  return {
-    framing: open && ({ kind: by, value } as FramingSpec),
-    header: header && { kind: header, value: null },
   };
 }
 

@@ -1,8 +1,9 @@
 /** The script holds all commands, options and values: a shell that completes a word starts no process. */
+
+import { oneOf } from '../../typed-values.js';
 import type { CommandDefinition } from '../command.js';
 import { CLUSTER, type CommandName, commandSummaries } from '../command-table.js';
 import { type OptionEntry, optionsOf } from '../option-table.js';
-import { oneOf } from '../option-values.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;

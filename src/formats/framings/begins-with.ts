@@ -1,17 +1,18 @@
 /** Records of lines, the first of which begins with a text. In FASTA the text is `>`. */
 import { UsageError } from '../../errors.js';
+import { parseWord } from '../../typed-values.js';
 import { BadRecord, type Framing, NEWLINE } from '../framing.js';
 import { type RecordKindOf, textBytes } from '../record-kind.js';
 import { CONTEXT_BYTES, countOf, LineEnds } from './lines.js';
 
 export const beginsWith: RecordKindOf<{ readonly by: 'begins-with'; readonly text: string }, string> = {
   by: 'begins-with',
-  parameter: 'text',
   flags: [
     {
-      flag: 'begins-with',
+      name: 'begins-with',
       value: 'TEXT',
-      written: 'text',
+      part: 'text',
+      parse: (text, flag) => ({ text: parseWord(text, flag) }),
       help: 'a record is a line that begins with TEXT, and those up to the next one',
     },
   ],
@@ -27,7 +28,7 @@ const FASTA = Buffer.from('>');
 
 export const fasta: RecordKindOf<{ readonly by: 'fasta' }> = {
   by: 'fasta',
-  flags: [{ flag: 'fasta', help: 'a record is a FASTA sequence: a line with > and those up to the next one' }],
+  flags: [{ name: 'fasta', help: 'a record is a FASTA sequence: a line with > and those up to the next one' }],
   open: () => linesAfter(FASTA),
   nameOf: () => `begins-with ${FASTA.toString('hex')}`,
 };

@@ -45,7 +45,7 @@ const framing: Framing = {
 
 export const csv: RecordKindOf<{ readonly by: 'csv' }> = {
   by: 'csv',
-  flags: [{ flag: 'csv', help: 'a record is a CSV row; quoted newlines belong to it' }],
+  flags: [{ name: 'csv', help: 'a record is a CSV row; quoted newlines belong to it' }],
   open: () => framing,
 };
 

@@ -19,7 +19,7 @@ const framing: Framing = {
 
 export const fastq: RecordKindOf<{ readonly by: 'fastq' }> = {
   by: 'fastq',
-  flags: [{ flag: 'fastq', help: 'a record is a FASTQ read of four lines, which are checked' }],
+  flags: [{ name: 'fastq', help: 'a record is a FASTQ read of four lines, which are checked' }],
   open: () => framing,
 };
 

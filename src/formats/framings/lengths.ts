@@ -3,6 +3,7 @@
  * with its length before it. TFRecords add checksums.
  */
 import { counted, requireWhole, UsageError } from '../../errors.js';
+import { oneOf, parseCount } from '../../typed-values.js';
 import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NOTHING } from '../framing.js';
 import type { RecordKindOf } from '../record-kind.js';
 
@@ -11,12 +12,12 @@ export const MOST_FIXED_BYTES = 2 ** 30;
 
 export const sized: RecordKindOf<{ readonly by: 'size'; readonly recordBytes: number }, number> = {
   by: 'size',
-  parameter: 'recordBytes',
   flags: [
     {
-      flag: 'record-size',
+      name: 'record-size',
       value: 'BYTES',
-      written: 'number',
+      part: 'recordBytes',
+      parse: (text, flag) => ({ recordBytes: parseCount(text, flag) }),
       help: 'a record is BYTES long: token arrays, embeddings',
     },
   ],
@@ -28,7 +29,7 @@ export const sized: RecordKindOf<{ readonly by: 'size'; readonly recordBytes: nu
 /** The header declares the size of a row. */
 export const npy: RecordKindOf<{ readonly by: 'npy' }, never> = {
   by: 'npy',
-  flags: [{ flag: 'npy', help: 'a record is a row of the array in a .npy file' }],
+  flags: [{ name: 'npy', help: 'a record is a row of the array in a .npy file' }],
   header: 'npy',
 };
 
@@ -62,12 +63,13 @@ export const lengthPrefixed: RecordKindOf<
   LengthPrefix
 > = {
   by: 'length-prefix',
-  parameter: 'prefix',
   flags: [
     {
-      flag: 'length-prefixed',
+      name: 'length-prefixed',
       value: 'KIND',
-      written: LENGTH_PREFIXES,
+      part: 'prefix',
+      words: LENGTH_PREFIXES,
+      parse: (text, flag) => ({ prefix: oneOf(...LENGTH_PREFIXES).parse(text, flag) }),
       help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
     },
   ],
@@ -87,7 +89,7 @@ export const lengthPrefixed: RecordKindOf<
 /** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data. Both checksums are verified. */
 export const tfrecord: RecordKindOf<{ readonly by: 'tfrecord' }> = {
   by: 'tfrecord',
-  flags: [{ flag: 'tfrecord', help: 'a record is a TFRecord; its checksums are verified' }],
+  flags: [{ name: 'tfrecord', help: 'a record is a TFRecord; its checksums are verified' }],
   open: () => lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call)),
 };
 

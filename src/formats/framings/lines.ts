@@ -1,5 +1,6 @@
 /** Records that end in a delimiter: in one of any bytes, or in newlines. */
 import { counted, requireWhole } from '../../errors.js';
+import { parseCount, parseDelimiter } from '../../typed-values.js';
 import { BadRecord, type Framing, type FramingKernel, NEWLINE, NOTHING } from '../framing.js';
 import { type RecordKindOf, textBytes } from '../record-kind.js';
 
@@ -56,12 +57,12 @@ const NUL = '00';
 
 export const delimiter: RecordKindOf<{ readonly by: 'delimiter'; readonly delimiter: string | Uint8Array }, string> = {
   by: 'delimiter',
-  parameter: 'delimiter',
   flags: [
     {
-      flag: 'delimiter',
+      name: 'delimiter',
       value: 'STRING',
-      written: 'bytes',
+      part: 'delimiter',
+      parse: (text, flag) => ({ delimiter: parseDelimiter(text, flag) }),
       help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
     },
   ],
@@ -119,14 +120,19 @@ export const MOST_LINES = 2 ** 20;
 
 export const lines: RecordKindOf<{ readonly by: 'lines'; readonly linesPerRecord?: number | undefined }, number> = {
   by: 'lines',
-  parameter: 'linesPerRecord',
   flags: [
     {
-      flag: 'lines',
+      name: 'lines',
       help: 'a record is a line, whatever an input looks like',
       default: 'lines; other formats are refused',
     },
-    { flag: 'lines-per-record', value: 'N', written: 'number', help: 'a record is N lines' },
+    {
+      name: 'lines-per-record',
+      value: 'N',
+      part: 'linesPerRecord',
+      parse: (text, flag) => ({ linesPerRecord: parseCount(text, flag) }),
+      help: 'a record is N lines',
+    },
   ],
   valueFrom: ({ linesPerRecord = 1 }) => requireWhole('`records.linesPerRecord`', linesPerRecord, 1, MOST_LINES),
   open: (linesPerRecord) => (linesPerRecord === 1 ? singleLines : lineGroups(linesPerRecord)),
@@ -183,7 +189,7 @@ export function problemOfLines(lines: number, linesPerRecord: number): string {
 
 export const paragraphs: RecordKindOf<{ readonly by: 'paragraphs' }> = {
   by: 'paragraphs',
-  flags: [{ flag: 'paragraphs', help: 'a record is a paragraph with the blank lines after it' }],
+  flags: [{ name: 'paragraphs', help: 'a record is a paragraph with the blank lines after it' }],
   open: () => blocks,
 };
 

@@ -35,7 +35,7 @@ export const webdataset: RecordKindOf<{ readonly by: 'webdataset' }> = {
   by: 'webdataset',
   flags: [
     {
-      flag: 'webdataset',
+      name: 'webdataset',
       help: 'a record is a sample of a tar file: members with the same name up to the first dot',
     },
   ],
