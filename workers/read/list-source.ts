@@ -1,23 +1,24 @@
-/** Takes records that are in memory. The reader looks for no delimiters, since a record may hold them. */
+/** Records that are in memory. Nothing looks for delimiters, since a record may hold them. */
 import { type Framing, type FramingKernel, NOTHING, type RecordScanner } from '../../src/formats/framing.js';
 import type { RecordList } from '../../src/formats/record-format.js';
-import type { InputPart } from '../../src/sources/input-part.js';
-import type { ReadState } from '../thread-state.js';
-import type { PartReport, RecordReader } from './record-reader.js';
+import { beginAt, type PartSource, type ReadContext } from './part-source.js';
 
-export function readList(
-  { list }: InputPart & { kind: 'list' },
-  framing: Framing | undefined,
-  openReader: (framing: Framing) => RecordReader,
-  { control }: ReadState,
-): PartReport {
-  const { byteLength } = list.bytes;
-  const reader = openReader(framingOfList(list, framing?.delimiter));
-  reader.begin(0, false);
-  control.count('scatteredBytes', byteLength);
-  control.count('decodedBytes', byteLength);
-  reader.takeCopy(list.bytes, control);
-  return { coverage: reader.endOfInput(), header: undefined, decoder: undefined };
+export function listSource(list: RecordList, { framing: given, control }: ReadContext): PartSource {
+  const framing = framingOfList(list, given?.delimiter);
+  let position = 0;
+  return {
+    framing,
+    begin: beginAt(framing, 0, 0),
+    end: Number.POSITIVE_INFINITY,
+    read: ({ bytes }, at, most) => {
+      const piece = list.bytes.subarray(position, position + most);
+      bytes.set(piece, at);
+      position += piece.byteLength;
+      control.count('scatteredBytes', piece.byteLength);
+      control.count('decodedBytes', piece.byteLength);
+      return piece.byteLength;
+    },
+  };
 }
 
 function framingOfList({ ends }: RecordList, delimiter: Uint8Array = NOTHING): Framing {
