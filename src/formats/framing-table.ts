@@ -74,12 +74,13 @@ export const LINES = { kind: 'lines', value: 1 } as const satisfies FramingSpec;
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimiter', value: '00' };
 
 /** What all kinds have in common. The compiler does not know which value belongs to which kind. */
-type AnyKind = RecordKindOf<RecordKind, never>;
+export type AnyRecordKind = RecordKindOf<RecordKind, never>;
 
-const byName = new Map(kinds.map((kind) => [kind.by, kind as unknown as AnyKind]));
+export const recordKinds = kinds as readonly unknown[] as readonly AnyRecordKind[];
+const byName = new Map(recordKinds.map((kind) => [kind.by, kind]));
 
 /** The flags of all kinds, each of which gives a whole kind. */
-export const RECORD_FLAGS: readonly Flag<RecordKind>[] = [...byName.values()].flatMap(({ by, flags }) =>
+export const RECORD_FLAGS: readonly Flag<RecordKind>[] = recordKinds.flatMap(({ by, flags }) =>
   flags.map(({ parse = () => ({}), constant: _, ...flag }) => ({
     ...flag,
     constant: { by } as RecordKind,
@@ -95,7 +96,9 @@ export function formatOfKind(records: RecordKind): {
   // Callers without types may pass anything.
   const kind = byName.get(records?.by);
   if (kind === undefined)
-    throw new UsageError(`\`records\`: expected an object with \`by\` one of ${[...byName.keys()].join(', ')}`);
+    throw new UsageError(
+      `\`records\`: expected an object with \`by\` one of ${recordKinds.map(({ by }) => by).join(', ')}`,
+    );
   const { by, flags, open, header } = kind;
   const names = ['by', ...flags.flatMap(({ part }) => part ?? [])];
   requireKnownOptions(`\`records\` by ${by}`, records, Object.fromEntries(names.map((name) => [name, true])));

@@ -23,7 +23,39 @@ export interface RecordKindOf<Given extends { readonly by: string }, Value = nul
   nameOf?(value: Value): string;
   /** The header that inputs of this kind have, which callers cannot choose. */
   readonly header?: 'npy' | 'tar';
+  /** Files that hold such records. Lines of them would make no sense. */
+  readonly files?: readonly FileFormat[];
 }
+
+/** A row of the table in `recognition.ts`: how files of a format are known, and what is said of them. */
+export interface FileFormat {
+  /** As messages call it. */
+  readonly name?: string;
+  /** What to do in place of reading such a file as text. Absent: it may be text. */
+  readonly remedy?: string;
+  /** Bytes at the beginning, as latin1. */
+  readonly magics?: readonly string[];
+  /** The magic bytes may begin a text: they count only where a NUL follows. */
+  readonly needsNul?: true;
+  /** Absent: the magic bytes decide. @param head as latin1, with a NUL in it. */
+  matches?(head: string): boolean;
+  /** Of text, which needs an ending that fits. */
+  readonly firstByte?: string;
+  /** Records are lines after a header. */
+  readonly hasHeader?: true;
+  /** Of names, without dots and codecs: `parquet|pq`. */
+  readonly endings?: string;
+  /** Endings that other files have, too: they count only with the first byte. */
+  readonly rareEndings?: string;
+  /** What such names are among the files of a directory. */
+  readonly nature?: Nature;
+  /** What an output of such a name would be taken for; such names are refused. */
+  readonly output?: string;
+}
+
+export type RefusedFormat = FileFormat & Required<Pick<FileFormat, 'remedy' | 'name'>>;
+
+export type Nature = 'records' | 'documents' | 'sources' | 'explanation' | 'unknown';
 
 const MOST_TEXT_BYTES = 1024;
 

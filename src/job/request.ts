@@ -2,15 +2,9 @@
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import {
-  type Compression,
-  codecOfName,
-  compressionOf,
-  OUTPUT_CODECS,
-  openEncoder,
-  refuseOtherFormats,
-} from '../formats/encoder-table.js';
+import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
 import { framingOf, type RecordKind } from '../formats/framing-table.js';
+import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';

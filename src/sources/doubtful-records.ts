@@ -7,9 +7,9 @@ import { InputError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
-import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
 import { framingOf } from '../formats/framing-table.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
+import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
@@ -89,7 +89,9 @@ export function warnOfMates(
     inputs.filter(({ path }) => {
       const name = withoutCodecSuffix(basename(path));
       if (!MATE.test(name)) return false;
-      return NAME_OF_FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
+      return recordsOfName(name)?.by === 'fastq'
+        ? hasFourLines || linesAssumed
+        : hasFourLines && names.has(mateOf(name));
     }),
   );
   if (named === undefined) return;

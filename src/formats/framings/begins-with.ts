@@ -31,6 +31,16 @@ export const fasta: RecordKindOf<{ readonly by: 'fasta' }> = {
   flags: [{ name: 'fasta', help: 'a record is a FASTA sequence: a line with > and those up to the next one' }],
   open: () => linesAfter(FASTA),
   nameOf: () => `begins-with ${FASTA.toString('hex')}`,
+  files: [
+    {
+      name: 'sequences (FASTA)',
+      remedy: "give `records: { by: 'fasta' }`",
+      firstByte: '>',
+      endings: 'fasta|fna|faa',
+      rareEndings: 'fa|fas|ffn',
+      nature: 'records',
+    },
+  ],
 };
 
 function linesAfter(text: Buffer): Framing {

@@ -47,6 +47,7 @@ export const csv: RecordKindOf<{ readonly by: 'csv' }> = {
   by: 'csv',
   flags: [{ name: 'csv', help: 'a record is a CSV row; quoted newlines belong to it' }],
   open: () => framing,
+  files: [{ endings: 'csv', nature: 'records' }],
 };
 
 const ADVICE =

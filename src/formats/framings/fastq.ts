@@ -21,6 +21,15 @@ export const fastq: RecordKindOf<{ readonly by: 'fastq' }> = {
   by: 'fastq',
   flags: [{ name: 'fastq', help: 'a record is a FASTQ read of four lines, which are checked' }],
   open: () => framing,
+  files: [
+    {
+      name: 'reads (FASTQ)',
+      remedy: "give `records: { by: 'fastq' }`",
+      firstByte: '@',
+      endings: 'fastq|fq',
+      nature: 'records',
+    },
+  ],
 };
 
 class ReadScanner implements RecordScanner {

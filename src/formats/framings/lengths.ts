@@ -31,6 +31,15 @@ export const npy: RecordKindOf<{ readonly by: 'npy' }, never> = {
   by: 'npy',
   flags: [{ name: 'npy', help: 'a record is a row of the array in a .npy file' }],
   header: 'npy',
+  files: [
+    {
+      name: 'a NumPy array (.npy)',
+      remedy: "give `records: { by: 'npy' }`",
+      magics: ['\x93NUMPY'],
+      endings: 'npy',
+      nature: 'records',
+    },
+  ],
 };
 
 /** @param recordBytes at most `MOST_FIXED_BYTES`. */
@@ -91,7 +100,33 @@ export const tfrecord: RecordKindOf<{ readonly by: 'tfrecord' }> = {
   by: 'tfrecord',
   flags: [{ name: 'tfrecord', help: 'a record is a TFRecord; its checksums are verified' }],
   open: () => lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call)),
+  files: [
+    {
+      name: 'TFRecords',
+      remedy: "give `records: { by: 'tfrecord' }`",
+      matches: isTfrecord,
+      endings: 'tfrecord|tfrecords',
+      nature: 'records',
+    },
+  ],
 };
+
+/** The length of a first record of less than 4 GiB, and its masked checksum. */
+function isTfrecord(head: string): boolean {
+  if (head.length < 12 || !head.startsWith('\0\0\0\0', 4)) return false;
+  const bytes = Buffer.from(head.slice(0, 12), 'latin1');
+  const crc = crc32c(bytes.subarray(0, 8));
+  return bytes.readUInt32LE(8) === (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+  }
+  return ~crc >>> 0;
+}
 
 type LengthScan = (kernel: FramingKernel, ...call: Parameters<KernelFunctions['scanTfrecords']>) => number;
 

@@ -41,7 +41,26 @@ export const webdataset: RecordKindOf<{ readonly by: 'webdataset' }> = {
   ],
   open: () => framing,
   header: 'tar',
+  files: [
+    {
+      name: 'a tar archive',
+      remedy: "give `records: { by: 'webdataset' }` if it consists of samples, extract it if it does not",
+      matches: isTar,
+      endings: 'tar',
+      nature: 'records',
+    },
+  ],
 };
+
+/** By the magic of POSIX or GNU; older headers have only their checksum. */
+function isTar(head: string): boolean {
+  if (head.startsWith('ustar\0', 257) || head.startsWith('ustar  \0', 257)) return true;
+  return (
+    head.length === BLOCK_BYTES &&
+    head.includes('\0') &&
+    typeof parseTarHeader(Buffer.from(head, 'latin1')) === 'object'
+  );
+}
 
 const framing: Framing = {
   cut: { kind: 'never' },
