@@ -6,7 +6,7 @@ import { MOST_LINES } from '../formats/framings/lines.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { textBytes } from '../formats/record-kind.js';
-import type { ShuffleOptions } from './options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 
 export function recordFormatOf({
   records,
