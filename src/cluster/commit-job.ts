@@ -13,16 +13,16 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
-import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
+import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { StagedOutput } from '../sinks/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../stages/sample-places.js';
+import { writeClusterProfile } from './attempt-log.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
-import { writeClusterProfile } from './cluster-profile.js';
 import { CommitClaim } from './commit-claim.js';
-import { decideOutput } from './job-piles.js';
 import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
+import { decideOutput } from './task-parts.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;

@@ -10,12 +10,10 @@ import { type OptionNames, requireKnownOptions, whole } from '../known-options.j
 import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
-import { measurePart } from './job-piles.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
-import { scatterPart } from './scatter-part.js';
-import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
+import { measurePart, scatterPart, shufflePart } from './task-parts.js';
 
 export interface ClusterTaskOptions {
   /** There is one task of the kind `commit`, without an index. */

@@ -1,18 +1,17 @@
 import type { TotalsSum } from '../piles/pile-totals.js';
-import type { CommitJournal } from '../sinks/commit-journal.js';
+import type { CommitJournal } from '../sinks/output-moves.js';
 import type { KeepSpec } from '../spec.js';
 import type { ScatterOutcome } from '../stages/scatter-pass.js';
 import { diskBytesOf, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { leftOutOf } from '../stages/take-head.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
-import type { Committed } from './open-staging.js';
 import type { ShuffleReport } from './options.js';
 import type { Pass1 } from './pass1.js';
 import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportOutput } from './split-report.js';
-import type { FilesStaging } from './staging.js';
+import type { Committed, FilesStaging } from './staging.js';
 import { reportGroups } from './weigh-job.js';
 
 /** A report without the total time, which is known when the job has ended. */

@@ -2,8 +2,8 @@
 import { counted } from '../errors.js';
 import { checksumTextOf, type TotalsSum } from '../piles/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { SplitSummary, Totals } from '../sinks/commit-journal.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
+import type { SplitSummary, Totals } from '../sinks/output-moves.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import { findOtherShards } from '../sinks/shard-names.js';
 import type { OutputSummary } from '../sinks/staged-output.js';
