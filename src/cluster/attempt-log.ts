@@ -27,8 +27,8 @@ import { listNames, realPathOf, statPath } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import type { JobScope } from '../job/job.js';
 import { passSeconds } from '../job/job-profile.js';
-import type { PassSeconds } from '../job/options.js';
 import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../job/report/report-file.js';
+import type { PassSeconds } from '../options/reports.js';
 import { PHASES } from '../phase-clock.js';
 import {
   ARRAY_KINDS,

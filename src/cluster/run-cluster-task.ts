@@ -6,7 +6,8 @@ import { realPathOf, statPath } from '../io/paths.js';
 import { Patience } from '../io/until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
-import { type OptionNames, requireKnownOptions, whole } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
 import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
@@ -15,21 +16,11 @@ import { verifyPart } from './read-back.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
 import { measurePart, scatterPart, shufflePart } from './task-parts.js';
 
-export interface ClusterTaskOptions {
+export interface ClusterTaskOptions extends TaskOptions {
   /** There is one task of the kind `commit`, without an index. */
   readonly kind: TaskKind;
   /** The job directory that `planCluster` made. */
   readonly jobDir: string;
-  /** The index of the task, from 0 on. A commit has none; for other kinds there is no default. */
-  readonly taskIndex?: number | undefined;
-  /** Does every `stride`th task from `taskIndex` on, for an array of fewer indexes. Default: that task alone. */
-  readonly stride?: number | undefined;
-  /** How long to wait for files of other machines to become visible. Default 60. */
-  readonly waitSeconds?: number | undefined;
-  /** A directory on this machine for piles that are too large for the memory. Default $TMPDIR or /tmp. */
-  readonly scratchDir?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 export interface ClusterTaskReport {
@@ -48,18 +39,6 @@ export interface ClusterTaskReport {
 }
 
 const DEFAULT_WAIT_SECONDS = 60;
-const MOST_WAIT_SECONDS = 86_400;
-
-const OPTIONS: OptionNames<ClusterTaskOptions> = {
-  kind: true,
-  jobDir: true,
-  taskIndex: whole(0),
-  stride: whole(1),
-  waitSeconds: whole(0, MOST_WAIT_SECONDS),
-  scratchDir: true,
-  signal: true,
-  onWarning: true,
-};
 
 /**
  * Does a task that a scheduler has started. A task that was done before is not done again, and an index beyond the plan
@@ -69,7 +48,7 @@ const OPTIONS: OptionNames<ClusterTaskOptions> = {
  * @param startSeconds how long the process took to start, if the task is all that it does.
  */
 export async function runClusterTask(options: ClusterTaskOptions, startSeconds = 0): Promise<ClusterTaskReport> {
-  requireKnownOptions('runClusterTask()', options, OPTIONS);
+  requireKnownOptions('runClusterTask()', options, CLUSTER_TASK_OPTIONS);
   const began = performance.now();
   const report = await runTask(warningsWith(options, ADVICE_OF_TASKS), startSeconds);
   return { ...report, seconds: (performance.now() - began) / 1000 };

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { Patience } from '../io/until-visible.js';
 import { isProgram } from '../machine/child-program.js';
+import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import { nameSome } from '../quantity.js';
 import { findPlan } from './open-job.js';
 import { commentOf, type Submission } from './slurm-script.js';
@@ -217,11 +218,6 @@ const LONGEST_PAUSE_MILLISECONDS = 10_000;
 /** Looking takes at most this part of the time. */
 const PAUSES_A_LOOK = 10;
 
-export interface SlurmWatcher {
-  readonly signal?: AbortSignal | undefined;
-  readonly onWarning?: ((line: string) => void) | undefined;
-}
-
 /**
  * Looks at jobs again and again, until Slurm has none of them any more, or `look` finds what it waits for.
  * @param look gets the tasks of the jobs; none if Slurm does not answer now.
@@ -231,7 +227,7 @@ export interface SlurmWatcher {
 export async function watchJobs<T>(
   token: string,
   jobs: readonly SlurmId[],
-  { signal, onWarning = () => {} }: SlurmWatcher,
+  { signal, onWarning = () => {} }: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>,
   look: (tasks: readonly SlurmTask[]) => Promise<T | undefined> = async () => undefined,
 ): Promise<{ readonly found: T | undefined; readonly ended: readonly SlurmTask[] }> {
   const ids = jobs.map(({ id }) => id);

@@ -9,11 +9,20 @@ import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
 import { Patience } from '../io/until-visible.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import {
+  SLURM_LATER_OPTIONS,
+  SLURM_OPTIONS,
+  SLURM_RESUME_OPTIONS,
+  type SlurmFollowOptions,
+  type SlurmLaterOptions,
+  type SlurmOptions,
+  type SlurmResumeOptions,
+} from '../options/cluster-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { ARRAY_KINDS, type ArrayKind, PLAN_NAME, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './commit-job.js';
-import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
+import { type ClusterPlanReport, planCluster } from './make-plan.js';
 import { type FoundJob, findPlan, unfinishedTasks } from './open-job.js';
 import {
   cancel,
@@ -22,7 +31,6 @@ import {
   readNodes,
   readQueue,
   requireSlurm,
-  type SlurmWatcher,
   submit,
   testRequest,
   USUAL_ARRAY_SIZE,
@@ -47,21 +55,11 @@ import {
   planPartOf,
   readSlurmNote,
   recordMemoryOf,
-  SLURM_TASK_OPTIONS,
   type SlurmNote,
-  type SlurmTaskOptions,
   settle,
   tooLargeFor,
   writeSlurmNote,
 } from './slurm-settings.js';
-
-/** The plan of a job, and what Slurm is told. */
-export type SlurmOptions = Omit<ClusterPlanOptions, 'memoryBytes'> & SlurmTaskOptions;
-
-/** A job that is planned; what is left out stays as in the earlier submission. */
-export interface SlurmResumeOptions extends SlurmTaskOptions {
-  readonly jobDir: string;
-}
 
 export interface SubmittedJob {
   readonly kind: TaskKind;
@@ -82,10 +80,6 @@ export interface SlurmSubmission {
 }
 
 const NOTHING_NEW = { jobs: [], wereQueued: false, plan: undefined };
-
-const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
-const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.
@@ -117,7 +111,7 @@ export async function resumeOnSlurm(
   options: SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
-  requireKnownOptions('resumeOnSlurm()', options, RESUME_OPTIONS);
+  requireKnownOptions('resumeOnSlurm()', options, SLURM_RESUME_OPTIONS);
   const { jobDir, signal } = options;
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {
@@ -156,7 +150,7 @@ export async function describeSlurm(
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
   const isNew = 'tasks' in options;
-  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
+  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : SLURM_RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
@@ -283,17 +277,9 @@ export function resumeWords(directory: string): string {
 }
 
 /**
- * A job whose inputs other jobs of Slurm still write. A plan lists the inputs, so nobody can plan it yet. The plan is a
- * job of its own that waits for the others, plans on its node, and submits the tasks from there.
+ * The job of Slurm that makes a plan and submits its tasks. A plan lists the inputs, so nobody can plan a job whose inputs
+ * other jobs still write. The plan waits for these, plans on its node, and submits the tasks from there.
  */
-export interface SlurmLaterOptions extends SlurmTaskOptions {
-  /** New or empty, on storage that all nodes share. */
-  readonly jobDir: string;
-  /** What the plan waits for, as sbatch writes it: `afterok:123`. */
-  readonly dependency: string;
-}
-
-/** The job of Slurm that makes a plan and submits its tasks. */
 export interface SlurmPlanJob {
   readonly jobDir: string;
   readonly id: string;
@@ -304,14 +290,8 @@ export interface SlurmPlanJob {
    * @returns its jobs, which are submitted.
    * @throws SystemError ERR_SLURM that tells what failed; ABORT_ERR with the id of the job, which goes on.
    */
-  planned(options: SlurmWatcher): Promise<SlurmSubmission>;
+  planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
-
-const LATER_OPTIONS: OptionNames<SlurmLaterOptions> = {
-  jobDir: true,
-  dependency: true,
-  ...SLURM_TASK_OPTIONS,
-};
 
 /**
  * Has Slurm plan a job when other jobs have ended, which write its inputs. The plan then submits the tasks.
@@ -354,7 +334,7 @@ export function describeLaterOnSlurm(words: readonly string[], options: SlurmLat
 
 /** The log lies beside the job directory, in which a plan wants nothing. */
 function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
-  requireKnownOptions('submitLaterToSlurm()', options, LATER_OPTIONS);
+  requireKnownOptions('submitLaterToSlurm()', options, SLURM_LATER_OPTIONS);
   const jobDir = resolve(options.jobDir);
   const settings = settle(options, undefined, {}, jobDir);
   const log = `${jobDir}.plan.log`;

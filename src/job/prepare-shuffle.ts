@@ -6,6 +6,7 @@ import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { requireNotRead, requireUnread } from '../sinks/output-place.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
@@ -19,7 +20,6 @@ import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attemp
 import type { JobScope } from './job.js';
 import { isEndless } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
-import type { ShuffleOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';

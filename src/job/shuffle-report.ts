@@ -1,3 +1,4 @@
+import type { ShuffleReport } from '../options/reports.js';
 import type { TotalsSum } from '../piles/pile-totals.js';
 import type { CommitJournal } from '../sinks/output-moves.js';
 import type { KeepSpec } from '../spec.js';
@@ -6,7 +7,6 @@ import { diskBytesOf, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { leftOutOf } from '../stages/take-head.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
-import type { ShuffleReport } from './options.js';
 import type { Pass1 } from './pass1.js';
 import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';

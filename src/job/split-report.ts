@@ -1,5 +1,6 @@
 /** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
+import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { checksumTextOf, type TotalsSum } from '../piles/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -9,7 +10,6 @@ import { findOtherShards } from '../sinks/shard-names.js';
 import type { OutputSummary } from '../sinks/staged-output.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { ShuffleReport, SplitReport } from './options.js';
 import type { OutputRequest, TalkRequest } from './request.js';
 
 export type ReportedOutput = Pick<

@@ -7,11 +7,11 @@ import {
   submitLaterToSlurm,
   submitToSlurm,
 } from '../../cluster/slurm-job.js';
-import type { SlurmTaskOptions } from '../../cluster/slurm-settings.js';
 import { UsageError } from '../../errors.js';
+import type { SlurmTaskOptions } from '../../options/cluster-options.js';
+import type { OptionFlag } from '../../options/option.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import type { OptionEntry } from '../option-table.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
 import { typedParts } from '../typed-words.js';
 import { askedJob, readJob } from './cluster-plan.js';
@@ -97,7 +97,7 @@ function partsOf({ operands, values, given }: Call) {
   return { words: { operands, values: options }, slurm: slurm as SlurmTaskOptions };
 }
 
-function isForSlurm({ group, sets }: OptionEntry): boolean {
+function isForSlurm({ group, sets }: OptionFlag): boolean {
   return group === 'Slurm' || sets === 'cpusPerTask' || sets === 'scratchDir';
 }
 
