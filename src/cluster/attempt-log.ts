@@ -31,14 +31,14 @@ import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../job/re
 import type { PassSeconds } from '../options/reports.js';
 import { PHASES } from '../phase-clock.js';
 import {
-  ARRAY_KINDS,
   ATTEMPTS_NAME,
   type ClusterPlan,
   formatOfJob,
+  kindsOf,
   type ProfilePlace,
   TASK_KINDS,
   type TaskKind,
-  taskCountOf,
+  tasksOf,
 } from './cluster-plan.js';
 
 /** The elapsed seconds of a task, step by step. */
@@ -72,6 +72,8 @@ export interface ClusterTaskProfile extends TimedTask {
   readonly index: number;
 }
 
+const STEPS = ['start', 'prepare', 'work', 'finish'] as const;
+
 const amounts = <Name extends string>(...names: readonly Name[]) =>
   object(Object.fromEntries(names.map((name) => [name, amount]))) as Shape<Readonly<Record<Name, number>>>;
 
@@ -80,7 +82,7 @@ type AttemptTimes = Omit<TimedTask, 'host' | 'beganMilliseconds'>;
 const timesShape: Shape<AttemptTimes> = object({
   threads: wholeNumber(1),
   bytes: amount,
-  seconds: amounts('start', 'prepare', 'work', 'finish'),
+  seconds: amounts(...STEPS),
   phases: amounts(...PHASES, 'idle'),
 });
 
@@ -308,9 +310,8 @@ export function writeClusterProfile(
   if (plan.profile === undefined) return;
   const { path, mayReplace } = plan.profile;
   const told = readProfiles(directory);
-  const arrays = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => {
-    const found = Array.from({ length: taskCountOf(plan, kind) }, (_, task) => told.get(`${kind} ${task}`));
-    return { kind, found };
+  const arrays = kindsOf(plan).map((kind) => {
+    return { kind, found: tasksOf(plan, kind).map((task) => told.get(`${kind} ${task}`)) };
   });
   const all = [...arrays, { kind: 'commit' as const, found: [log.profile(bytes)] }];
   const tasks = all.flatMap(({ found }) => found.flatMap((task) => task ?? []));
@@ -339,12 +340,10 @@ function passOf(kind: TaskKind, found: readonly (ClusterTaskProfile | undefined)
     missing: [...found.keys()].filter((index) => found[index] === undefined),
     bytes: sumOf(({ bytes }) => bytes),
     elapsedSeconds: elapsedOf(tasks),
-    seconds: {
-      start: sumOf(({ seconds }) => seconds.start),
-      prepare: sumOf(({ seconds }) => seconds.prepare),
-      work: sumOf(({ seconds }) => seconds.work),
-      finish: sumOf(({ seconds }) => seconds.finish),
-    },
+    seconds: Object.fromEntries(STEPS.map((step) => [step, sumOf(({ seconds }) => seconds[step])])) as Record<
+      (typeof STEPS)[number],
+      number
+    >,
     phases: Object.fromEntries(phases) as PassSeconds,
   };
 }

@@ -6,7 +6,6 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
-import { Patience } from '../io/until-visible.js';
 import { isProgram } from '../machine/child-program.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import { nameSome } from '../quantity.js';
@@ -176,7 +175,7 @@ export interface SlurmQueueEntry {
  * @throws UsageError if there is no planned job; SystemError ERR_SLURM if Slurm does not answer.
  */
 export async function slurmQueue(jobDir: string): Promise<SlurmQueueEntry[]> {
-  const found = await findPlan(jobDir, new Patience(0, undefined));
+  const found = await findPlan(jobDir);
   const note = found && readSlurmNote(found.directory);
   return note === undefined || !isProgram('squeue') ? [] : groupActive(await readQueue(note.token));
 }

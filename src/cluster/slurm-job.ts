@@ -113,7 +113,7 @@ export async function resumeOnSlurm(
 ): Promise<SlurmSubmission> {
   requireKnownOptions('resumeOnSlurm()', options, SLURM_RESUME_OPTIONS);
   const { jobDir, signal } = options;
-  const found = await findPlan(jobDir, new Patience(0, undefined));
+  const found = await findPlan(jobDir);
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     // The commit may have been killed when the output was there.
@@ -151,7 +151,7 @@ export async function describeSlurm(
 ): Promise<string> {
   const isNew = 'tasks' in options;
   requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : SLURM_RESUME_OPTIONS);
-  const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
+  const found = isNew ? undefined : await findPlan(options.jobDir);
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
   const noted = found === undefined ? undefined : readSlurmNote(directory);
@@ -231,7 +231,7 @@ async function submitRest(
   queued: readonly SubmittedJob[] = [],
 ): Promise<SlurmSubmission> {
   const { logDir } = settings;
-  const found = await findPlan(directory, new Patience(0, undefined));
+  const found = await findPlan(directory);
   const left = found === undefined ? [] : jobsLeft(found, arraySize);
   const isLater = ({ kind }: SlurmJob) =>
     queued.every((job) => TASK_KINDS.indexOf(job.kind) < TASK_KINDS.indexOf(kind));
