@@ -17,8 +17,11 @@ import { UNGATED } from '../job-control.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
+import { contentRuleOf } from '../keep/content-rule.js';
+import { isDistinct } from '../keep/distinct.js';
+import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
-import { totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { tallyOfText, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -39,8 +42,7 @@ import {
   type ShuffleWork,
   scatteredPiles,
 } from '../stages/shuffle-work.js';
-import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../stages/take-distinct.js';
-import { leftOutOf } from '../stages/take-head.js';
+import { measureDistinct, requireDistinct, textsOf } from '../stages/take-distinct.js';
 import type { Threads } from '../stages/threads.js';
 import { CLUSTER_REMEDY, type ClusterPart, recordNameOf, taskCountOf } from './cluster-plan.js';
 import {
@@ -81,12 +83,11 @@ export async function readScatteredSlice(
 async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
   const { plan, piling, onWarning, log, scope } = job;
   const { spec, inputIds } = plan;
-  const { unique } = spec.keep;
   const first = await startTaskThreads(job);
   const rule = {
     framing: spec.read.framing,
-    unique,
-    tiesByBytes: unique !== undefined || inputIds !== undefined,
+    content: contentRuleOf(spec),
+    tiesByBytes: isDistinct(spec.keep) || inputIds !== undefined,
     hashesOutput: true,
     rescatterTo: openScratch(job),
     isProfiled: plan.profile !== undefined,
@@ -133,7 +134,7 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
 /** @returns the piles with the totals of what stays, as all measure tasks found them. */
 async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
   const { directory, plan, patience } = job;
-  if (plan.spec.keep.unique === undefined) return all;
+  if (!isDistinct(plan.spec.keep)) return all;
   await requireDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
   const tallies = [];
@@ -163,11 +164,11 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { spec } = plan;
   const { piles: all, found } = await gatherScattered(job);
   const distinct = await gatherMeasured(job, all);
-  const duplicates = spec.keep.unique !== undefined ? leftOutOf(all, distinct, found.leftOut) : undefined;
   const { work, threads } = await openPilesOfJob(job, distinct);
   const samples = sampleSourceOf(spec.read.framing, {
     inputs,
     recordEnds: found.recordEnds,
+    isDistinct: isDistinct(spec.keep),
     keyOf,
     keys: spec.key.from,
     signal,
@@ -179,6 +180,8 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
     found: (name) => NOTES[name].read(directory, name, limits),
   };
   const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), { ...work, samples }, threads, notes);
+  const written = decided.work.piles;
+  const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
   return { ...decided, layout: await cut(), found, duplicates, threads };
 }
 
@@ -197,19 +200,12 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
     isProfiled: plan.profile !== undefined,
   });
   const work = { ...inputs, slices, keys: spec.key.from, keyOf, settings, attempt: log.attempt, onWarning };
-  const headCount = plan.limitsHead ? spec.keep.headCount : undefined;
   log.count(bytes, () => control.counted('scatteredBytes'));
   const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
-  await scatterSlices(
-    headCount === undefined ? work : limited(work, { headCount, zeroBits: 0 }),
-    threads,
-    left,
-    before,
-    {
-      giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
-      warn: scope.warn,
-    },
-  );
+  await scatterSlices(plan.head === undefined ? work : limited(work, plan.head), threads, left, before, {
+    giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
+    warn: scope.warn,
+  });
   return bytes;
 }
 

@@ -90,7 +90,7 @@ export type JobManifest = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: 'job',
-  version: 7,
+  version: 8,
   mostBytes: MOST_MANIFEST_BYTES,
   role: 'temp',
   shape,

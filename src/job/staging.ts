@@ -27,7 +27,7 @@ import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { keepFileFree } from '../machine/few-files.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
-import { type PileTotals, sumTotals, type TotalsSum } from '../piles/pile-totals.js';
+import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type CommitJournal, readJournal, removeJournal, takeBack } from '../sinks/output-moves.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
@@ -377,7 +377,7 @@ export interface RunningJob {
 }
 
 export interface ShuffledOutput extends WrittenOutput {
-  readonly written: TotalsSum;
+  readonly written: Tally;
   /** What the output has of each pile. */
   readonly totals: PileTotals;
 }

@@ -67,8 +67,8 @@ export async function readPart(
       // What is wrong here may follow from a mistake before.
       const control = new UncountedControl(job.control);
       const whole = { ...range, start: range.headerBytes, countBefore: 0 };
-      const settings = { ...job, splitBy: undefined, unique: undefined, isSampled: false };
-      const dropping = new RecordReader(part, framing, new RecordDropper(control, job), settings);
+      const settings = { ...job, content: undefined, isSampled: false };
+      const dropping = new RecordReader(part, framing, new RecordDropper(control), settings);
       readRange(whole, input, framing, dropping, control);
       throw error;
     }
@@ -129,11 +129,11 @@ function endsEarly(input: RegularInput, position: number, end: number): InputErr
 const WINDOW_BYTES = 2 ** 20;
 
 class RecordDropper extends ReadArena {
-  constructor(control: JobControl, { read }: ReadSettings) {
+  constructor(control: JobControl) {
     const arena = new Arena(control);
     // The job has failed: this is beyond its budget.
     arena.allow(4 * WINDOW_BYTES);
-    super(arena, { readBytes: WINDOW_BYTES, read });
+    super(arena, { readBytes: WINDOW_BYTES });
   }
 
   take(): number {

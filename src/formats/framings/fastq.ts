@@ -12,8 +12,8 @@ export const fastq: Framing = {
   ...UNCHECKED,
   findsMistakes: true,
   hasNames: true,
-  openScanner: (kernel, limits, at) =>
-    at === 'sample' ? UNCHECKED.openScanner(kernel, limits, at) : new ReadScanner(kernel, at),
+  openScanner: (kernel, longestBytes, at) =>
+    at === 'sample' ? UNCHECKED.openScanner(kernel, longestBytes, at) : new ReadScanner(kernel, at),
 };
 
 class ReadScanner implements RecordScanner {

@@ -113,7 +113,7 @@ export function lineGroups(linesPerRecord: number): Framing {
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
     countSample: (sample) => countOf(sample, NEWLINE) / linesPerRecord,
-    openScanner: (kernel, _limits, at) => {
+    openScanner: (kernel, _longestBytes, at) => {
       let linesBefore = typeof at === 'number' ? at % linesPerRecord : 0;
       const lineEnds = new LineEnds(kernel);
       return {
@@ -189,7 +189,7 @@ export function beginsWith(text: Uint8Array): Framing {
   return {
     cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     countSample: (sample) => countOf(sample, sequence),
-    openScanner: (kernel, _limits, at) => {
+    openScanner: (kernel, _longestBytes, at) => {
       const lineEnds = new LineEnds(kernel);
       let isChecked = at !== 'beginning';
       let scannedBytes = 0;
