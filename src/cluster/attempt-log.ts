@@ -247,7 +247,7 @@ function profileOf({ kind, index, host, startedAt }: AttemptRecord, times: Attem
 }
 
 /** The profiles of tasks, by their kind and index: of each, that of the first attempt that did it. */
-export function readProfiles(jobDirectory: string): ReadonlyMap<string, ClusterTaskProfile> {
+function readProfiles(jobDirectory: string): ReadonlyMap<string, ClusterTaskProfile> {
   const first = new Map<string, ClusterTaskProfile>();
   for (const attempt of readAttempts(jobDirectory)) {
     const task = `${attempt.kind} ${attempt.index}`;

@@ -118,7 +118,7 @@ const shape = object({
   readBackBy: oneOf('verify', 'commit', 'nobody'),
 });
 
-export type CommittedNote = ValueOf<typeof shape>;
+type CommittedNote = ValueOf<typeof shape>;
 
 const COMMITTED = new NoteKind({
   kind: MARK_OF_TASKS.kind,
@@ -130,7 +130,7 @@ const COMMITTED = new NoteKind({
   agreed: ({ records, bytes, checksum }) => [records, bytes, checksum],
 });
 
-export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
+async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
   await COMMITTED.write(jobDirectory, COMMITTED_NAME, note, 'the commit');
 }
 

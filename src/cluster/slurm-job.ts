@@ -169,7 +169,7 @@ export async function describeSlurm(
 }
 
 /** Has Slurm check what tasks ask for. @returns the memory of a task for records. */
-export async function requirePossible(settings: SlurmNote): Promise<number> {
+async function requirePossible(settings: SlurmNote): Promise<number> {
   requireSlurm();
   const [ofTask, ofCommit] = [limitsOf(settings, 'scatter'), limitsOf(settings, 'commit')];
   const differs = ofTask.time !== ofCommit.time || ofTask.memoryBytes !== ofCommit.memoryBytes;
@@ -195,7 +195,7 @@ async function smallestNode({ taskMemoryBytes, partition, cpusPerTask }: SlurmNo
   return able.toSorted((a, b) => a.memoryBytes - b.memoryBytes)[0] ?? nodes[0];
 }
 
-export function ownProgram(): string[] {
+function ownProgram(): string[] {
   const root = dirname(createRequire(import.meta.url).resolve('pileshuf/package.json'));
   return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];
 }

@@ -15,13 +15,13 @@ import { type OpenedPiles, openPiles, scatterSettings } from '../job/task-settin
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { UNGATED } from '../job-control.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
-import { type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
+import { type FoundNotes, type JobNotes, type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { contentRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
-import { tallyOfText, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { totalsOfRange } from '../piles/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -35,14 +35,8 @@ import { GatheredSlices } from '../stages/gathered-slices.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
 import { limited, nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter-pass.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
-import {
-  bytesOfPart,
-  type PilesWork,
-  type ScatteredPiles,
-  type ShuffleWork,
-  scatteredPiles,
-} from '../stages/shuffle-work.js';
-import { measureDistinct, requireDistinct, textsOf } from '../stages/take-distinct.js';
+import { bytesOfPart, type PilesWork, type ScatteredPiles, type ShuffleWork } from '../stages/shuffle-work.js';
+import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
 import type { Threads } from '../stages/threads.js';
 import { CLUSTER_REMEDY, type ClusterPart, recordNameOf, taskCountOf } from './cluster-plan.js';
 import {
@@ -70,7 +64,7 @@ async function gatherScattered(job: ClusterJob): Promise<Scattered> {
   return { piles: gathered.piles(), found: gathered };
 }
 
-export async function readScatteredSlice(
+async function readScatteredSlice(
   { directory, plan, piling, patience }: ClusterJob,
   slice: number,
 ): Promise<ScatterResult> {
@@ -131,26 +125,26 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
   return bytes;
 }
 
-/** @returns the piles with the totals of what stays, as all measure tasks found them. */
-async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
+/** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */
+async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Promise<JobNotes['distinct'] | undefined> {
   const { directory, plan, patience } = job;
-  if (!isDistinct(plan.spec.keep)) return all;
+  if (!isDistinct(plan.spec.keep)) return undefined;
   await requireDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
-  const tallies = [];
+  const piles = [];
   for (let task = 0; task < taskCount; task++) {
-    const { first, end } = shareOfPiles(all.totals, task, taskCount);
+    const { first, end } = shareOfPiles(totals, task, taskCount);
     const limits = { pileCount: end - first, mostShards: 0 };
     const read = () => NOTES.distinct.read(directory, recordNameOf('measure', task), limits);
     // It may not be visible here yet.
     const note = await patience.untilFound(directory, read);
     if (note === undefined) throw notReady(unfinished('measure', [task], directory));
-    for (const tally of note.piles) tallies.push(tallyOfText(tally));
+    for (const pile of note.piles) piles.push(pile);
   }
-  return scatteredPiles(all.pileSets, requireDistinct(totalsOf(tallies), all.totals), all.longestRecordBytes);
+  return { piles };
 }
 
-export interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {
+interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {
   readonly layout: OutputLayout;
   readonly found: Scattered['found'];
   /** The records dropped because an equal one is kept. Undefined: equal records stay. */
@@ -163,8 +157,8 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { plan, directory, keyOf, inputs, signal } = job;
   const { spec } = plan;
   const { piles: all, found } = await gatherScattered(job);
-  const distinct = await gatherMeasured(job, all);
-  const { work, threads } = await openPilesOfJob(job, distinct);
+  const noted: FoundNotes = { distinct: await gatherMeasured(job, all) };
+  const { work, threads } = await openPilesOfJob(job, all);
   const samples = sampleSourceOf(spec.read.framing, {
     inputs,
     recordEnds: found.recordEnds,
@@ -177,9 +171,11 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const notes: KeptNotes = {
     jobDirectory: directory,
     hasFinishedRanges: false,
-    found: (name) => NOTES[name].read(directory, name, limits),
+    found: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),
   };
-  const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), { ...work, samples }, threads, notes);
+  const distinct = await takeDistinct(spec, work, threads, notes);
+  const toPlan = { ...work, piles: distinct, samples };
+  const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), toPlan, threads, notes);
   const written = decided.work.piles;
   const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
   return { ...decided, layout: await cut(), found, duplicates, threads };

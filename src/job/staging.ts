@@ -63,7 +63,7 @@ export interface Staging {
   succeeded(): Promise<void>;
 }
 
-export interface WrittenOutput {
+interface WrittenOutput {
   readonly layout: OutputLayout;
   readonly regions: readonly WrittenRegion[];
 }
@@ -107,7 +107,7 @@ export class StreamStaging implements Staging {
   async succeeded(): Promise<void> {}
 }
 
-export interface StagedJob extends DescribedJob {
+interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] & Pick<ResumeRequest, 'mayResume' | 'keepTemp'>;
   readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
