@@ -246,16 +246,6 @@ function profileOf({ kind, index, host, startedAt }: AttemptRecord, times: Attem
   return { kind, index, host, beganMilliseconds: startedAt, ...times };
 }
 
-/** The profiles of tasks, by their kind and index: of each, that of the first attempt that did it. */
-function readProfiles(jobDirectory: string): ReadonlyMap<string, ClusterTaskProfile> {
-  const first = new Map<string, ClusterTaskProfile>();
-  for (const attempt of readAttempts(jobDirectory)) {
-    const task = `${attempt.kind} ${attempt.index}`;
-    if (attempt.times !== undefined && !first.has(task)) first.set(task, profileOf(attempt, attempt.times));
-  }
-  return first;
-}
-
 const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 
 /** In the order of their starts, without those whose record cannot be read. */
@@ -309,7 +299,10 @@ export function writeClusterProfile(
 ): void {
   if (plan.profile === undefined) return;
   const { path, mayReplace } = plan.profile;
-  const told = readProfiles(directory);
+  const told = new Map<string, ClusterTaskProfile>();
+  // Of each task, that of the first attempt that did it.
+  for (const attempt of readAttempts(directory).toReversed())
+    if (attempt.times !== undefined) told.set(`${attempt.kind} ${attempt.index}`, profileOf(attempt, attempt.times));
   const arrays = kindsOf(plan).map((kind) => {
     return { kind, found: tasksOf(plan, kind).map((task) => told.get(`${kind} ${task}`)) };
   });
@@ -333,18 +326,16 @@ export function writeClusterProfile(
 function passOf(kind: TaskKind, found: readonly (ClusterTaskProfile | undefined)[]): ClusterPassProfile {
   const tasks = found.flatMap((task) => task ?? []);
   const sumOf = (value: (task: ClusterTaskProfile) => number) => tasks.reduce((sum, task) => sum + value(task), 0);
-  const phases = [...PHASES, 'idle' as const].map((phase) => [phase, sumOf((task) => task.phases[phase])]);
+  const sums = <Name extends string>(names: readonly Name[], value: (task: ClusterTaskProfile, name: Name) => number) =>
+    Object.fromEntries(names.map((name) => [name, sumOf((task) => value(task, name))])) as Record<Name, number>;
   return {
     kind,
     tasks: found.length,
     missing: [...found.keys()].filter((index) => found[index] === undefined),
     bytes: sumOf(({ bytes }) => bytes),
     elapsedSeconds: elapsedOf(tasks),
-    seconds: Object.fromEntries(STEPS.map((step) => [step, sumOf(({ seconds }) => seconds[step])])) as Record<
-      (typeof STEPS)[number],
-      number
-    >,
-    phases: Object.fromEntries(phases) as PassSeconds,
+    seconds: sums(STEPS, ({ seconds }, step) => seconds[step]),
+    phases: sums([...PHASES, 'idle'], (task, phase) => task.phases[phase]),
   };
 }
 
