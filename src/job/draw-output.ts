@@ -10,8 +10,8 @@ import { foundEnds, ONE_OUTPUT } from '../stages/between-passes.js';
 import { orderInMemory, writeAllDraws } from '../stages/draw-pass.js';
 import type { PilesWork } from '../stages/shuffle-work.js';
 import type { Threads } from '../stages/threads.js';
-import type { ShuffledOutput } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
+import type { ShuffledOutput } from './staging.js';
 
 /** Draws from piles in memory. Without a number of records, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(

@@ -37,10 +37,10 @@ import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
-import { commitOutput, openStaging, workOn } from './open-staging.js';
 import { completeOutput, completeTalk, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
 import { chooseSite } from './site.js';
 import type { Staging } from './staging.js';
+import { commitOutput, openStaging, workOn } from './staging.js';
 import { TempDisks } from './temp-disks.js';
 
 export interface RangeReport extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers'> {

@@ -2,7 +2,7 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { bitsOfSort, digitsOf, regionsOf } from '../../src/plan/number-range.js';
-import { openSink } from '../../src/sinks/open-sink.js';
+import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputTarget, SinkBuffer, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { NumberSettings } from '../settings.js';
