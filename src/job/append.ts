@@ -8,9 +8,14 @@
 
 import { UsageError } from '../errors.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { KEEP_ALL } from '../keep/keep-spec.js';
+import { UNCUT } from '../keep/splits.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
+import type { AppendReport } from '../options/reports.js';
+import type { AppendOptions } from '../options/store-options.js';
+import { APPEND_OPTIONS } from '../options/store-options.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
@@ -31,8 +36,6 @@ import { type DiskNeed, requireSpace } from './disk-space.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
-import { APPEND_OPTIONS } from './option-checks.js';
-import type { AppendOptions, AppendReport } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
 import { scatterSettings } from './task-settings.js';
 import { TempDisks } from './temp-disks.js';
@@ -122,13 +125,8 @@ interface AppendRequest extends Omit<ReadingRequest, 'read'> {
 
 /** All records go on piles once. */
 const EVERY_RECORD: Omit<ShuffleSpec, 'read' | 'key'> = {
-  keep: {
-    headCount: undefined,
-    repeat: false,
-    unique: undefined,
-    mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
-  },
-  cut: { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined },
+  keep: KEEP_ALL,
+  cut: UNCUT,
   write: { compression: undefined },
 };
 

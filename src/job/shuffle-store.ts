@@ -10,8 +10,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Release } from '../cleanup.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { lacksOf, recordsOfOutput } from '../keep/keep-spec.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
+import { refuseContradictions } from '../options/option.js';
+import type { ShuffleReport } from '../options/reports.js';
+import type { ShuffleStoreOptions } from '../options/shuffle-options.js';
+import { SHUFFLE_STORE_OPTIONS } from '../options/shuffle-options.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
 import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
@@ -19,7 +24,6 @@ import { NO_ENDS } from '../sinks/output-layout.js';
 import { requireNotRead } from '../sinks/output-place.js';
 import { planOutput } from '../stages/between-passes.js';
 import { type ScatteredPiles, scatteredPiles } from '../stages/shuffle-work.js';
-import { leftOutOf } from '../stages/take-head.js';
 import { startThreads } from '../stages/threads.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore } from '../store/store-files.js';
@@ -32,17 +36,13 @@ import {
   type StoreSnapshot,
 } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
-import { claimPlace } from './claim-place.js';
-import { refuseContradictions } from './contradictions.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import type { StartedFiles } from './earlier-attempt.js';
+import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
 import { commitOutput, openStaging, shuffleTo, workOn } from './open-staging.js';
-import { SHUFFLE_STORE_OPTIONS } from './option-checks.js';
-import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import type { RunningShuffle } from './pass1.js';
 import {
   completeMachine,
@@ -74,7 +74,7 @@ export async function shuffleStore(
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleReport> {
   requireKnownOptions('shuffleStore()', options, SHUFFLE_STORE_OPTIONS);
-  refuseContradictions(options);
+  refuseContradictions(SHUFFLE_STORE_OPTIONS, options);
   const snapshot = openSnapshot(storeDirectory);
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {
@@ -114,7 +114,7 @@ interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;
-  readonly site: StreamSite | StartedFiles;
+  readonly site: StreamSite | HeldSite;
   readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
@@ -186,7 +186,7 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
   const { spec, tempZstdLevel, onWarning } = request;
   const { memory, memoryNeed } = plan;
   const { totals, records, bytes, longestRecordBytes } = piles;
-  const outputPart = Math.min(1, (spec.keep.headCount ?? records) / Math.max(1, records));
+  const outputPart = recordsOfOutput(spec.keep, records) / Math.max(1, records);
   // Nobody knows how well records compress.
   const outputBytes = spec.write.compression === undefined ? bytes * outputPart : 0;
   const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
@@ -224,7 +224,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
     ...commit.output,
     seed: settings.seed,
     seconds: { pass1: stored.seconds, pass2: pass2.seconds, commit: commit.seconds },
-    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(stored.value, planned.work.piles),
+    ...lacksOf(request.spec.keep, { all: stored.value, distinct: stored.value, written: planned.work.piles }),
     inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: settings.pileCount,

@@ -29,8 +29,14 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
+import { isHead } from '../keep/head.js';
+import type { ShardSpec } from '../keep/splits.js';
 import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
+import { resumeWords } from '../options/option.js';
+import type { MemberProgress } from '../options/progress.js';
+import type { ShuffleTogetherReport } from '../options/reports.js';
+import { SHUFFLE_OPTIONS, type ShuffleOptions, type ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { nameSome } from '../quantity.js';
@@ -39,12 +45,10 @@ import { shardNames } from '../sinks/shard-names.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { type FileInput, type Input, listInputs, storedBytesOf } from '../sources/list-inputs.js';
-import type { ShardSpec } from '../spec.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
-import { requireSame, withSeedOf, wordsOf } from './job-description.js';
-import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
+import { requireSame, withSeedOf } from './job-description.js';
 import type { ShuffleRequest } from './request.js';
 import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
@@ -183,7 +187,7 @@ async function requireSameMembers(manifest: MembersManifest, job: TogetherParts)
       ['list of members', names],
       ['kind of records', framings],
       ['compression', compressions],
-      ...wordsOf(spec, true),
+      ...resumeWords(SHUFFLE_OPTIONS, spec, true),
     ] as const;
   const compared = [words(manifest), words(describeMembers(job))] as const;
   await requireSame(job.paths.jobDirectory, job.common, manifest.inputs, inputsOf(job), compared);
@@ -226,7 +230,7 @@ function requireEmpty(output: string, outputPath: string, exists: boolean, resum
 /** All members must fit beside each other; the shuffle of each asks only for its own room. */
 function requireRoom({ members, common, paths }: TogetherParts): void {
   const { keep, read } = common.spec;
-  if (keep.headCount !== undefined || read.decompressProgram !== undefined) return;
+  if (isHead(keep) || read.decompressProgram !== undefined) return;
   // A compressed input hardly ever shrinks when it is decoded.
   const plain = members.filter(({ compression }) => compression === undefined);
   const byteLength = plain.reduce((sum, { inputs }) => sum + storedBytesOf(inputs), 0);

@@ -11,7 +11,6 @@ import { inputName } from '../io/input-source.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
-import type { UniqueSpec } from '../spec.js';
 
 /** Positions that are tried at a time: some milliseconds. */
 const POSITIONS_TOGETHER = 2 ** 20;
@@ -35,8 +34,8 @@ export interface SampleSource {
   readonly keyOf: (inputOrdinal: number) => bigint;
   /** Absent: `position`. */
   readonly keys?: KeyRule;
-  /** Keys follow from values instead of places. Undefined: equal records stay. */
-  readonly unique?: UniqueSpec | undefined;
+  /** Whether keys follow from the content of records instead of their places. */
+  readonly isDistinct: boolean;
   readonly sampleKeys: SampleKeys;
   readonly signal: AbortSignal | undefined;
 }
@@ -49,13 +48,17 @@ export function sampleSourceOf(
   return sampleKeys && { ...source, sampleKeys };
 }
 
-/** @param ranges all of the output, in any order. @returns the first two neighbours of one key in different ranges. */
+/**
+ * @param ranges all of the output, in any order. Two that share a pile have both compared its samples.
+ * @returns the first two neighbours of one key in different ranges.
+ */
 export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours | undefined {
-  let last: KeyedSample | undefined;
-  for (const { ends } of ranges.toSorted((a, b) => a.first - b.first)) {
+  let last: { readonly sample: KeyedSample; readonly end: number } | undefined;
+  for (const { ends, first, end } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (ends === undefined || ends === null) continue;
-    if (last?.sampleKey === ends.first.sampleKey) return [last, ends.first];
-    last = ends.last;
+    if (last !== undefined && last.end <= first && last.sample.sampleKey === ends.first.sampleKey)
+      return [last.sample, ends.first];
+    last = { sample: ends.last, end };
   }
   return undefined;
 }
@@ -68,7 +71,7 @@ export async function neighboursOfOneKey([one, other]: Neighbours, source: Sampl
       'ERR_SAMPLE_KEY_REPEATED',
       `${who} the key ${shown} and would lie side by side, as one sample to readers; ${remedy}`,
     );
-  if (source.unique !== undefined) return asError('two samples have');
+  if (source.isDistinct) return asError('two samples have');
   const places = [await placeOf(one, source), await placeOf(other, source)] as const;
   const [first, second] = places[0].inputOrdinal <= places[1].inputOrdinal ? places : [places[1], places[0]];
   if (first.inputOrdinal !== second.inputOrdinal)

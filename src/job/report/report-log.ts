@@ -7,11 +7,11 @@ import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/
 import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../job-control.js';
 import type { DeviceGates } from '../../machine/devices.js';
+import type { DeviceTraffic, Moment } from '../../options/report-facts.js';
 import type { PileTotals } from '../../piles/pile-totals.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ScatteredPiles } from '../../stages/shuffle-work.js';
 import type { ShuffleRequest } from '../request.js';
-import type { DeviceTraffic, Moment } from './report-facts.js';
 
 const LOOK_MILLISECONDS = 200;
 /** A longer job is looked at more rarely: so many moments make a chart. */
@@ -90,7 +90,7 @@ export class ReportLog {
     this.#timer = undefined;
   }
 
-  /** A task that was tried twice has noted its records twice; equal records of `unique` have one key. */
+  /** A task that was tried twice has noted its records twice; equal records, of which one stays, have one key. */
   #join(records: readonly TakenRecord[]): void {
     const isFull = this.#taken.length === SAMPLE_RECORDS;
     const limit = isFull ? (this.#taken.at(-1)?.hash ?? 0) : Number.POSITIVE_INFINITY;
