@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
@@ -50,12 +49,6 @@ describe('append, pile and shuffle-store', () => {
     const fromStore = await expectDone(['shuffle-store', 'store']);
     expect(fromStore.equals(Buffer.concat(expected))).toBe(true);
     expect((await expectDone(named)).equals(fromStore)).toBe(true);
-  });
-
-  it.runIf(fromCi)('pile takes several inputs, each with the id that is given in its place', async () => {
-    await expectDone(['pile', 'store', 'in/b.txt.gz', 'in/a.txt', '--input-id', 'x', '--input-id', 'y', '--seed', 's']);
-    const fromStore = await expectDone(['shuffle-store', 'store']);
-    expect(fromStore.equals(Buffer.concat(referenceOrder([B, A], 's', 0x0a, ['x', 'y'])))).toBe(true);
   });
 
   it('tell what they did, in a line or as JSON', async () => {
