@@ -31,8 +31,6 @@ import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/outpu
 import { inTurn, runTasks } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { claimPlace } from './claim-place.js';
-import { needsAtSite, requireSpace } from './disk-space.js';
-import type { StartedFiles } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
@@ -119,7 +117,6 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     const plan = planRange(request, tuning);
     const { site } = await claimPlace(request, chosen, undefined, scope.releases);
     const gates = new DeviceGates({});
-    if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
     const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
     const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
     const control = JobControl.create(gates.permits, 0);
@@ -222,18 +219,6 @@ function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
     placesOfTask,
     bytes: isEndless ? undefined : bytes,
   };
-}
-
-function requireRangeSpace(
-  { range, places, isWhole, onWarning }: RangeRequest,
-  { bytes = 0 }: RangePlan,
-  site: StartedFiles,
-  gates: DeviceGates,
-): void {
-  const leastBytes = isWhole ? bytes : Number(places) * (digitsOf(range.low) + 1);
-  const needOf = (outputBytes: number) => ({ tempBytes: 0, outputBytes });
-  const needs = { least: needOf(leastBytes), expected: needOf(bytes) };
-  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
 }
 
 async function writeTo(
