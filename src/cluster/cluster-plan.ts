@@ -27,7 +27,7 @@ import { createDurably } from '../io/small-file.js';
 import type { MachineRequest } from '../job/request.js';
 import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
-import type { Slice } from '../plan/slices.js';
+import type { SlicePart } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader } from '../sources/list-inputs.js';
@@ -53,10 +53,9 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
   readonly header: InputHeader;
 }
 
-/** A slice, and what its reader must know of the bytes before each of its parts. */
-export interface ClusterSlice {
-  readonly parts: Slice;
-  readonly before: readonly Before[] | undefined;
+export interface ClusterPart extends SlicePart {
+  /** What its reader must know of the bytes before. Absent: nothing. */
+  readonly before?: Before | undefined;
 }
 
 /** Where the commit writes how the time was spent. */
@@ -74,7 +73,7 @@ export interface ClusterPlan extends WorkPlan {
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
-  readonly slices: readonly ClusterSlice[];
+  readonly slices: readonly (readonly ClusterPart[])[];
   readonly scatterTasks: readonly (readonly number[])[];
   /** 0: the job has no such array. */
   readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
@@ -108,7 +107,7 @@ export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBa
   return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
-const VERSION = 3;
+const VERSION = 4;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;

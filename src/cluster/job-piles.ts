@@ -28,8 +28,7 @@ import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../stage
 import { leftOutOf } from '../stages/take-head.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
-import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import { requireDone, unfinished } from './task-arrays.js';
+import { type ClusterJob, notReady, requireDone, startTaskThreads, unfinished } from './open-job.js';
 
 type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
 

@@ -19,67 +19,36 @@
 import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type JobScope, runJob } from '../job/job.js';
-import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../job/option-checks.js';
-import type { ShuffleOptions } from '../job/options.js';
 import { prepareShuffle } from '../job/prepare-shuffle.js';
 import type { ShuffleRequest } from '../job/request.js';
 import { scatterSettings } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
 import type { JobControl } from '../job-control.js';
-import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
+import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
-import type { Slice } from '../plan/slices.js';
+import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import type { Input } from '../sources/list-inputs.js';
 import type { OutputSpec } from '../spec.js';
-import { type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
+import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-pass.js';
 import { JobStop, startThreads } from '../stages/threads.js';
 import { makeAttemptsDirectory } from './attempt-log.js';
 import {
   type ClusterInput,
+  type ClusterPart,
   type ClusterPlan,
-  type ClusterSlice,
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
 import { placeOfProfile } from './cluster-profile.js';
 import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
-
-/** The options of a shuffle whose output is a file or a directory. */
-export interface ClusterPlanOptions
-  extends Omit<
-    ShuffleOptions,
-    | 'jobDir'
-    | 'workers'
-    | 'resume'
-    | 'keepTemp'
-    | 'tempDirs'
-    | 'repeat'
-    | 'onProgress'
-    | 'onProfile'
-    | 'report'
-    | 'output'
-  > {
-  readonly output: string;
-  /** New or empty, on storage that all tasks share. Temp data lies in it. */
-  readonly jobDir: string;
-  /** The most tasks of each kind. */
-  readonly tasks: number;
-  /** Threads of each task. Default 4. */
-  readonly cpusPerTask?: number | undefined;
-  /** What each task may use for records. Default 1 GiB for each thread. */
-  readonly memoryBytes?: number | undefined;
-  /** Whether the output is read back before it is published. Default true. */
-  readonly readBack?: boolean | undefined;
-  /** The commit writes a `ClusterProfile` to this file, as JSON. Default: no profile. */
-  readonly profile?: string | undefined;
-}
 
 /** The tasks of a planned job. */
 export interface ClusterPlanReport {
@@ -102,7 +71,6 @@ export interface ClusterPlanReport {
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-const MOST_TASKS = 100_000;
 /** A smaller task takes longer to start than to be done. */
 const LEAST_TASK_BYTES = 64 * MIB;
 /** Enough that the threads of a task end together, few enough that the files are large. */
@@ -115,25 +83,6 @@ const MOST_COMMIT_READ_BYTES = 100e9;
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
 const ENDLESS_SLICE_BYTES = 2 ** 50;
-
-const {
-  workers: _workers,
-  resume: _resume,
-  keepTemp: _keepTemp,
-  tempDirs: _tempDirs,
-  repeat: _repeat,
-  onProgress: _onProgress,
-  onProfile: _onProfile,
-  report: _report,
-  ...SHARED_OPTIONS
-} = SHUFFLE_OPTIONS;
-export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
-  ...SHARED_OPTIONS,
-  tasks: { required: whole(1, MOST_TASKS) },
-  cpusPerTask: whole(1, MOST_WORKERS),
-  readBack: flag,
-  profile: path,
-};
 
 /**
  * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
@@ -213,7 +162,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     output: site.output,
     stagingDirectory: site.paths.stagingDirectory,
     readsBack,
-    slices: plan.slices.map((parts) => sliceOf(parts, before)),
+    slices: plan.slices.map((parts) => parts.map((part) => withBefore(part, before(part)))),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
     sliceBytes,
@@ -226,7 +175,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  const { directory } = site.start;
+  const { directory } = site;
   const { jobDirectory } = site.paths;
   try {
     if (directory.wasThere) await directory.clear();
@@ -316,10 +265,8 @@ async function lookBefore(
   return lookBeforeRanges({ ...prepared, slices, settings, keys: request.spec.key.from }, threads, () => false);
 }
 
-function sliceOf(parts: Slice, beforeOf: BeforePart): ClusterSlice {
-  const before = parts.map(beforeOf);
-  const isKnown = before.some(({ count, records }) => count > 0 || records !== undefined);
-  return { parts, before: isKnown ? before : undefined };
+function withBefore(part: SlicePart, before: Before): ClusterPart {
+  return before.count > 0 || before.records !== undefined ? { ...part, before } : part;
 }
 
 function inputOf(input: Input): ClusterInput {

@@ -1,136 +1,68 @@
-/**
- * A task of the scatter pass. A hard link commits a slice; a slice that another attempt has committed is left alone.
- */
+/** A task of the scatter pass. A slice that another attempt has committed is left alone. */
 import { hostname } from 'node:os';
-import { HeadLimit } from '../../workers/piles/head-limit.js';
-import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
-import { counted, InputError, VerificationError } from '../errors.js';
-import { NameTakenError } from '../io/durable.js';
+import { counted, InputError } from '../errors.js';
 import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { scatterSettings } from '../job/task-settings.js';
 import { UNGATED } from '../job-control.js';
-import { commitPileSets, committedIndexPath, nameIndex, pileSetName } from '../job-directory/pile-set-commits.js';
+import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { hearSignalsAt } from '../pause.js';
-import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
-import { largestKeyWith } from '../plan/head-plan.js';
-import type { SlicePart } from '../plan/slices.js';
+import type { ReadableInputs } from '../sources/input-part.js';
 import type { FileInput } from '../sources/list-inputs.js';
-import { committing, GroupCommit } from '../stages/group-commit.js';
-import { removePileSet, type ScatterWork, scatterSlices } from '../stages/scatter-pass.js';
-import { CLUSTER_REMEDY } from './cluster-plan.js';
+import { limited, nameFirst, scatterSlices } from '../stages/scatter-pass.js';
+import { CLUSTER_REMEDY, type ClusterPart } from './cluster-plan.js';
 import { readScatteredSlice } from './job-piles.js';
-import { type ClusterJob, startTaskThreads } from './open-job.js';
-
-type DoneSlice = ScatterResult & { readonly slice: number };
+import { type ClusterJob, inputsOfSlices, startTaskThreads } from './open-job.js';
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
 export async function scatterPart(job: ClusterJob): Promise<number | undefined> {
-  const { index, plan, directory, control, stop, piling, log, onWarning, scope } = job;
+  const { index, plan, directory, control, piling, keyOf, log, onWarning, scope } = job;
+  const { spec, slices } = plan;
   const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
   const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
   if (left.length === 0) return undefined;
   const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
-  const { readable, before } = await openInputs(job, left);
+  const inputs = await openInputs(job, left);
   const threads = await startTaskThreads(job);
-  job.log.useThreads(threads.pool.threadCount);
-  const settings = scatterSettings(threads, plan, plan.spec, piling, {
+  const settings = scatterSettings(threads, plan, spec, piling, {
     keepsPileSets: true,
     isProfiled: plan.profile !== undefined,
   });
-  const headCount = plan.limitsHead ? plan.spec.keep.headCount : undefined;
-  const headLimit = headCount === undefined ? undefined : HeadLimit.create(headCount, largestKeyWith(0));
-  const work: ScatterWork = {
-    ...readable,
-    slices: plan.slices.map(({ parts }) => parts),
-    keys: plan.spec.key.from,
-    keyOf: job.keyOf,
-    settings: { ...settings, headLimit },
-    attempt: log.attempt,
-    onWarning,
-  };
+  const work = { ...inputs, slices, keys: spec.key.from, keyOf, settings, attempt: log.attempt, onWarning };
+  const headCount = plan.limitsHead ? spec.keep.headCount : undefined;
   log.count(bytes, () => control.counted('scatteredBytes'));
-  const mayBeCommitted = new Set<number>();
-  const giveName = async (done: DoneSlice) => {
-    // A link that fails may have been made all the same: its files must stay.
-    mayBeCommitted.add(done.slice);
-    await commitOrYield(job, work, done);
-  };
-  const commits = new GroupCommit<DoneSlice>(
-    (done) => commitPileSets(done, piling.layout, control, giveName),
-    () => stop.request(),
+  const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
+  await scatterSlices(
+    headCount === undefined ? work : limited(work, { headCount, zeroBits: 0 }),
+    threads,
+    left,
+    before,
+    {
+      giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
+      warn: scope.warn,
+    },
   );
-  try {
-    const take = (result: ScatterResult, slice: number) => commits.add({ ...result, slice });
-    await committing(commits, () => scatterSlices(work, threads, left, before, take));
-  } catch (error) {
-    // No thread may make a file of this attempt after the removal.
-    await threads.pool.destroy();
-    for (const slice of left) {
-      if (mayBeCommitted.has(slice)) continue;
-      try {
-        removePileSet({ job: work.settings, pileSetName: pileSetName(slice, log.attempt) });
-      } catch (failure) {
-        scope.warn(failure);
-      }
-    }
-    throw error;
-  }
   return bytes;
 }
 
-/** Gives the index the name that says that the slice is done. If another attempt was first, removes these files. */
-async function commitOrYield(job: ClusterJob, { settings }: ScatterWork, own: DoneSlice): Promise<void> {
-  const { slice, pileSet } = own;
-  try {
-    nameIndex(settings.layout, own);
-  } catch (error) {
-    if (!(error instanceof NameTakenError)) throw error;
-    const first = await readScatteredSlice(job, slice);
-    if (first.pileSet.name === pileSet.name) return;
-    requireSame(slice, own, first);
-    removePileSet({ job: settings, pileSetName: pileSet.name });
-  }
-}
+const NOTHING_BEFORE = { count: 0, records: undefined };
 
-function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
-  const [a, b] = [own, first].map(({ totals, leftOut }) => {
-    const { records, bytes, checksum } = sumTotals(totals);
-    // Which records cannot be in the head depends on those that were read before.
-    const isLimited = leftOut !== undefined && leftOut.records > 0;
-    return { records, bytes, checksum, isLimited };
-  });
-  if (a === undefined || b === undefined || a.isLimited || b.isLimited) return;
-  if (a.records === b.records && a.bytes === b.bytes && a.checksum === b.checksum) return;
-  throw new VerificationError(
-    `two attempts at slice ${slice} found different records: ${a.records} with the checksum ${checksumTextOf(a.checksum)}, and ${b.records} with ${checksumTextOf(b.checksum)}; check the inputs and the memory of both machines`,
-  );
-}
-
-/** The inputs of these slices on this machine, unchanged since the plan, and what comes before each part. */
-async function openInputs({ inputs, gates, plan, signal }: ClusterJob, slices: readonly number[]) {
+/** The inputs of these slices on this machine, unchanged since the plan. */
+async function openInputs(
+  { inputs, gates, plan, signal }: ClusterJob,
+  slices: readonly number[],
+): Promise<ReadableInputs> {
   const own: FileInput[] = [...inputs];
   const gateOf = inputs.map(() => UNGATED);
-  const seen = new Set<number>();
-  const beforeOf = new Map<SlicePart, { readonly count: number; readonly records: number | undefined }>();
-  for (const slice of slices) {
-    const { parts = [], before } = plan.slices[slice] ?? {};
-    for (const [i, part] of parts.entries()) {
-      const { inputOrdinal } = part;
-      beforeOf.set(part, before?.[i] ?? { count: 0, records: undefined });
-      const input = inputs[inputOrdinal];
-      if (input === undefined || seen.has(inputOrdinal)) continue;
-      await hearSignalsAt(seen.size, signal);
-      seen.add(inputOrdinal);
-      own[inputOrdinal] = requireUnchanged(input);
-      gateOf[inputOrdinal] = gates.gateOf(input.path, 'input');
-    }
+  for (const [i, ordinal] of [...inputsOfSlices(plan, slices)].entries()) {
+    const input = inputs[ordinal];
+    if (input === undefined) continue;
+    await hearSignalsAt(i, signal);
+    own[ordinal] = requireUnchanged(input);
+    gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
   const { firstHeader, weighing } = plan;
-  return {
-    readable: { inputs: own, gates: gateOf, firstHeader, weighing },
-    before: (part: SlicePart) => beforeOf.get(part) ?? { count: 0, records: undefined },
-  };
+  return { inputs: own, gates: gateOf, firstHeader, weighing };
 }
 
 function versionHere(path: string): FileVersion {

@@ -3,12 +3,12 @@ import type { Release } from '../cleanup.js';
 import type { Counter, JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
+import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from '../options/progress.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import type { KeepSpec, ShuffleSpec } from '../spec.js';
 import { isMeasuredBefore } from '../stages/take-distinct.js';
 import { JobStop } from '../stages/threads.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
-import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './options.js';
 import type { MachineRequest, ShuffleRequest, TalkRequest } from './request.js';
 
 const REPORT_MILLISECONDS = 200;

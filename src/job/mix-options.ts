@@ -4,6 +4,9 @@ import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import { requireKnownOptions } from '../known-options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { requireGlob } from '../options/value-checks.js';
+import type { InputWeight, Mix, MixGroup } from '../options/values.js';
 import {
   type Fraction,
   fractionOf,
@@ -14,8 +17,6 @@ import {
   weightOf,
 } from '../plan/weights.js';
 import type { InputGroup, MixSpec, ShareSpec } from '../spec.js';
-import { requireGlob } from './option-checks.js';
-import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
 type WeightRule = MixSpec['weights'][number];
 

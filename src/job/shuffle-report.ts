@@ -1,3 +1,4 @@
+import type { ShuffleReport } from '../options/reports.js';
 import type { TotalsSum } from '../piles/pile-totals.js';
 import type { CommitJournal } from '../sinks/commit-journal.js';
 import type { KeepSpec } from '../spec.js';
@@ -7,11 +8,10 @@ import { leftOutOf } from '../stages/take-head.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
 import type { Committed } from './open-staging.js';
-import type { ShuffleReport } from './options.js';
 import type { Pass1 } from './pass1.js';
 import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { reportShards } from './split-report.js';
+import { reportOutput } from './split-report.js';
 import type { FilesStaging } from './staging.js';
 import { reportGroups } from './weigh-job.js';
 
@@ -80,19 +80,15 @@ export async function finishMoves(
   journal: CommitJournal,
   progress: JobProgress,
 ): Promise<UntimedReport> {
-  const { records, bytes, checksum, splits } = journal;
   const commit = await progress.during('commit', undefined, () => staging.finish(journal));
   return {
     ...NOT_DONE,
-    records,
-    bytes,
-    checksum,
-    ...reportShards({ records, splits }, commit.value),
+    ...reportOutput(journal, commit.value),
     seed: request.spec.key.seed,
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
-    resumed: { pileSets: plan.slices.length, outputBytes: bytes },
+    resumed: { pileSets: plan.slices.length, outputBytes: journal.bytes },
   };
 }

@@ -6,10 +6,10 @@ import { delimiterOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
 import { splitBounds } from '../plan/splits.js';
 import type { OutputSpec, ShuffleSpec, SplitValueRule, UniqueSpec } from '../spec.js';
-import type { ShuffleOptions } from './options.js';
 
 export function completeSplitValues(
   { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,

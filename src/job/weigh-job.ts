@@ -2,6 +2,7 @@ import { fractionOfParts } from '../../workers/read/field-sum.js';
 import { UsageError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
+import type { GroupReport } from '../options/reports.js';
 import { type Fraction, factorOf, mostCopiesOf, numberOf, type Weight, weightsOfShares } from '../plan/weights.js';
 import type { Input } from '../sources/list-inputs.js';
 import type { Weighing } from '../sources/weigh-inputs.js';
@@ -9,7 +10,6 @@ import { type Grouping, groupInputs, refuseCopiesOfSamples, weighInputs } from '
 import type { ReadSpec, ShareSpec, ShuffleSpec } from '../spec.js';
 import type { CountedGroup } from '../stages/count-pass.js';
 import type { GroupAmount } from '../stages/group-amounts.js';
-import type { GroupReport } from './options.js';
 
 export interface GroupedJob {
   /** Undefined: each record comes once, or `shared` says how often. */

@@ -1,5 +1,6 @@
 import { AbortError, counted, requireWhole, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { type LoaderOptions, type OpenStoreOptions, RESUME_LOADER_OPTIONS } from '../options/store-options.js';
 import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { shareOfRank } from './epoch-order.js';
@@ -8,10 +9,8 @@ import {
   completePrefetch,
   completeSettings,
   type LoaderLimits,
-  type LoaderOptions,
   type LoaderSettings,
   type LoaderState,
-  type OpenStoreOptions,
   readState,
   requireBatchSize,
   stateOf,
@@ -193,7 +192,7 @@ export class OpenedStore {
    * @throws UsageError if it is not a state, belongs to another store, or its records were expired and deleted.
    */
   resume(state: LoaderState, options: Pick<LoaderOptions, 'prefetchPiles'> = {}): Loader {
-    requireKnownOptions('resume()', options, { prefetchPiles: true });
+    requireKnownOptions('resume()', options, RESUME_LOADER_OPTIONS);
     const { snapshot, threads } = this.#view;
     const { manifest, commits, epoch, record, ...settings } = readState(state, snapshot);
     const isPresent = manifest === snapshot.manifest.number;

@@ -1,7 +1,7 @@
 /** The charts of the page, as SVG. Colours are those of the page: light, dark or printed. */
-import type { JobProfile, JobReport } from '../job/options.js';
-import type { Moment } from '../job/report/report-facts.js';
 import { sum } from '../job/report/self-check.js';
+import type { Moment } from '../options/report-facts.js';
+import type { JobProfile, JobReport } from '../options/reports.js';
 import { formatCount } from '../quantity.js';
 import { numberText, secondsOf } from './units.js';
 

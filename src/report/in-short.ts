@@ -1,7 +1,7 @@
 /** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
 
-import type { JobProfile, JobReport } from '../job/options.js';
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
+import type { JobProfile, JobReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
 import { percentText, secondsOf } from './units.js';
 

@@ -1,8 +1,8 @@
 /** The page can be read aloud: each chart has a description, and a table or a sentence says what it shows. */
 
-import type { GroupReport, JobReport } from '../job/options.js';
-import type { ExpectedRange, Moment, WatchedDevice } from '../job/report/report-facts.js';
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
+import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
+import type { GroupReport, JobReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
 import { escaped, scatterChart, throughputChart, timelineChart } from './charts.js';
 import { inShort, whyTooFew } from './in-short.js';

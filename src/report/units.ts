@@ -1,4 +1,4 @@
-import type { JobProfile } from '../job/options.js';
+import type { JobProfile } from '../options/reports.js';
 import { formatBytes, formatCount, sizeWord } from '../quantity.js';
 
 /** Characters that a page would not show, or that would turn the writing direction round. */

@@ -10,16 +10,18 @@ import type { ScatterSettings } from '../../workers/settings.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { afterFailure } from '../cleanup.js';
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
+import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
   commitPileSets,
   committedIndexPath,
+  nameIndex,
   type PileSetOfSlice,
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
 import type { KeyRule } from '../keys.js';
-import { pileSetFiles, roleOf } from '../piles/pile-layout.js';
-import { sumTotals } from '../piles/pile-totals.js';
+import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
+import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
 import { type HeadPlan, largestKeyWith } from '../plan/head-plan.js';
 import type { Slice } from '../plan/slices.js';
@@ -64,14 +66,103 @@ export async function scatterInputs(
   const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
   const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
   const left = [...work.slices.keys()].filter((slice) => !gathered.has(slice));
-  const commits = kept === undefined ? undefined : commitsOf(work, gathered, threads);
   const take = (result: ScatterResult, slice: number) => {
     gathered.add(slice, result);
     control.count('finishedSlices', 1);
-    commits?.add({ slice, pileSet: result.pileSet });
   };
-  await committing(commits, () => scatterSlices(work, threads, left, before, take));
+  const { layout } = work.settings;
+  const giveName = (done: PileSetOfSlice) => {
+    nameIndex(layout, done);
+    gathered.indexMoved(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
+  };
+  await scatterSlices(work, threads, left, before, { take, giveName: kept && giveName });
   return { piles: gathered.piles(), found: gathered, resumedCount };
+}
+
+export type DoneSlice = ScatterResult & PileSetOfSlice;
+
+/** What becomes of the slices that a pass has scattered. */
+interface ScatteredSlices {
+  /** Gets the result of each slice once. */
+  readonly take?: (result: ScatterResult, slice: number) => void;
+  /**
+   * Called when the files of a slice are durable: gives its index the name by which others know that the slice is done.
+   * Undefined: the caller commits all slices together.
+   */
+  readonly giveName: ((done: DoneSlice) => void | Promise<void>) | undefined;
+  /**
+   * If the pass fails, the files of slices that are not done are removed, and this gets what fails then. Absent: they stay
+   * for a later attempt, which removes them.
+   */
+  readonly warn?: (error: unknown) => void;
+}
+
+/** Scatters slices, and commits each when it is done. */
+export async function scatterSlices(
+  work: ScatterWork,
+  threads: Threads,
+  slices: readonly number[],
+  before: BeforePart,
+  { take, giveName, warn }: ScatteredSlices,
+): Promise<void> {
+  const { pool, control, stop } = threads;
+  const { layout } = work.settings;
+  // A link that fails may have been made all the same: its files must stay.
+  const mayBeNamed = new Set<number>();
+  const commit = (slicesDone: readonly DoneSlice[]) =>
+    commitPileSets(slicesDone, layout, control, (done) => {
+      mayBeNamed.add(done.slice);
+      return giveName?.(done);
+    });
+  const commits = giveName && new GroupCommit(commit, () => stop.request());
+  const done = (result: ScatterResult, slice: number) => {
+    take?.(result, slice);
+    commits?.add({ ...result, slice });
+  };
+  try {
+    await committing(commits, () => scatterAll(work, threads, slices, before, done));
+  } catch (error) {
+    if (warn === undefined) throw error;
+    // No thread may make a file of this attempt after the removal.
+    await pool.destroy();
+    for (const slice of slices) {
+      try {
+        if (!mayBeNamed.has(slice)) removePileSet(layout, pileSetName(slice, work.attempt));
+      } catch (failure) {
+        warn(failure);
+      }
+    }
+    throw error;
+  }
+}
+
+/** Gives the index of a slice its name, unless another attempt was first: then its pile set stands, and must be the same. */
+export async function nameFirst(
+  layout: PileSetLayout,
+  own: DoneSlice,
+  readFirst: (slice: number) => Promise<ScatterResult>,
+): Promise<void> {
+  const { slice, pileSet } = own;
+  try {
+    nameIndex(layout, own);
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) throw error;
+    const first = await readFirst(slice);
+    // A link that fails may have been made all the same.
+    if (first.pileSet.name === pileSet.name) return;
+    requireSame(slice, own, first);
+    removePileSet(layout, pileSet.name);
+  }
+}
+
+function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
+  // Which records cannot be in the head depends on those that were read before.
+  if ([own, first].some(({ leftOut }) => leftOut !== undefined && leftOut.records > 0)) return;
+  const [a, b] = [sumTotals(own.totals), sumTotals(first.totals)];
+  if (a.records === b.records && a.bytes === b.bytes && a.checksum === b.checksum) return;
+  throw new VerificationError(
+    `two attempts at slice ${slice} found different records: ${a.records} with the checksum ${checksumTextOf(a.checksum)}, and ${b.records} with ${checksumTextOf(b.checksum)}; check the inputs and the memory of both machines`,
+  );
 }
 
 /**
@@ -80,7 +171,7 @@ export async function scatterInputs(
  * by half as many threads, and in the end by one. Throws what does not fit even then.
  * @param take gets the result of each slice once.
  */
-export async function scatterSlices(
+async function scatterAll(
   work: ScatterWork,
   threads: Threads,
   slices: readonly number[],
@@ -140,7 +231,7 @@ async function unlessNoRoom(
     const hasNoRoom = error instanceof RecordOverMemoryError || error instanceof WindowOverMemoryError;
     // A stream cannot be read again.
     if (!hasNoRoom || task.parts.some(({ kind }) => kind === 'stream')) throw error;
-    removePileSet(task);
+    removePileSet(task.job.layout, task.pileSetName);
     onNoRoom(error);
     return undefined;
   }
@@ -179,7 +270,7 @@ async function takeVerified(
       if (!(error instanceof VerificationError)) throw error;
       tried = { ...task, job: countingAnew(task.job) };
       // The next try takes the same name.
-      throw afterFailure(error, () => removePileSet(task));
+      throw afterFailure(error, () => removePileSet(task.job.layout, task.pileSetName));
     }
   };
   return onceMore(orMakeWay, onWarning);
@@ -200,8 +291,8 @@ function requireScattered(result: ScatterResult, { parts }: ScatterTask): Scatte
   );
 }
 
-/** Removes the files of the pile set of a task, which may be incomplete. */
-export function removePileSet({ job: { layout }, pileSetName: name }: Pick<ScatterTask, 'job' | 'pileSetName'>): void {
+/** The pile set may be incomplete. */
+function removePileSet(layout: PileSetLayout, name: string): void {
   for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
 }
 
@@ -231,20 +322,6 @@ async function takeOver(
   return names.size;
 }
 
-function commitsOf(
-  { settings: { layout } }: ScatterWork,
-  gathered: GatheredSlices,
-  { control, stop }: Threads,
-): GroupCommit<PileSetOfSlice> {
-  return new GroupCommit(
-    async (pileSets) => {
-      await commitPileSets(pileSets, layout, control);
-      for (const { slice } of pileSets) gathered.indexMoved(slice, committedIndexPath(layout.indexDirectory, slice));
-    },
-    () => stop.request(),
-  );
-}
-
 export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
   return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
@@ -268,20 +345,20 @@ export async function scatterHead(
   const isEnough = piles.records >= head.headCount || found.leftOut.records === 0;
   if (head.zeroBits === 0 || isEnough) return { ...outcome, piles: { ...piles, keyScale: keyScaleOf(head) } };
   const { layout } = work.settings;
-  for (const { name } of piles.pileSets)
-    for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
+  for (const { name } of piles.pileSets) removePileSet(layout, name);
   const { control } = threads;
   control.count('scatteredBytes', -control.counted('scatteredBytes'));
   const again = { ...work, attempt: randomBytes(4).toString('hex') };
   return scatterInputs(limited(again, { ...head, zeroBits: 0 }), threads, kept);
 }
 
-function limited(work: ScatterWork, head: HeadPlan): ScatterWork {
+/** Leaves out records that cannot be among the first. */
+export function limited(work: ScatterWork, head: Pick<HeadPlan, 'headCount' | 'zeroBits'>): ScatterWork {
   const headLimit = HeadLimit.create(head.headCount, largestKeyWith(head.zeroBits));
   return { ...work, settings: { ...work.settings, headLimit, keyScale: keyScaleOf(head) } };
 }
 
 /** The piles share the keys up to the first limit. */
-function keyScaleOf({ zeroBits }: HeadPlan): bigint {
+function keyScaleOf({ zeroBits }: Pick<HeadPlan, 'zeroBits'>): bigint {
   return 2n ** BigInt(zeroBits);
 }

@@ -1,7 +1,7 @@
 /**
  * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left. Each time, either the job
  * succeeds and its output is right to the byte, or one line says which call failed on which file, and the output is
- * unchanged. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
+ * unchanged, or in a pipe the beginning of the right one. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
  * started anew, and succeeds.
  */
 
@@ -15,11 +15,14 @@ import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls, isFatal } from './faulty-file-calls.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import {
+  ALIGNED_FILES,
+  ALIGNED_SHARDS,
   CONTINUING_JOBS,
   DISCARDING_JOB,
   FILE,
   LARGE_JOB,
   NEW_SHARDS,
+  PIPED,
   REPLACED_SHARDS,
   SCATTERED_AGAIN,
 } from './tiny-job-kinds.js';
@@ -66,16 +69,18 @@ const named = (faults: readonly Fault[]) => faults.map((fault, i) => ({ name: na
 /** What all loops together came to. */
 const totals = { faults: 0, jobsThatEndedWell: 0 };
 
+/** One job after the other. */
+const jobs = useTinyJobs();
+
 /** Of the faults that are much like others, only every so many-th call is tried. */
 const step = atScale(360, 180, 1);
 
-/** With a past. */
-const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB];
+/** Much like others, but for their past or their output. */
+const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB, ALIGNED_SHARDS, ALIGNED_FILES, PIPED];
 
 describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sampled(SPECIAL_JOBS, 2, 1)])(
   '$name',
   (kind) => {
-    const jobs = useTinyJobs();
     let prepared: Promise<Prepared> | undefined;
     const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);
     it.for(named(isSpecial ? FAULTS.slice(0, 3) : FAULTS))('a call $name', async ({ fault, i }) => {
@@ -91,7 +96,6 @@ describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sa
 
 /** After each of them others of the output's names and bytes are durable. */
 describe.runIf(fromCi).each([FILE, NEW_SHARDS, REPLACED_SHARDS])('$name', (kind) => {
-  const jobs = useTinyJobs();
   it('a sync at the output fails', async () => {
     const { job, expected } = await prepare(jobs.of(kind));
     const fault: Fault = { kind: 'fails', errno: 'EIO', syncsOnly: true };
@@ -100,8 +104,14 @@ describe.runIf(fromCi).each([FILE, NEW_SHARDS, REPLACED_SHARDS])('$name', (kind)
   });
 });
 
+it('directories that cannot be removed are told, and the job ends well', async () => {
+  const { job, expected } = await prepare(jobs.of(FILE));
+  const fault: Fault = { kind: 'fails from then on', errno: 'EIO', removalsOnly: true };
+  expect(await runWithFault(job, fault, 1, job.watches, expected)).toBe('done');
+  expect(job.leftovers().length).toBeGreaterThan(0);
+});
+
 describe(LARGE_JOB.name, () => {
-  const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
   it.each(sampled(named(WRITE_FAULTS), 4, 2))('a call on its output $name', async ({ fault }) => {
     prepared ??= prepare(jobs.of(LARGE_JOB));
@@ -201,6 +211,10 @@ async function runWithFault(
   expectErrorOf(fault, struck, error, job, what);
   if (error.unfinishedJob === undefined) expect(untold, what).toEqual([]);
   else expect(existsSync(error.unfinishedJob.directory), what).toBe(true);
+  if (job.kind.isPiped) {
+    job.expectNothingHalf(expected);
+    return 'failed';
+  }
   // Shards that replace others and can neither all move nor all move back do so when the job is resumed. So do those
   // that an earlier attempt had started to move.
   const wasMoving = job.kind.before?.at === 'while outputs move';

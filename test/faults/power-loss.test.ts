@@ -14,6 +14,8 @@ import { expectOwnerOfStaged } from './staged-owner.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
 import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
 import {
+  ALIGNED_FILES,
+  ALIGNED_SHARDS,
   CALL_AT,
   CONTINUING_JOBS,
   DISCARDING_JOB,
@@ -45,6 +47,8 @@ const LOSSES: readonly PowerLoss[] = [
   ...[...RESUMABLE_JOBS, ...CONTINUING_JOBS].map(whole),
   { ...whole(DISCARDING_JOB), beginsAlike: true },
   ...takenBack(REPLACED_SHARDS),
+  whole(ALIGNED_SHARDS),
+  whole(ALIGNED_FILES),
 ];
 
 const totals = { states: 0, resumed: 0 };

@@ -8,8 +8,6 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { pathOf } from './sabotage-files.mjs';
-import { meet } from './sabotage-meeting.mjs';
-import { waitUntilWaitedFor } from './sabotage-permits.mjs';
 
 /** Long enough for the main thread to notice a signal before this thread goes on. */
 const NOTICE_MILLISECONDS = 150;
@@ -17,10 +15,9 @@ const NOTICE_MILLISECONDS = 150;
 /**
  * @param {Sabotage} sabotage
  * @param {() => boolean} isTheOne
- * @param {Int32Array} gateCounts
  * @param {Int32Array} meeting
  */
-export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
+export function sabotageProcess(sabotage, isTheOne, meeting) {
   if (sabotage.act === 'refuse-workers') {
     if (!isMainThread) throw new Error(sabotage.message);
     return;
@@ -38,10 +35,10 @@ export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
           meet(meeting, sabotage.patienceMilliseconds);
           return before(...args);
         }
-        if (!isAfterwards && isTheOne()) strike(sabotage, gateCounts);
+        if (!isAfterwards && isTheOne()) strike(sabotage);
         const result = before(...args);
         // Behind those only that did not fail.
-        if (isAfterwards && isTheOne()) strike(sabotage, gateCounts);
+        if (isAfterwards && isTheOne()) strike(sabotage);
         return result;
       },
     });
@@ -72,9 +69,8 @@ function namesOf([first, second]) {
 
 /**
  * @param {Exclude<Extract<Sabotage, { at: string }>, { act: 'meet' }>} sabotage
- * @param {Int32Array} gateCounts
  */
-function strike(sabotage, gateCounts) {
+function strike(sabotage) {
   switch (sabotage.act) {
     case 'signal':
       process.kill(process.pid, sabotage.signal);
@@ -84,7 +80,6 @@ function strike(sabotage, gateCounts) {
     // The worker ends here and now, with whatever it holds.
     case 'end-worker':
       if (isMainThread) return;
-      if (sabotage.whenWaitedFor === true) waitUntilWaitedFor(gateCounts);
       process.exit(7);
       return;
 
@@ -111,6 +106,25 @@ const changes = {
     fs.writeFileSync(path, Buffer.alloc(size, 'changed\n'), { flag: 'r+' });
   },
 };
+
+/**
+ * Holds a worker inside a call until another worker is inside such a call, too: two of these calls can run at the same
+ * time. After the first meeting nobody is held.
+ *
+ * @param {Int32Array} meeting two words that all threads share: how many are inside, and whether some have met
+ * @param {number} patienceMilliseconds
+ */
+function meet(meeting, patienceMilliseconds) {
+  if (isMainThread || Atomics.load(meeting, 1) === 1) return;
+  if (Atomics.add(meeting, 0, 1) > 0) {
+    Atomics.store(meeting, 1, 1);
+    Atomics.notify(meeting, 1);
+    return;
+  }
+  const woken = Atomics.wait(meeting, 1, 0, patienceMilliseconds);
+  Atomics.sub(meeting, 0, 1);
+  if (woken === 'timed-out') throw new Error('made up: nobody came');
+}
 
 /** @param {number} milliseconds */
 function sleep(milliseconds) {

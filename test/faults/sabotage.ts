@@ -34,24 +34,15 @@ export type Sabotage = {
         | 'replace-gathered'
         | 'lose-distinct'
         | 'misdirect-loaded'
-        | 'truncate-data'
         | 'short-temp-write'
         | 'early-end';
     }
   | { readonly act: 'refuse-workers'; readonly message: string }
   | { readonly act: 'alter-loaded'; readonly part: Altered }
-  | { readonly act: 'alter-segment'; readonly part: Altered }
-  | { readonly act: 'swap-segments'; readonly samePile: boolean }
-  | {
-      readonly act: 'alter-index';
-      readonly field: 'magic' | 'piles' | 'dataFile' | 'segmentCount' | 'records' | 'place' | 'byteLength' | 'checksum';
-    }
   | { readonly act: 'short-output-write'; readonly outputBytes: number }
-  | { readonly act: 'misreport-region'; readonly how: 'missing' | 'twice' | 'elsewhere' }
   /** `afterwards`: when the call is over. */
   | { readonly act: 'signal'; readonly at: Occasion; readonly signal: NodeJS.Signals; readonly afterwards?: boolean }
-  /** `whenWaitedFor`: not before another worker waits for the permit that this one holds. */
-  | { readonly act: 'end-worker'; readonly at: Occasion; readonly whenWaitedFor?: boolean }
+  | { readonly act: 'end-worker'; readonly at: Occasion }
   /** Each worker is held up there until another one comes; the first fails when its patience is over. */
   | { readonly act: 'meet'; readonly at: Occasion; readonly patienceMilliseconds: number }
   | { readonly act: 'fail'; readonly at: Occasion; readonly errno: string }
@@ -64,12 +55,10 @@ export type Sabotage = {
 );
 
 const saboteur = new URL('saboteur.mjs', import.meta.url).href;
-const saboteurOfModules = new URL('saboteur-of-modules.mjs', import.meta.url).href;
 
 export function withSabotage(sabotage: Sabotage): Required<Pick<CommandRun, 'nodeOptions' | 'env'>> {
-  const isOfModules = sabotage.act === 'misreport-region' || 'whenWaitedFor' in sabotage;
   return {
-    nodeOptions: ['--import', isOfModules ? saboteurOfModules : saboteur],
+    nodeOptions: ['--import', saboteur],
     env: { PILESHUF_SABOTAGE: JSON.stringify(sabotage) },
   };
 }

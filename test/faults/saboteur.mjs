@@ -12,15 +12,14 @@ import { sabotageProcess } from './sabotage-process.mjs';
 const KEY = 'words of sabotage';
 
 /** @type {import('./sabotage.js').Sabotage} */
-export const sabotage = JSON.parse(process.env['PILESHUF_SABOTAGE'] ?? '{}');
+const sabotage = JSON.parse(process.env['PILESHUF_SABOTAGE'] ?? '{}');
 
 const inherited = getEnvironmentData(KEY);
 /** Shared by all threads: workers inherit it from the thread that starts them. */
-const words = inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(5 * 4));
+const words = inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(3 * 4));
 setEnvironmentData(KEY, words);
-export const gateCounts = words.subarray(1, 3);
-const meeting = words.subarray(3, 5);
-export const isTheOne = () => {
+const meeting = words.subarray(1, 3);
+const isTheOne = () => {
   const { nth = 1, ever = false } = sabotage;
   const count = Atomics.add(words, 0, 1) + 1;
   return count === nth || (ever && count > nth);
@@ -28,4 +27,4 @@ export const isTheOne = () => {
 
 sabotageKernel(sabotage, isTheOne);
 sabotageFiles(sabotage, isTheOne);
-sabotageProcess(sabotage, isTheOne, gateCounts, meeting);
+sabotageProcess(sabotage, isTheOne, meeting);

@@ -41,6 +41,10 @@ export interface TinyJobKind {
   readonly force?: boolean;
   /** Whether the job can be resumed from its start; other jobs can only start anew. */
   readonly resumable?: boolean;
+  /** Whether the inputs are a tuple of aligned files, each of which has an output of its own. */
+  readonly isAligned?: boolean;
+  /** Whether the output is a pipe. */
+  readonly isPiped?: boolean;
   /** Whether it has a directory that the user named, and its data in there. */
   readonly jobDir?: boolean;
   /** An earlier attempt at the job was killed. */
@@ -104,6 +108,26 @@ export const REPLACED_SHARDS: TinyJobKind = {
   name: 'shards that replace others',
   makeFormer: writeFormerShards,
   force: true,
+};
+
+/** Written bytes cannot be taken back. */
+export const PIPED: TinyJobKind = { ...FILE, name: 'a pipe', resumable: false, isPiped: true };
+
+const makeAligned = () => makeTexts([40, 40, 40]);
+/** All members appear together or not at all. */
+export const ALIGNED_SHARDS: TinyJobKind = {
+  ...NEW_SHARDS,
+  name: 'shards of aligned files',
+  isAligned: true,
+  makeInputs: makeAligned,
+};
+export const ALIGNED_FILES: TinyJobKind = {
+  name: 'compressed aligned files in an empty directory',
+  tuning: ON_DISK,
+  isAligned: true,
+  makeInputs: makeAligned,
+  compress: { codec: 'gzip' },
+  makeFormer: (output) => mkdirSync(output),
 };
 
 /** With sizes as planned. */

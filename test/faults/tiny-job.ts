@@ -4,13 +4,27 @@
  * a test can repeat it for each of its calls.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
+import { type ShuffleOptions, type ShuffleReport, shuffle, shuffleTogether, UsageError } from '#src/index.js';
 import { fastPlace } from '../fixtures/fast-place.js';
+import { makePipe } from '../fixtures/make-pipe.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf, uniqueOrder } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
@@ -29,6 +43,9 @@ const STORED: Readonly<Record<number, (text: Buffer) => Uint8Array>> = {
 /** What each file holds, in short, by its path below the output's directory. */
 export type Content = Readonly<Record<string, string>>;
 
+/** Aligned files tell less. */
+type TinyReport = Pick<ShuffleReport, 'records'> & Partial<Pick<ShuffleReport, 'resumed' | 'duplicates'>>;
+
 /** How what was stopped is ended. */
 export type Ending = '--resume' | '--force';
 
@@ -44,6 +61,9 @@ export class TinyJob {
   #before: DiskState | undefined;
   #former: Content = {};
   #records = 0;
+  /** What a pipe has delivered, and what that of an undisturbed job delivers. */
+  #received = Buffer.of();
+  #whole = Buffer.of();
 
   /** Writes the inputs beside `root`. */
   constructor(kind: TinyJobKind, root: string) {
@@ -71,15 +91,16 @@ export class TinyJob {
 
   /** Whether outputs get their names one after the other. */
   get movesSeveral(): boolean {
-    return this.kind.shards === true && this.kind.makeFormer !== undefined;
+    return this.kind.shards === true && this.kind.makeFormer !== undefined && !this.kind.isAligned;
   }
 
   get outputDirectory(): string {
     return join(this.root, 'out');
   }
 
+  /** A pipe lies beside the root: it is there before the job and stays. */
   get output(): string {
-    return join(this.outputDirectory, 'result');
+    return this.kind.isPiped ? `${this.root}-pipe` : join(this.outputDirectory, 'result');
   }
 
   /** What was under final names before the first run of the job. */
@@ -132,15 +153,38 @@ export class TinyJob {
     if (this.#before === undefined) this.#prepareFirstRun();
     else this.#before.writeTo(this.root);
     this.warnings.length = 0;
+    this.#received = Buffer.of();
   }
 
   #prepareFirstRun(): void {
     for (const name of ['temp-0', 'temp-1', 'out']) mkdirSync(join(this.root, name));
     this.kind.makeFormer?.(this.output);
+    if (this.kind.isPiped && !existsSync(this.output)) makePipe(this.output);
   }
 
-  run(more: Partial<ShuffleOptions> = {}): Promise<ShuffleReport> {
-    return shuffle({ ...this.options, ...more }, this.kind.tuning);
+  run(more: Partial<ShuffleOptions> = {}): Promise<TinyReport> {
+    const options = { ...this.options, ...more };
+    if (this.kind.isAligned) return this.#runAligned(options);
+    return this.kind.isPiped ? this.#runIntoPipe(options) : shuffle(options, this.kind.tuning);
+  }
+
+  #runAligned({ inputs, output = '', headCount: _, header: __, unique: ___, ...options }: ShuffleOptions) {
+    const together = [inputs.map(String)];
+    // Members that have their names are not replaced; without a note nothing can be resumed.
+    const force = options.force || !this.kind.resumable;
+    return shuffleTogether({ ...options, output, together, force }, this.kind.tuning);
+  }
+
+  /** The pipe holds more than all of the output. */
+  async #runIntoPipe(options: ShuffleOptions): Promise<ShuffleReport> {
+    const reader = openSync(this.output, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return await shuffle(options, this.kind.tuning);
+    } finally {
+      const bytes = Buffer.alloc(2 ** 20);
+      this.#received = Buffer.from(bytes.subarray(0, readSync(reader, bytes)));
+      closeSync(reader);
+    }
   }
 
   /**
@@ -148,7 +192,7 @@ export class TinyJob {
    * @returns undefined if the job was already finished. A job that was stopped after its output had appeared has left no
    *   trace of itself, or cannot be resumed; its own output then makes the command refuse.
    */
-  async finish(expected: Content, ending: Ending = '--resume'): Promise<ShuffleReport | undefined> {
+  async finish(expected: Content, ending: Ending = '--resume'): Promise<TinyReport | undefined> {
     const isWithoutTrace = this.kind.resumable !== true || this.leftovers().length === 0;
     try {
       return await this.run(ending === '--force' ? { force: true, resume: false } : { resume: true });
@@ -163,7 +207,7 @@ export class TinyJob {
    * As `finish`, with `--resume`: nothing is done again that was committed, and nobody is told of anything that
    * is not as it should be.
    */
-  async finishQuietly(expected: Content): Promise<ShuffleReport | undefined> {
+  async finishQuietly(expected: Content): Promise<TinyReport | undefined> {
     this.warnings.length = 0;
     const committed = this.leftovers().filter((path) => /\/set-\d+\.index$/.test(path)).length;
     const isMoving = this.leftovers().some((path) => /(\.job|job-dir)\/commit$|\.ended$/.test(path));
@@ -183,14 +227,14 @@ export class TinyJob {
 
   /** Whether a call concerns the job: its inputs, temp files and output, and its file in memory. */
   readonly watches = (path: string): boolean =>
-    path === this.root || path.startsWith(`${this.root}/`) || this.inputs.includes(path);
+    path === this.root || path === this.output || path.startsWith(`${this.root}/`) || this.inputs.includes(path);
 
   /**
    * What can be seen of the output, but for what is named as hidden. Compressed shards are the same bytes only if the
    * settings are the same.
    */
   content(): Content {
-    return this.#visible((path) => this.#read(path));
+    return this.kind.isPiped ? { pipe: inShort(this.#received) } : this.#visible((path) => this.#read(path));
   }
 
   /** The same, each shard decoded: what the seed and the inputs alone decide. */
@@ -206,10 +250,14 @@ export class TinyJob {
   /**
    * Expects that whatever is seen of the output is whole, at a moment at which the job was stopped. Shards in a
    * directory that was there get their names one after the other; all others appear at one time. What was there
-   * before is somewhere, until all is there that takes its place.
+   * before is somewhere, until all is there that takes its place. What a pipe got is the beginning of the whole.
    */
   expectNothingHalf(expected: Content): void {
     const content = this.content();
+    if (this.kind.isPiped) {
+      expect(this.#whole.subarray(0, this.#received.length).equals(this.#received), 'received').toBe(true);
+      return;
+    }
     if (!this.movesSeveral) {
       expect([this.#former, expected]).toContainEqual(content);
       return;
@@ -250,30 +298,35 @@ export class TinyJob {
     this.prepare();
     this.#former = this.content();
     this.#records = (await this.run()).records;
+    this.#whole = this.#received;
     const content = this.content();
-    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
-    expect(names).toHaveLength(this.kind.shards ? 3 : 1);
-    const header = this.#header;
-    const bodies = names.sort().map((name) => {
-      const bytes = this.#decode(name);
-      expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
-      return bytes.subarray(header.byteLength);
-    });
-    const texts = this.#texts.map((text) => recordsOf(text, 0x0a));
-    const records = this.#orderOf(texts, header.byteLength).slice(0, this.kind.headCount);
-    expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
+    for (const [outputs, records] of this.#outputsAndRecords(Object.keys(content))) {
+      expect(outputs).toHaveLength(this.kind.shards ? 3 : 1);
+      const header = this.#header;
+      const bodies = outputs.sort().map((name) => {
+        const bytes = this.#decode(name);
+        expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
+        return bytes.subarray(header.byteLength);
+      });
+      expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
+    }
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();
     return content;
   }
 
-  #orderOf(texts: readonly (readonly Buffer[])[], headerBytes: number): readonly Buffer[] {
-    if (this.kind.unique === true) return uniqueOrder(texts.flat(), SEED);
-    return orderRecords(
-      texts,
-      SEED,
-      texts.map(() => headerBytes),
-    );
+  /** The files of the output, or of each member, and the records that they must hold. */
+  #outputsAndRecords(names: string[]): [outputs: string[], records: readonly Buffer[]][] {
+    const texts = this.#texts.map((text) => recordsOf(text, 0x0a));
+    if (this.kind.isAligned)
+      return texts.map((records, i) => [
+        names.filter((name) => name.startsWith(`result/${basename(this.inputs[i] ?? '')}`)),
+        orderRecords([records], SEED, [], undefined, 'ordinal'),
+      ]);
+    const starts = texts.map(() => this.#header.byteLength);
+    const ordered = this.kind.unique ? uniqueOrder(texts.flat(), SEED) : orderRecords(texts, SEED, starts);
+    const outputs = names.filter((name) => /^(pipe|result(\/shard-\d+-of-00003(\.gz)?)?)$/.test(name));
+    return [[outputs, ordered.slice(0, this.kind.headCount)]];
   }
 
   async #makeBefore(): Promise<void> {
@@ -295,7 +348,7 @@ export class TinyJob {
   }
 
   #decode(path: string): Buffer {
-    const stored = this.#read(path);
+    const stored = this.kind.isPiped ? this.#received : this.#read(path);
     return this.kind.compress === undefined || path.endsWith('.json') ? stored : gunzipSync(stored);
   }
 }

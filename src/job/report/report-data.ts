@@ -1,13 +1,13 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
 import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
+import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from '../../options/report-facts.js';
+import type { JobProfile, JobReport, ShuffleReport } from '../../options/reports.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { numberOf } from '../../plan/weights.js';
 import { formatPlural } from '../../quantity.js';
 import type { KeepSpec, ShuffleSpec } from '../../spec.js';
-import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
-import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
 import type { PassOutcome, ReportLog } from './report-log.js';
 import { binomial, selfChecks, sum } from './self-check.js';
 

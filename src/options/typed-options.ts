@@ -1,34 +1,28 @@
-/**
- * Each function takes the text of a value and the flag, for its message, and throws UsageError (ERR_OPTION). The
- * library checks what the machine or another option decides.
- */
-
+/** Values of single options as people type them; `typed-values.ts` has the others. */
 import { UsageError } from '../errors.js';
-import type { InputWeight, OutputCompression, ShuffleOptions } from '../job/options.js';
-import type { RangeOptions } from '../job/shuffle-range.js';
 import { readMemory } from '../machine/limits.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
 import type { SplitRule } from '../plan/splits.js';
-import type { InputIdsChoice, InputList } from './input-list.js';
-import { parseAmount, parseSize } from './size.js';
+import { parseAmount, parseSize } from '../size.js';
+import {
+  pairsOf,
+  parseCount,
+  parsePath,
+  parseRecords,
+  pathAndValue,
+  requireSafe,
+  UNITS_OF_RECORDS,
+  wordsIn,
+} from '../typed-values.js';
+import type { InputWeight, OutputCompression, SplitShards } from './values.js';
 
-export function parseCount(text: string, flag: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1) return requireSafe(count, text, flag);
-  throw new UsageError(`${flag} ${text}: expected a whole number of at least 1`);
+export interface InputList {
+  readonly flag: string;
+  /** A file, or `-` for standard input. */
+  readonly path: string;
 }
 
-export function parseWhole(text: string, flag: string): number {
-  if (/^\d+$/.test(text)) return requireSafe(Number(text), text, flag);
-  throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
-}
-
-const UNITS_OF_RECORDS = 'alone or with a unit, as in 10K (10240) and 10KB (10000)';
-
-export function parseRecords(text: string, flag: string): number {
-  const count = parseAmount(text);
-  if (count !== undefined && count >= 1n) return requireSafe(Number(count), text, flag);
-  throw new UsageError(`${flag} ${text}: expected a whole number of at least 1, ${UNITS_OF_RECORDS}`);
-}
+export type InputIdsChoice = 'ordinal' | 'path' | 'name' | { readonly file: string };
 
 /** A whole number of at least 0, also with a unit. Of several, the smallest counts. No job has more than a number tells. */
 export function parseHeadCount(text: string, flag: string, previous = Number.MAX_SAFE_INTEGER): number {
@@ -41,7 +35,7 @@ export function parseHeadCount(text: string, flag: string, previous = Number.MAX
 const LARGEST_NUMBER = 2n ** 64n - 1n;
 
 /** `LO-HI`, both included. `HI` may be one less than `LO`: such a range is empty. */
-export function parseRange(text: string, flag: string): RangeOptions['range'] {
+export function parseRange(text: string, flag: string): { readonly low: bigint; readonly high: bigint } {
   const [, low, high] = /^(\d+)-(\d+)$/.exec(text) ?? [];
   if (low === undefined || high === undefined)
     throw new UsageError(`${flag} ${text}: expected LO-HI, two whole numbers, as in 1-100`);
@@ -53,7 +47,7 @@ export function parseRange(text: string, flag: string): RangeOptions['range'] {
 }
 
 /** `N`, or `NAME=N,NAME=N` for splits. */
-export function parseShards(text: string, flag: string): NonNullable<ShuffleOptions['shards']> {
+export function parseShards(text: string, flag: string): ShardRule | SplitShards {
   if (!text.includes('=')) return { by: 'count', shardCount: parseCount(text, flag) };
   const counts = pairsOf(text, flag, 'NAME=N for each split, as in train=128,validation=1');
   const entries = counts.map(([name, count]): [string, number] => [name, parseCount(count, `${flag} ${name} =`)]);
@@ -61,7 +55,7 @@ export function parseShards(text: string, flag: string): NonNullable<ShuffleOpti
 }
 
 /** `NAME=AMOUNT,NAME=AMOUNT`: a part of 1, a number of records, or `rest`. */
-export function parseSplits(text: string, flag: string): NonNullable<ShuffleOptions['splits']> {
+export function parseSplits(text: string, flag: string): readonly SplitRule[] {
   const expected = 'NAME=SHARE, NAME=RECORDS or NAME=rest for each split, as in train=0.98,validation=0.02';
   return pairsOf(text, flag, expected).map(([name, amount]): SplitRule => {
     if (amount === 'rest') return { name, rest: true };
@@ -71,51 +65,6 @@ export function parseSplits(text: string, flag: string): NonNullable<ShuffleOpti
       `${flag} ${name}=${amount}: expected a share such as 0.02, a number of records such as 10000, or rest`,
     );
   });
-}
-
-/** No name twice: an object would keep the last. */
-function pairsOf(text: string, flag: string, expected: string): [name: string, value: string][] {
-  const pairs = text.split(',').map((pair): [string, string] => {
-    const [, name, value] = /^([^=]+)=([^=]+)$/.exec(pair) ?? [];
-    if (name === undefined || value === undefined) throw new UsageError(`${flag} ${text}: expected ${expected}`);
-    return [name, value];
-  });
-  const names = pairs.map(([name]) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new UsageError(`${flag} ${text}: it names ${twice} twice; expected each split once`);
-  return pairs;
-}
-
-/** A larger number would be rounded. */
-function requireSafe(value: number, text: string, flag: string): number {
-  if (Number.isSafeInteger(value)) return value;
-  throw new UsageError(`${flag} ${text}: expected at most ${Number.MAX_SAFE_INTEGER}`);
-}
-
-export function oneOf<const Known extends readonly string[]>(
-  ...words: Known
-): { readonly words: Known; readonly parse: (text: string, flag: string) => Known[number] } {
-  const parse = (text: string, flag: string) => {
-    const found = words.find((word) => word === text);
-    if (found !== undefined) return found;
-    throw new UsageError(`${flag} ${text}: expected one of ${words.join(', ')}`);
-  };
-  return { words, parse };
-}
-
-/** An unset shell variable leaves an empty string. */
-const notEmpty = (expected: string) => (text: string, flag: string) => {
-  if (text !== '') return text;
-  throw new UsageError(`${flag}: expected ${expected}, got an empty string`);
-};
-
-export const parsePath = notEmpty('a path');
-export const parseState = notEmpty('a state');
-/** What Slurm takes for a name, a time or a list; Slurm checks it. */
-export const parseWord = notEmpty('a value');
-
-export function parsePaths(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, parsePath(text, flag)];
 }
 
 /** Standard input is for records. */
@@ -157,13 +106,6 @@ export function parseInputIds(text: string, flag: string): InputIdsChoice {
   throw new UsageError(`${flag} ${text}: expected ordinal, path, name or file:FILE`);
 }
 
-/** The last `=` divides, because a path may hold one. */
-function pathAndValue(text: string, flag: string, expected: string): [path: string, value: string] {
-  const cut = text.lastIndexOf('=');
-  if (cut < 1) throw new UsageError(`${flag} ${text}: expected ${expected}`);
-  return [text.slice(0, cut), text.slice(cut + 1)];
-}
-
 /** `PATH=N`. Adds to `previous`. */
 export function parseIoLimit(
   text: string,
@@ -187,22 +129,8 @@ export function parseWeight(text: string, flag: string, previous: readonly Input
   return [...previous, { glob, factor }];
 }
 
-export function parseBytes(text: string, flag: string): number {
-  return parseSize(text, { flag });
-}
-
 export function parseMemory(text: string, flag: string): number {
   return parseSize(text, { flag, allowPercentOf: () => readMemory().totalBytes });
-}
-
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
-
-/** A whole number and a unit, in milliseconds. 0 needs no unit. */
-export function parseDuration(text: string, flag: string): number {
-  const [, digits, unit = ''] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? [];
-  const seconds = digits === '0' ? 1 : SECONDS[unit];
-  if (digits !== undefined && seconds !== undefined) return Number(digits) * seconds * 1000;
-  throw new UsageError(`${flag} ${text}: expected a whole number and a unit, such as 90s, 12h, 30d or 4w`);
 }
 
 const WITH_LEVEL = /^(gzip|zstd)(?::(\d{1,3}))?$/;
@@ -215,32 +143,11 @@ export function parseCompression(text: string, flag: string): OutputCompression 
   throw new UsageError(`${flag} ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
 }
 
-export function parseTempCompression(text: string, flag: string): NonNullable<ShuffleOptions['tempCompress']> {
+export function parseTempCompression(text: string, flag: string): { readonly codec: 'zstd'; readonly level?: number } {
   const [, codec, level] = WITH_LEVEL.exec(text) ?? [];
   if (codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
   throw new UsageError(`${flag} ${text}: expected zstd, or with a level as in zstd:3`);
 }
-
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0', '\\': '\\' };
-
-/** Text with the escapes that shells do not understand, as bytes in UTF-8. `\xHH` is one byte. */
-export function parseDelimiter(text: string, flag: string): Uint8Array {
-  if (text === '') throw new UsageError(`${flag}: expected at least one byte, got an empty string`);
-  // Node has put this in place of bytes that are not UTF-8, and no record would end in it.
-  if (text.includes('\ufffd'))
-    throw new UsageError(`${flag}: expected UTF-8; give other bytes as \\xHH, and U+FFFD as \\xEF\\xBF\\xBD`);
-  const pieces = [...text.matchAll(/\\x([0-9a-fA-F]{2})|(\\[\s\S]?)|[^\\]+/g)].map(([plain, hex, escaped]) => {
-    if (hex !== undefined) return Buffer.from(hex, 'hex');
-    const byte = escaped === undefined ? plain : SIMPLE_ESCAPES[escaped[1] ?? ''];
-    if (byte !== undefined) return Buffer.from(byte);
-    const expected = 'expected \\n, \\r, \\t, \\0, \\\\ or \\xHH with two hex digits';
-    throw new UsageError(`${flag} ${text}: ${escaped} is not an escape; ${expected}`);
-  });
-  return Buffer.concat(pieces);
-}
-
-/** In single quotes, in double quotes, bare, between words, or a quote without its pair. */
-const PIECE = /'([^']*)'|"([^"]*)"|([^\s'"]+)|(\s+)|['"]/g;
 
 /** A program and its arguments. Blanks divide them, text in quotes is literal, and no other character has a meaning. */
 export function parseDecompressProgram(text: string, flag: string): readonly string[] {
@@ -251,22 +158,6 @@ export function parseDecompressProgram(text: string, flag: string): readonly str
 
 export function parseSbatchArgs(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...wordsIn(text, flag)];
-}
-
-function wordsIn(text: string, flag: string): string[] {
-  const words: string[] = [];
-  let word: string | undefined;
-  for (const [piece, single, double, bare, blanks] of text.matchAll(PIECE)) {
-    const part = single ?? double ?? bare;
-    if (part !== undefined) word = (word ?? '') + part;
-    else if (blanks === undefined) throw new UsageError(`${flag} ${text}: the quote ${piece} is not closed`);
-    else if (word !== undefined) {
-      words.push(word);
-      word = undefined;
-    }
-  }
-  if (word !== undefined) words.push(word);
-  return words;
 }
 
 /** As sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */

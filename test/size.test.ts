@@ -5,9 +5,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAmount, parseSize } from '#src/cli/size.js';
 import { UsageError } from '#src/index.js';
 import { sizeWord } from '#src/quantity.js';
+import { parseAmount, parseSize } from '#src/size.js';
 
 const memory = { flag: '-S', allowPercentOf: () => 64_000_000_001 };
 const noPercent = { flag: '--max-record' };

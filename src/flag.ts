@@ -1,0 +1,25 @@
+/** What an option of a command is made of. */
+
+/** Gives an option its value, or a part of it. */
+export interface Flag<T = unknown> {
+  /** Less its `--`. */
+  readonly name: string;
+  readonly short?: string;
+  /** Placeholder of the value in the help. Absent: the flag has no value. */
+  readonly value?: string;
+  /** The part of the option that the value goes to: `shardCount` of `shards`. */
+  readonly part?: string;
+  /** Absent: the text is the value. */
+  parse?(text: string, flag: string, previous: unknown): T;
+  /** What a flag without a value stands for. Absent: true. */
+  readonly constant?: T;
+  readonly words?: readonly string[];
+  /** Words that a shell offers, where there are other values. */
+  readonly usualWords?: readonly string[];
+  /** May be given several times: each adds a value. Any other flag has one value. */
+  readonly isRepeatable?: true;
+  /** A resumed job may have another value; for cuts of the output, as long as none is made. */
+  readonly mayChange?: true;
+  readonly help: string;
+  readonly default?: string;
+}
