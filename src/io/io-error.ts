@@ -28,6 +28,8 @@ const ERRNO_TEXT: Record<string, string> = {
   EEXIST: 'it exists already',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
   ESTALE: 'the network file system lost the file',
   ENXIO: 'there is no such device, or it is a socket',
   EINVAL: 'the file or its file system does not allow this',
