@@ -85,7 +85,7 @@ export type JobManifest = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: 'job',
-  version: 7,
+  version: 8,
   /** A million inputs take some 43 MB. */
   mostBytes: 2 ** 29 - 2 ** 24,
   role: 'temp',

@@ -1,12 +1,12 @@
 /** The options of the calls that shuffle or read files: of the library, by their names, and of the command, by their flags. */
 import { nameOfCompression } from '../formats/encoder-table.js';
+import { RECORD_FLAGS, type RecordKind } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
-import { RECORD_FLAGS, type RecordKind } from '../formats/record-kinds.js';
 import type { ValueRule } from '../formats/selector.js';
+import type { SplitRule } from '../keep/splits.js';
 import type { KeyRule } from '../keys.js';
 import { flag, oneOf, path, paths, whole } from '../known-options.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { SplitRule } from '../plan/splits.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
 import { oneOf as oneWord, parseBytes, parseCount, parsePath, parsePaths, parseRecords } from '../typed-values.js';

@@ -3,7 +3,6 @@
  * passes them to a taker, and keeps account of the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
-import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
@@ -11,31 +10,22 @@ import {
   type KernelFunctions,
   type RecordScanner,
 } from '../../src/formats/framing.js';
-import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
+import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
-import type { JobControl } from '../../src/job-control.js';
+import { mostCopiesOf } from '../../src/keep/weights.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import { undrawnSumOf } from './field-sum.js';
+import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type PlaceOfLongRecord } from './record-too-long.js';
 import { whyUnfit } from './unfit-record.js';
-
-export interface PartReport {
-  readonly coverage: Coverage;
-  /** The header of a stream; undefined for files, and for streams without one. */
-  readonly header: Header | undefined;
-  /** The library or program that decoded the input; undefined for plain bytes. */
-  readonly decoder: string | undefined;
-  readonly doubt?: Doubt | undefined;
-}
 
 /** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {
@@ -61,6 +51,8 @@ export class RecordReader implements FramingKernel {
   #scanner: RecordScanner;
   readonly #taker: RecordTaker;
   readonly #job: ReadSettings;
+  /** No record may have more. */
+  readonly #longestBytes: number;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** So many of the next bytes are not scanned. */
@@ -96,7 +88,8 @@ export class RecordReader implements FramingKernel {
     this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
     this.#taker = taker;
-    this.#scanner = framing.openScanner(this, job.read, 'beginning');
+    this.#longestBytes = job.read.maxRecordBytes;
+    this.#scanner = framing.openScanner(this, this.#longestBytes, 'beginning');
   }
 
   get window(): RecordWindow {
@@ -105,7 +98,7 @@ export class RecordReader implements FramingKernel {
 
   /** The header of a stream may name the column of the selector. */
   knowHeader(header: FoundHeader): void {
-    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    const rule = this.#job.content?.value;
     const selector = rule && withColumnNumber(rule, header).selector;
     if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
@@ -128,19 +121,13 @@ export class RecordReader implements FramingKernel {
     return this.#taker.table;
   }
 
-  /**
-   * @param skipping whether `position` lies before the part, in bytes of another part.
-   * @param countBefore the number of the bytes that the framing counts before `position`.
-   * @param contextBytes bytes before `position` that come first and are not scanned.
-   */
-  begin(position: number, skipping: boolean, countBefore = 0, contextBytes = 0): void {
+  begin({ firstByte, scanStart, isBefore, countBefore }: ReadBegin): void {
     this.window.clear();
-    this.#contextBytes = contextBytes;
-    const at = skipping ? countBefore : 'beginning';
-    this.#scanner = this.#framing.openScanner(this, this.#job.read, at);
-    this.#filledPosition = position - contextBytes;
-    this.#mayBeMarked = this.#job.read.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
-    this.#skipping = skipping;
+    this.#contextBytes = scanStart - firstByte;
+    this.#scanner = this.#framing.openScanner(this, this.#longestBytes, isBefore ? countBefore : 'beginning');
+    this.#filledPosition = firstByte;
+    this.#mayBeMarked = this.#framing.isText === true && scanStart === 0 && !isBefore;
+    this.#skipping = isBefore;
     this.#firstStart = undefined;
     this.#finished = false;
     this.#taken = 0;
@@ -160,7 +147,7 @@ export class RecordReader implements FramingKernel {
    * looking for the end of the record, so that the error can name the memory it needs.
    */
   makeRoom(): number {
-    const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
+    const room = this.window.makeRoom(this.#longestBytes + (this.#scanner.lookAheadBytes ?? 0));
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(position, room);
@@ -168,13 +155,13 @@ export class RecordReader implements FramingKernel {
       position: this.#dropped?.position ?? position,
       byteLength: (this.#dropped?.byteLength ?? 0) + room.byteLength,
     };
-    if (this.#dropped.byteLength >= this.#job.read.maxRecordBytes) throw this.#overLimit(this.#dropped.position);
+    if (this.#dropped.byteLength >= this.#longestBytes) throw this.#overLimit(this.#dropped.position);
     this.window.clear();
     return this.window.capacityBytes;
   }
 
   #overLimit(position: number): InputError {
-    return overLimit(this.#place(position), this.#job);
+    return overLimit(this.#place(position), this.#longestBytes);
   }
 
   #place(position: number): PlaceOfLongRecord {
@@ -214,16 +201,6 @@ export class RecordReader implements FramingKernel {
     window.recordStart += this.#markBytes;
     window.scannedEnd = window.recordStart;
     return true;
-  }
-
-  takeCopy(piece: Uint8Array, control: JobControl, end = Number.POSITIVE_INFINITY): void {
-    for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
-      control.throwIfAborted();
-      const count = Math.min(this.makeRoom(), piece.byteLength - taken);
-      this.bytes.set(piece.subarray(taken, taken + count), this.window.filledEnd);
-      this.take(count, end);
-      taken += count;
-    }
   }
 
   /** Completes a last record without a terminator. */
@@ -330,7 +307,7 @@ export class RecordReader implements FramingKernel {
 
   #refuseDropped({ position, byteLength }: DroppedRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
-    if (recordBytes > this.#job.read.maxRecordBytes) throw this.#overLimit(position);
+    if (recordBytes > this.#longestBytes) throw this.#overLimit(position);
     throw overMemory(this.#place(position), this.#job, String(recordBytes), recordBytes);
   }
 
@@ -377,7 +354,7 @@ export class RecordReader implements FramingKernel {
     const kept = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
     if (kept > 0) {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
-      if (longest > this.#job.read.maxRecordBytes) throw this.#overLimit(this.#longestPosition(kept));
+      if (longest > this.#longestBytes) throw this.#overLimit(this.#longestPosition(kept));
       this.#requireValues(base, basePosition);
     }
     this.#firstStart ??= basePosition;
@@ -389,7 +366,7 @@ export class RecordReader implements FramingKernel {
 
   #leaveBlankOut(count: number): number {
     const { wasm } = this.#taker.kernel;
-    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
+    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiter?.byteLength ?? 0) >>> 0;
     this.#blank.records += count - kept;
     this.#blank.bytes += wasm.blankBytes.value >>> 0;
     return kept;
@@ -397,13 +374,18 @@ export class RecordReader implements FramingKernel {
 
   /** Refuses the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
-    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    const rule = this.#job.content?.value;
     if (rule === undefined) return;
     const { selector } = rule;
     const { kernel } = this.#taker;
     const missing = kernel.wasm.missingRecordOf(this.#selectorAt) >>> 0;
     if (missing === 0) return;
-    const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
+    const record = {
+      kernel,
+      table: this.#table,
+      address: missing,
+      delimiterBytes: this.#framing.delimiter?.byteLength ?? 0,
+    };
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
       'ERR_FIELD_MISSING',
@@ -435,7 +417,7 @@ export class RecordReader implements FramingKernel {
     const { weighedField } = this.#job;
     if (weighedField !== undefined && weight.chance > 0n) {
       const { kernel, table } = this.#taker;
-      const endBytes = this.#framing.delimiterBytes ?? 0;
+      const endBytes = this.#framing.delimiter?.byteLength ?? 0;
       this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
     }
     return Math.max(longest, wasm.longestDrawn.value >>> 0);
@@ -444,13 +426,13 @@ export class RecordReader implements FramingKernel {
   /** A job has one selector at most. */
   get #selectorAt(): number {
     const { wasm } = this.#taker.kernel;
-    return (this.#job.splitBy === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
+    return (this.#job.content?.splits === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
   /** The position of the first record over the limit. */
   #longestPosition(count: number): number {
     let i = 0;
-    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.read.maxRecordBytes) i += 1;
+    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#longestBytes) i += 1;
     return this.#position(this.#tableStart(i));
   }
 

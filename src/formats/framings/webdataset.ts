@@ -11,7 +11,9 @@
  *
  * Readers know a sample has ended only by the key of the next: two samples of one key must never be neighbours.
  */
-import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
+import { RECORD_LIMIT_ADVICE } from '../../errors.js';
+import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
+import type { RecordKindOf } from '../record-kind.js';
 import {
   BLOCK_BYTES,
   isNote,
@@ -30,12 +32,43 @@ const MAGIC = Buffer.from('ustar');
 /** Room for directories and headers about a member, between a sample of the longest length and the next header. */
 const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
-export const webdataset: Framing = {
+export const webdataset: RecordKindOf<{ readonly by: 'webdataset' }> = {
+  by: 'webdataset',
+  flags: [
+    {
+      name: 'webdataset',
+      help: 'a record is a sample of a tar file: members with the same name up to the first dot',
+    },
+  ],
+  open: () => framing,
+  header: 'tar',
+  files: [
+    {
+      name: 'a tar archive',
+      remedy: "give `records: { by: 'webdataset' }` if it consists of samples, extract it if it does not",
+      matches: isTar,
+      endings: 'tar',
+      nature: 'records',
+    },
+  ],
+};
+
+/** By the magic of POSIX or GNU; older headers have only their checksum. */
+function isTar(head: string): boolean {
+  if (head.startsWith('ustar\0', 257) || head.startsWith('ustar  \0', 257)) return true;
+  return (
+    head.length === BLOCK_BYTES &&
+    head.includes('\0') &&
+    typeof parseTarHeader(Buffer.from(head, 'latin1')) === 'object'
+  );
+}
+
+const framing: Framing = {
   cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.
   countSample: (sample) => countOf(sample, MAGIC),
-  openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
+  openScanner: (kernel, longestBytes) => new SampleScanner(kernel, longestBytes),
 };
 
 /** The key of the first member that is a file: readers skip directories, links and devices. */
@@ -79,9 +112,9 @@ class SampleScanner implements RecordScanner {
   #key: string | undefined;
   isInTrailer = false;
 
-  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
+  constructor(kernel: FramingKernel, longestBytes: number) {
     this.#kernel = kernel;
-    this.#mostBytes = maxRecordBytes;
+    this.#mostBytes = longestBytes;
   }
 
   scan(_from: number, to: number, recordStart: number, table: number, maxCount: number): number {
@@ -165,7 +198,7 @@ class SampleScanner implements RecordScanner {
     if (this.#next <= this.#mostBytes + moreBytes) return;
     throw new BadRecord(
       at,
-      `begins a member of ${byteLength} bytes, which makes its sample longer than \`maxRecordBytes\` allows; raise it`,
+      `begins a member of ${byteLength} bytes, which makes its sample longer than ${RECORD_LIMIT_ADVICE}`,
     );
   }
 

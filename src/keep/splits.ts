@@ -1,0 +1,155 @@
+/**
+ * `splits`: cuts the order into splits. Pure. A split with a share has a range of the key space, so a record stays in its
+ * split when inputs with ids are added. A split with a number of records has a range of ranks. With `splitBy`, a value of
+ * the record chooses: the kernel's `splitByValue` moves its key into the range of the split.
+ */
+import { InputError, UsageError } from '../errors.js';
+import type { ValueRule } from '../formats/selector.js';
+import {
+  type PlainCuts,
+  requireFewShards,
+  type ShardCuts,
+  type ShardRule,
+  type SplitCuts,
+} from '../plan/shard-cuts.js';
+import { type HeadSpec, isHead } from './head.js';
+
+/** A part of the records, with shards of its own. */
+export type SplitRule =
+  /** About this part of all records: more than 0, at most 1. The shares of all splits add up to 1. */
+  | { readonly name: string; readonly share: number }
+  /** Exactly this many records, at least 1. One other split has the rest. */
+  | { readonly name: string; readonly records: number }
+  /** What the other splits leave. */
+  | { readonly name: string; readonly rest: true };
+
+export interface SplitSpec {
+  readonly rule: SplitRule;
+  readonly shards: ShardRule;
+}
+
+export interface ShardSpec {
+  /** Undefined: one output. With splits: how each is cut, or the number of all shards together. */
+  readonly shards: ShardRule | undefined;
+  readonly shardPrefix: string;
+  readonly splits: readonly SplitSpec[] | undefined;
+}
+
+/** How the order is cut into files. */
+export interface CutSpec extends ShardSpec {
+  /** The value that chooses the split of a record. Undefined: none does. */
+  readonly splitBy: ValueRule | undefined;
+}
+
+export const UNCUT: CutSpec = { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined };
+
+/** Whether values choose the splits. */
+export function isSplitByValue({ splitBy }: Pick<CutSpec, 'splitBy'>): boolean {
+  return splitBy !== undefined;
+}
+
+/** The keys at which all splits but the first begin. They must have shares. */
+export function splitKeys(splits: readonly Pick<SplitSpec, 'rule'>[]): BigUint64Array {
+  const { before, sum } = sharesBefore(splits.map(({ rule }) => rule));
+  return BigUint64Array.from(before, (each) => (each << 64n) / sum);
+}
+
+/** Where all splits but the first begin: keys, or ranks in the whole order. They ascend. */
+export type SplitBounds =
+  | { readonly by: 'key'; readonly bounds: readonly bigint[] }
+  | { readonly by: 'rank'; readonly bounds: readonly number[] };
+
+/** A share in decimals: `numerator` / 10^`digits`. */
+interface Decimal {
+  readonly numerator: bigint;
+  readonly digits: number;
+}
+
+/** A double in the decimals that stand for it. */
+function decimalOf(value: number): Decimal {
+  const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+  const digits = fraction.length - Number(exponent);
+  const numerator = BigInt(whole + fraction);
+  return digits < 0 ? { numerator: numerator * 10n ** BigInt(-digits), digits: 0 } : { numerator, digits };
+}
+
+/** The shares as whole numbers of one unit, and what they must add up to. The rest has what is left. */
+function wholeShares(rules: readonly SplitRule[]): { readonly shares: readonly bigint[]; readonly sum: bigint } {
+  const decimals = rules.map((rule) => ('share' in rule ? decimalOf(rule.share) : undefined));
+  const digits = Math.max(0, ...decimals.map((decimal) => decimal?.digits ?? 0));
+  const sum = 10n ** BigInt(digits);
+  const shares = decimals.map((decimal) =>
+    decimal === undefined ? 0n : decimal.numerator * 10n ** BigInt(digits - decimal.digits),
+  );
+  const rest = sum - shares.reduce((all, share) => all + share, 0n);
+  return { shares: rules.map((rule, i) => ('rest' in rule ? rest : (shares[i] ?? 0n))), sum };
+}
+
+/** Refuses shares that do not add up to 1, or that leave nothing for the rest. */
+export function requireWholeOrder(rules: readonly SplitRule[]): void {
+  if (rules.some((rule) => 'records' in rule)) return;
+  const { shares, sum } = wholeShares(rules);
+  const rest = rules.findIndex((rule) => 'rest' in rule);
+  const total = shares.reduce((all, share) => all + share, 0n);
+  if (rest === -1 ? total === sum : (shares[rest] ?? 0n) > 0n) return;
+  const given = Number(rest === -1 ? total : total - (shares[rest] ?? 0n)) / Number(sum);
+  throw new UsageError(
+    rest === -1
+      ? `the shares of \`splits\` add up to ${given}; expected 1, or the rest for one of them`
+      : `the shares of \`splits\` add up to ${given} and leave nothing for the rest; expected less than 1`,
+  );
+}
+
+/** @param records of the output. Those of a head have small keys, so shares are parts of their number. */
+export function splitBounds(splits: readonly SplitSpec[], records: number, keep: HeadSpec): SplitBounds {
+  const rules = splits.map(({ rule }) => rule);
+  if (rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: boundsByCounts(rules, records) };
+  if (!isHead(keep)) return { by: 'key', bounds: [...splitKeys(splits)] };
+  const { before, sum } = sharesBefore(rules);
+  return { by: 'rank', bounds: before.map((each) => Number((each * BigInt(records)) / sum)) };
+}
+
+/** What lies before each split but the first, as whole numbers of one unit, and what all shares add up to. */
+function sharesBefore(rules: readonly SplitRule[]): { readonly before: readonly bigint[]; readonly sum: bigint } {
+  const { shares, sum } = wholeShares(rules);
+  let share = 0n;
+  const before = shares.slice(0, -1).map((each) => {
+    share += each;
+    return share;
+  });
+  return { before, sum };
+}
+
+function boundsByCounts(rules: readonly SplitRule[], records: number): number[] {
+  const asked = rules.reduce((sum, rule) => sum + ('records' in rule ? rule.records : 0), 0);
+  if (asked > records) {
+    throw new InputError(
+      'ERR_TOO_FEW_RECORDS',
+      `the number of records is ${records}, and \`splits\` asks for ${asked}; expected at most as many`,
+    );
+  }
+  let before = 0;
+  return rules.slice(0, -1).map((rule) => {
+    before += 'records' in rule ? rule.records : records - asked;
+    return before;
+  });
+}
+
+export interface PlannedSplit {
+  readonly firstRank: number;
+  readonly firstByte: number;
+  readonly bytes: number;
+  readonly cuts: PlainCuts;
+}
+
+export function joinCuts(splits: readonly PlannedSplit[]): ShardCuts {
+  const by = splits[0]?.cuts.by ?? 'rank';
+  let shardCount = 0;
+  const joined: SplitCuts['splits'] = splits.map(({ firstRank, firstByte, bytes, cuts }) => {
+    const firstShard = shardCount;
+    shardCount += cuts.shardCount;
+    return { firstShard, start: by === 'rank' ? firstRank : firstByte, bytes, cuts };
+  });
+  requireFewShards(shardCount, 'fewer or larger shards for each split');
+  return { by, shardCount, splits: joined };
+}
