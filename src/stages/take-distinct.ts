@@ -19,22 +19,18 @@ import {
   totalsOf,
   totalsOfRange,
 } from '../piles/pile-totals.js';
-import { planPileRanges } from '../plan/pile-ranges.js';
 import type { ShuffleSpec } from '../spec.js';
 import { runVerified } from './run-tasks.js';
 import {
   bytesOfPart,
-  isInPart,
   type PilePart,
   type PilesWork,
   pilesTask,
+  rangesForThreads,
   type ScatteredPiles,
   scatteredPiles,
 } from './shuffle-work.js';
 import type { Threads } from './threads.js';
-
-/** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
-const TASKS_A_THREAD = 4;
 
 /**
  * Returns the piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of
@@ -78,14 +74,7 @@ export async function measureDistinct(
 ): Promise<PileTotals> {
   const { totals } = work.piles;
   const distinct = emptyTotals(totals.records.length);
-  const rangeBytes = bytesOfPart(totals, part) / (TASKS_A_THREAD * threads.pool.threadCount);
-  const ranges = planPileRanges(
-    totals,
-    rangeBytes,
-    () => false,
-    (pile) => !isInPart(part, pile),
-  );
-  const tasks = ranges.map(
+  const tasks = rangesForThreads(totals, threads, undefined, part).map(
     ({ first, end }): MeasureDistinctTask => ({
       ...pilesTask(work, `distinct-${first}`),
       first,
