@@ -101,7 +101,6 @@ export type {
   Advice,
   MemberPreview,
   PreviewedDevice,
-  PreviewedSplit,
   ShufflePreview,
   TogetherPreview,
 } from './job/preview-report.js';
@@ -128,7 +127,7 @@ export {
   expireStore,
   type GarbageOptions,
 } from './job/store-upkeep.js';
-export type { SplitRule } from './keep/splits.js';
+export type { PreviewedSplit, SplitRule } from './keep/splits.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';
