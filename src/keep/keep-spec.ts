@@ -29,7 +29,7 @@ export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
  * @param recordBytes the size of a record: then `all` is in bytes, and so is the result.
  */
 export function recordsOfOutput(keep: HeadSpec & Partial<RepeatSpec>, all: number, recordBytes = 1): number {
-  const most = mostRecords(keep) * recordBytes;
+  const most = isHead(keep) ? mostRecords(keep) * recordBytes : Number.POSITIVE_INFINITY;
   return keep.repeat === true ? most : Math.min(all, most);
 }
 
