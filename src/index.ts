@@ -7,7 +7,7 @@
  * ```
  */
 
-export { type CheckOptions, type CheckReport, checkShuffled } from './checks/check-shuffled.js';
+export { type CheckReport, checkShuffled } from './checks/check-shuffled.js';
 export type { OrderTest } from './checks/order-tests.js';
 export type { OrderReport, OrderVerdict } from './checks/order-verdict.js';
 export {
@@ -15,7 +15,6 @@ export {
   type RecordDifferences,
   type RecordPlace,
   type VerifiedSide,
-  type VerifyOptions,
   type VerifyReport,
   verifyPermutation,
 } from './checks/verify-permutation.js';
@@ -32,26 +31,20 @@ export {
   type RunningAttempt,
 } from './cluster/cluster-status.js';
 export type { ClusterOutput } from './cluster/commit-job.js';
-export { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
+export { type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
 export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
-export { followSlurm, type SlurmFollowOptions, type SlurmOutcome } from './cluster/slurm-follow.js';
-export {
-  describeSlurm,
-  resumeOnSlurm,
-  type SlurmOptions,
-  type SlurmResumeOptions,
-  type SlurmSubmission,
-  type SubmittedJob,
-  submitToSlurm,
-} from './cluster/slurm-job.js';
+export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-calls.js';
+export { followSlurm, type SlurmOutcome } from './cluster/slurm-follow.js';
 export {
   describeLaterOnSlurm,
-  type SlurmLaterOptions,
+  describeSlurm,
+  resumeOnSlurm,
   type SlurmPlanJob,
+  type SlurmSubmission,
+  type SubmittedJob,
   submitLaterToSlurm,
-} from './cluster/slurm-later.js';
-export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-queue.js';
-export type { SlurmTaskOptions } from './cluster/slurm-settings.js';
+  submitToSlurm,
+} from './cluster/slurm-job.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,
@@ -65,38 +58,8 @@ export {
 export type { RecordKind } from './formats/record-kinds.js';
 export { appendToStore } from './job/append.js';
 export { indexFile } from './job/index-file.js';
-export { type InspectOptions, inspectStore, type StoreReport } from './job/inspect-store.js';
-export type {
-  AppendOptions,
-  AppendReport,
-  DiskProgress,
-  GroupReport,
-  HeaderKind,
-  IndexOptions,
-  IndexReport,
-  InputWeight,
-  JobPhase,
-  JobProfile,
-  JobReport,
-  MemberProgress,
-  MemberReport,
-  Mix,
-  MixGroup,
-  OutputCompression,
-  PassSeconds,
-  PhaseBytes,
-  ReadOptions,
-  ReportFile,
-  ShuffleOptions,
-  ShuffleProgress,
-  ShuffleReport,
-  ShuffleStoreOptions,
-  ShuffleTogetherOptions,
-  ShuffleTogetherReport,
-  SplitReport,
-  SplitShards,
-} from './job/options.js';
-export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './job/pile-writer.js';
+export { inspectStore, type StoreReport } from './job/inspect-store.js';
+export { openPileWriter, type PileCommit, type PileWriter } from './job/pile-writer.js';
 export type {
   Advice,
   MemberPreview,
@@ -105,6 +68,32 @@ export type {
   TogetherPreview,
 } from './job/preview-report.js';
 export { previewShuffle, previewTogether } from './job/preview-shuffle.js';
+export { shuffle } from './job/shuffle.js';
+export { type RangeReport, shuffleRange } from './job/shuffle-range.js';
+export { shuffleStore } from './job/shuffle-store.js';
+export { shuffleTogether } from './job/shuffle-together.js';
+export {
+  collectStore,
+  type ExpireReport,
+  expireStore,
+} from './job/store-upkeep.js';
+export type { PreviewedSplit, SplitRule } from './keep/splits.js';
+export type { KeyRule } from './keys.js';
+export type { BatchOptions, Loader } from './loader/loader.js';
+export { type OpenedStore, openStore } from './loader/loader.js';
+export type { LoaderState } from './loader/loader-options.js';
+export type { RecordBatch } from './loader/record-cursor.js';
+export { type WriteReport, writeEpochs } from './loader/write-epochs.js';
+export { type Memory, readMemory } from './machine/limits.js';
+export type {
+  ClusterPlanOptions,
+  SlurmFollowOptions,
+  SlurmLaterOptions,
+  SlurmOptions,
+  SlurmResumeOptions,
+  SlurmTaskOptions,
+} from './options/cluster-options.js';
+export type { DiskProgress, JobPhase, MemberProgress, PhaseBytes, ShuffleProgress } from './options/progress.js';
 export type {
   DeviceTraffic,
   ExpectedRange,
@@ -114,27 +103,42 @@ export type {
   SampledRecord,
   SelfCheck,
   WatchedDevice,
-} from './job/report/report-facts.js';
-export { shuffle } from './job/shuffle.js';
-export { type RangeOptions, type RangeReport, shuffleRange } from './job/shuffle-range.js';
-export { shuffleStore } from './job/shuffle-store.js';
-export { shuffleTogether } from './job/shuffle-together.js';
-export {
-  type CollectOptions,
-  collectStore,
-  type ExpireReport,
-  type ExpireRule,
-  expireStore,
-  type GarbageOptions,
-} from './job/store-upkeep.js';
-export type { PreviewedSplit, SplitRule } from './keep/splits.js';
-export type { KeyRule } from './keys.js';
-export type { BatchOptions, Loader } from './loader/loader.js';
-export { type OpenedStore, openStore } from './loader/loader.js';
-export type { LoaderOptions, LoaderState, OpenStoreOptions } from './loader/loader-options.js';
-export type { RecordBatch } from './loader/record-cursor.js';
-export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
-export { type Memory, readMemory } from './machine/limits.js';
+} from './options/report-facts.js';
+export type {
+  AppendReport,
+  GroupReport,
+  IndexReport,
+  JobProfile,
+  JobReport,
+  MemberReport,
+  PassSeconds,
+  ReportFile,
+  ShuffleReport,
+  ShuffleTogetherReport,
+  SplitReport,
+} from './options/reports.js';
+export type {
+  CheckOptions,
+  IndexOptions,
+  RangeOptions,
+  ReadOptions,
+  ShuffleOptions,
+  ShuffleStoreOptions,
+  ShuffleTogetherOptions,
+  VerifyOptions,
+} from './options/shuffle-options.js';
+export type {
+  AppendOptions,
+  CollectOptions,
+  ExpireRule,
+  GarbageOptions,
+  InspectOptions,
+  LoaderOptions,
+  OpenStoreOptions,
+  PileWriterOptions,
+  WriteOptions,
+} from './options/store-options.js';
+export type { HeaderKind, InputWeight, Mix, MixGroup, OutputCompression, SplitShards } from './options/values.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js';
 export type { Expected } from './plan/sampled-records.js';

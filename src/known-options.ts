@@ -7,8 +7,8 @@ import { requireWhole, UsageError } from './errors.js';
 /** Throws a UsageError that begins with the option, which is in backquotes. */
 export type Check = (value: unknown, option: string) => void;
 
-/** How the value is checked. True: where it is used. */
-type OptionRule = true | Check | { readonly required: Check };
+/** How the value is checked: always if the option is needed. True, or no check: where it is used. */
+type OptionRule = true | Check | { readonly check?: Check; readonly isNeeded?: true };
 
 /** The options of one kind: the compiler refuses a list that lacks one. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, OptionRule>>;
@@ -45,8 +45,8 @@ export function requireKnownOptions(
 }
 
 function checkValue(value: unknown, rule: OptionRule, option: string): void {
-  if (typeof rule === 'object') rule.required(value, option);
-  else if (rule !== true && value !== undefined) rule(value, option);
+  const { check, isNeeded = false } = rule === true ? {} : typeof rule === 'object' ? rule : { check: rule };
+  if (value !== undefined || isNeeded) check?.(value, option);
 }
 
 function nearestTo(name: string, known: readonly string[]): string | undefined {

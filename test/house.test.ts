@@ -14,6 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/job', 'src/loader'],
   ['src/stages'],
   ['workers'],
+  ['src/options'],
   ['src/sources', 'src/store', 'src/sinks', 'src/record-index'],
   ['src/job-directory'],
   ['src/spec.ts'],
@@ -26,7 +27,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/pause.ts',
     'src/cleanup.ts',
     'src/known-options.ts',
-    'src/option.ts',
+    'src/flag.ts',
     'src/typed-values.ts',
   ],
   ['src/size.ts'],
@@ -126,7 +127,7 @@ describe('imports', () => {
 
   /** How it is loaded; options, and what people type for them; errors of the system, and sizes, as the library has them. */
   const SAME_WORDS =
-    / of src\/(option\.ts|typed-values\.ts|size\.ts|formats\/record-kinds\.ts|io\/io-error\.ts|machine\/few-files\.ts|quantity\.ts|code-cache\.cjs)$/;
+    / of src\/(flag\.ts|typed-values\.ts|size\.ts|formats\/record-kinds\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|machine\/few-files\.ts|quantity\.ts|code-cache\.cjs)$/;
 
   it('of the command reach only what the public API exports', () => {
     const exported = namesFrom('src/index.ts', /export (?:type )?\{([^}]*)\} from '([^']*)'/g);
@@ -172,7 +173,7 @@ describe('words', () => {
     {
       word: /\bpartitions?\b/i,
       say: 'pile, slice or range',
-      except: /^src\/(machine\/|cluster\/slurm-|cli\/(option-table|commands\/cluster-slurm)\.)/,
+      except: /^src\/(machine\/|cluster\/slurm-|cli\/commands\/cluster-slurm\.|options\/cluster-options\.)/,
     },
     { word: /\bbuckets?\b/i, say: 'pile' },
     { word: /\bgone? on with\b|\bgoes on with\b/, say: 'resume' },

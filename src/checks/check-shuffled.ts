@@ -13,12 +13,11 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type FieldPath, parseFieldPath } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../job/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../job/option-checks.js';
 import { completeReading } from '../job/request.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
-import type { NamedInput } from '../sources/expand-names.js';
 import { inputPart } from '../sources/input-part.js';
 import type { RecordSet } from '../stages/compare-pass.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
@@ -26,19 +25,6 @@ import type { Threads } from '../stages/threads.js';
 import { WINDOW_RECORDS } from './order-tests.js';
 import { judgeOrder, type OrderReport } from './order-verdict.js';
 import { type OpenedSet, openSets, passOver } from './read-sets.js';
-import type { VerifyOptions } from './verify-permutation.js';
-
-export interface CheckOptions extends Omit<VerifyOptions, 'inputs' | 'outputs' | 'skipBlank'> {
-  /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
-  readonly inputs: readonly NamedInput[];
-  /** A field of JSON records whose values should not drift, such as `.source`. Default: none. */
-  readonly field?: string | undefined;
-  /**
-   * The field of JSON records with a number that tells where a record was before, such as `.id`. Default: the first
-   * number in the text.
-   */
-  readonly id?: string | undefined;
-}
 
 export interface CheckReport extends OrderReport {
   readonly files: number;
@@ -50,14 +36,6 @@ export interface CheckReport extends OrderReport {
   /** Elapsed time. */
   readonly seconds: number;
 }
-
-const CHECK_OPTIONS: OptionNames<CheckOptions> = {
-  inputs: true,
-  ...CHOICE_OPTIONS,
-  field: true,
-  id: true,
-  ...READING_OPTIONS,
-};
 
 const WINDOWS = 128;
 /** Enough for one window. */

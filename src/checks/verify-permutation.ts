@@ -13,23 +13,14 @@ import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../job/job.js';
-import { CHOICE_OPTIONS, READING_OPTIONS } from '../job/option-checks.js';
-import type { FileChoiceOptions, ReadOptions, ShuffleOptions } from '../job/options.js';
 import { completeReading } from '../job/request.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
-import type { NamedInput } from '../sources/expand-names.js';
 import type { ReadSpec } from '../spec.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare-pass.js';
 import { type OpenedSets, openSets, passOver } from './read-sets.js';
-
-export interface VerifyOptions extends ReadOptions, FileChoiceOptions, Pick<ShuffleOptions, 'skipBlank'> {
-  /** The files to verify, as in `ShuffleOptions.inputs`. */
-  readonly outputs: readonly NamedInput[];
-  /** The files that they were made from, read in the same way. */
-  readonly inputs: readonly NamedInput[];
-}
 
 export interface VerifiedSide {
   readonly files: number;
@@ -86,14 +77,6 @@ export interface VerifyReport {
   /** Elapsed time. */
   readonly seconds: number;
 }
-
-const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
-  inputs: true,
-  outputs: true,
-  skipBlank: true,
-  ...CHOICE_OPTIONS,
-  ...READING_OPTIONS,
-};
 
 const MOST_SHOWN = 10;
 /** A record that is compared by its bytes takes at most this much memory. */

@@ -8,10 +8,10 @@ import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT, prefixOfMa
 import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../job/job.js';
-import { READING_OPTIONS } from '../job/option-checks.js';
-import type { ReadOptions } from '../job/options.js';
 import { completeReading } from '../job/request.js';
 import { requireKnownOptions } from '../known-options.js';
+import type { ReadOptions } from '../options/shuffle-options.js';
+import { READ_OPTIONS } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { isNameOfShard } from '../sinks/shard-names.js';
 import { tallySets } from '../stages/compare-pass.js';
@@ -60,7 +60,7 @@ export async function verifyShards(
   options: ReadOptions = {},
   tuning: Partial<Tuning> = {},
 ): Promise<ShardsReport> {
-  requireKnownOptions('verifyShards()', options, READING_OPTIONS);
+  requireKnownOptions('verifyShards()', options, READ_OPTIONS);
   const { value: sets, seconds } = await runJob(options, (scope) => verifySets(directory, options, tuning, scope));
   return { directory, isWhole: sets.every(({ isWhole }) => isWhole), sets, seconds };
 }

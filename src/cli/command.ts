@@ -5,11 +5,19 @@
 import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.js';
-import type { ShuffleProgress } from '../job/options.js';
+import type { OptionFlag } from '../options/option.js';
+import type { ShuffleProgress } from '../options/progress.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { parsePath } from '../typed-values.js';
-import { type CommandName, commandSummaries, typedName } from './command-table.js';
-import { type DisplayValues, flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
+import {
+  COMMANDS,
+  type CommandName,
+  type DisplayValues,
+  type OptionValues,
+  optionsOf,
+  typedName,
+} from './command-table.js';
+import { flagsOf } from './option-names.js';
 import type { Reporter } from './progress.js';
 
 export interface CommandDefinition<Name extends CommandName> {
@@ -25,7 +33,7 @@ export interface ParsedWords<Name extends CommandName> {
   readonly operands: readonly string[];
   readonly values: OptionValues<Name>;
   readonly display: DisplayValues;
-  readonly given: readonly OptionEntry[];
+  readonly given: readonly OptionFlag[];
 }
 
 /** How the library tells of a job, and is told to stop it. */
@@ -55,9 +63,9 @@ export function parseCommand<Name extends CommandName>(
   argv: readonly string[],
 ): ParsedCommand<Name> {
   let printed = '';
-  const given = new Map<OptionEntry, string>();
+  const given = new Map<OptionFlag, string>();
   const command = new Command(typedName(name))
-    .description(commandSummaries[name])
+    .description(COMMANDS[name].summary)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {
@@ -96,7 +104,7 @@ class TableOption extends Option {
   readonly #field: string;
 
   /** @param given the options so far, with the text of their values. */
-  constructor(entry: OptionEntry, given: Map<OptionEntry, string>) {
+  constructor(entry: OptionFlag, given: Map<OptionFlag, string>) {
     const flags = flagsOf(entry);
     super(flags, entry.default === undefined ? entry.help : `${entry.help} (default: ${entry.default})`);
     [this.#field = entry.name] = entry.sets.split('.');
@@ -123,22 +131,22 @@ function declareOperand([operand, help]: readonly [string, string]): Argument {
 }
 
 /** One of two values would silently have no effect. The same value again contradicts nothing. */
-function refuseSecondValue({ name, isRepeatable }: OptionEntry, first: string | undefined, second: string): void {
+function refuseSecondValue({ name, isRepeatable }: OptionFlag, first: string | undefined, second: string): void {
   if (first === undefined || first === second || isRepeatable === true) return;
   throw new UsageError(`--${name} is given twice, as ${first} and as ${second}; give it once`);
 }
 
 /** Commander's own check would call an option missing that is there, but mistyped. */
-function requireOptions(name: CommandName, given: ReadonlyMap<OptionEntry, string>): void {
-  const missing = optionsOf(name).find((entry) => entry.isRequired === true && !given.has(entry));
+function requireOptions(name: CommandName, given: ReadonlyMap<OptionFlag, string>): void {
+  const missing = optionsOf(name).find((entry) => entry.isRequired && !given.has(entry));
   if (missing === undefined) return;
   throw new UsageError(`required option '${flagsOf(missing)}' not specified; see ${typedName(name)} --help`);
 }
 
-function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionEntry, string>): void {
-  const inOrder = optionsOf(name).filter((entry) => given.has(entry));
+function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionFlag, string>): void {
+  const inOrder = optionsOf(name).filter((entry) => given.has(entry) && entry.isRepeatable !== true);
   for (const { choice } of inOrder) {
-    const rivals = inOrder.filter((entry) => choice !== undefined && entry.choice === choice);
+    const rivals = inOrder.filter((entry) => entry.choice === choice);
     if (rivals.length < 2) continue;
     const flags = rivals.map((entry) => `--${entry.name}`).join(' and ');
     throw new UsageError(`${flags} contradict each other; give one of them`);
@@ -149,7 +157,7 @@ function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionEntry,
 function usageErrorOf(
   { code, message }: CommanderError,
   name: CommandName,
-  given: ReadonlyMap<OptionEntry, string>,
+  given: ReadonlyMap<OptionFlag, string>,
 ): UsageError {
   const said = message.replace(/^error: /, '').replaceAll('\n', ' ');
   const greedy = [...given.keys()].find(({ value }) => value?.endsWith('...'));

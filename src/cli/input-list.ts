@@ -10,16 +10,9 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AbortError, InputError, UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
-import type { ShuffleOptions } from '../job/options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
+import type { InputIdsChoice, InputList } from '../options/typed-options.js';
 import { isStandardInput, readsFromTerminal } from './standard-streams.js';
-
-export interface InputList {
-  readonly flag: string;
-  /** A file, or `-` for standard input. */
-  readonly path: string;
-}
-
-export type InputIdsChoice = 'ordinal' | 'path' | 'name' | { readonly file: string };
 
 /** The inputs among the operands: standard input if nothing names an input. */
 export function chooseInputs(operands: readonly string[], lists: readonly InputList[]): readonly string[] {

@@ -1,13 +1,15 @@
 /** The manual page in the language of man(7), from the tables and the help of the commands. The build calls it. */
-import { type CommandName, commandSummaries, typedName } from './command-table.js';
-import { flagsOf, type OptionEntry, optionsOf } from './option-table.js';
+
+import type { OptionFlag } from '../options/option.js';
+import { COMMAND_NAMES, COMMANDS, type CommandName, optionsOf, typedName } from './command-table.js';
+import { flagsOf } from './option-names.js';
 import { findCommand } from './run-command.js';
 
 /** Notes of the main command that have sections of their own. */
 const OWN_SECTIONS: Readonly<Record<string, string>> = { 'Exit codes:': 'EXIT STATUS', 'Examples:': 'EXAMPLES' };
 
 export async function manualPage(version: string): Promise<string> {
-  const names = (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle').sort();
+  const names = COMMAND_NAMES.filter((name) => name !== 'shuffle').sort();
   const { notes } = await findCommand('shuffle');
   const blocks = blocksOf(notes.slice(notes.indexOf('\nRecords')));
   const section = ([heading = '', ...lines]: readonly string[]) => {
@@ -60,14 +62,14 @@ async function describeCommand(name: CommandName): Promise<string[]> {
     `.SS "${escaped(typedName(name))}"`,
     ...(await synopsisOf(name)),
     '.PP',
-    escaped(commandSummaries[name]),
+    escaped(COMMANDS[name].summary),
     ...blocksOf(notes).flatMap(paragraph),
     ...entries.filter((entry) => !main.includes(entry)).flatMap(describeOption),
     ...(shared.length === 0 ? [] : ['.PP', `Options as above: ${shared.join(', ')}.`]),
   ];
 }
 
-function optionGroups(entries: readonly OptionEntry[]): string[] {
+function optionGroups(entries: readonly OptionFlag[]): string[] {
   const groups = new Set(entries.map(({ group }) => group));
   return [...groups].flatMap((group) => [
     `.SS ${group}`,
@@ -75,7 +77,7 @@ function optionGroups(entries: readonly OptionEntry[]): string[] {
   ]);
 }
 
-function describeOption(entry: OptionEntry): string[] {
+function describeOption(entry: OptionFlag): string[] {
   const { help, value } = entry;
   const [words = ''] = flagsOf(entry).split(' <');
   const flags = `\\fB${escaped(words)}\\fR`;

@@ -1,6 +1,6 @@
 /** What a display of progress shows, measured from the reports of the library: the job, its phase, its disks. */
 
-import type { DiskProgress, ShuffleProgress } from '../job/options.js';
+import type { DiskProgress, ShuffleProgress } from '../options/progress.js';
 
 const WINDOW_SECONDS = 10;
 /** Bounds the samples of a window, however often the library reports. */

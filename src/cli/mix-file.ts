@@ -1,6 +1,6 @@
 /** The file of `--mix`, in YAML, which has all of JSON. The library checks it; only here a size may have a unit. */
 import { UsageError } from '../errors.js';
-import type { Mix } from '../job/options.js';
+import type { Mix } from '../options/values.js';
 import { parseSize } from '../size.js';
 
 export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {

@@ -3,7 +3,8 @@ import { accessSync, constants, existsSync, realpathSync, rmSync, statSync, writ
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
-import type { JobProfile, ShuffleOptions } from '../job/options.js';
+import type { JobProfile } from '../options/reports.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { isStandardOutput } from './standard-streams.js';
 
 type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;

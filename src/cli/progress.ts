@@ -6,11 +6,11 @@
  * reports of the library are kept, because the display measures by all of them.
  */
 
-import type { ShuffleProgress } from '../job/options.js';
+import type { ShuffleProgress } from '../options/progress.js';
 import type { StopSignal } from './exit-code.js';
 import type { JobMeter, JobState, ProgressDisplay } from './measured-job.js';
 import { createMessages } from './messages.js';
-import type { ProgressStyle } from './option-table.js';
+import type { ProgressStyle } from './own-options.js';
 import type { ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
 import { flagsAsTyped, type NameFlags } from './typed-words.js';

@@ -1,7 +1,8 @@
 /** A call of the main command with `--input-range`: numbers in place of inputs. */
 import { statSync } from 'node:fs';
 import { UsageError } from '../errors.js';
-import { type RangeOptions, shuffleRange } from '../job/shuffle-range.js';
+import { shuffleRange } from '../job/shuffle-range.js';
+import type { RangeOptions } from '../options/shuffle-options.js';
 import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './input-list.js';
 import { describeRange } from './report-text.js';

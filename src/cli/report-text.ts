@@ -1,7 +1,7 @@
 /** Summaries, each as one line. The seed is always in that of a shuffle: it may have been drawn and is needed again. */
 
-import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../job/options.js';
 import type { RangeReport } from '../job/shuffle-range.js';
+import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/store-attempt.js';

@@ -6,7 +6,9 @@
  */
 
 import type { PileshufError } from '../errors.js';
-import { type OptionEntry, optionsNamedIn, optionsOf } from './option-table.js';
+import type { OptionFlag } from '../options/option.js';
+import { optionsOf } from './command-table.js';
+import { optionsNamedIn } from './option-names.js';
 import { typedParts } from './typed-words.js';
 import { oneLine, replaceHidden } from './visible-text.js';
 
@@ -59,7 +61,7 @@ function withOptions(argv: readonly string[], added: readonly string[]): readonl
 }
 
 /** Flags of one letter that stand before one of the options in the same word stay: `-z` of `-zS5G`. */
-function without(argv: readonly string[], options: readonly OptionEntry[]): readonly string[] {
+function without(argv: readonly string[], options: readonly OptionFlag[]): readonly string[] {
   return typedParts(argv).flatMap(({ words, long, short }) => {
     const entry = long ?? short.at(-1);
     if (entry === undefined || !options.includes(entry)) return words;

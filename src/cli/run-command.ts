@@ -6,11 +6,10 @@
 import { PileshufError, UsageError } from '../errors.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandDefinition, parseCommand } from './command.js';
-import { CLUSTER, type CommandName, commandSummaries } from './command-table.js';
+import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, optionsOf } from './command-table.js';
 import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { watchSignals, watchStatusSignal } from './interruption.js';
-import { optionsOf } from './option-table.js';
 import { createReporter } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
@@ -117,8 +116,8 @@ function writesRecords(name: CommandName): boolean {
 function nameIn([first, second]: readonly string[]): string | undefined {
   if (first !== CLUSTER) return first;
   const name = `${CLUSTER} ${second}`;
-  if (Object.hasOwn(commandSummaries, name)) return name;
-  const known = Object.keys(commandSummaries).filter((each) => each.startsWith(`${CLUSTER} `));
+  if (Object.hasOwn(COMMANDS, name)) return name;
+  const known = COMMAND_NAMES.filter((each) => each.startsWith(`${CLUSTER} `));
   throw new UsageError(
     `${CLUSTER} needs a second word: ${known.join(', ')}, each with its own --help. An input named ${CLUSTER} is ./${CLUSTER}`,
   );
@@ -128,8 +127,8 @@ function nameIn([first, second]: readonly string[]): string | undefined {
 function wordsForHelp(names: readonly string[]): readonly string[] {
   const name = names.join(' ') || 'shuffle';
   if (name === CLUSTER) nameIn(names);
-  if (Object.hasOwn(commandSummaries, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
-  const known = Object.keys(commandSummaries).filter((each) => each !== 'shuffle');
+  if (Object.hasOwn(COMMANDS, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
+  const known = COMMAND_NAMES.filter((each) => each !== 'shuffle');
   throw new UsageError(
     `there is no command ${name}; the commands are ${known.sort().join(', ')}. An input named help is ./help`,
   );

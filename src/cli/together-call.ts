@@ -1,7 +1,7 @@
 /** A call with `--together`: finds what does not go together before anything is opened. */
 import { UsageError } from '../errors.js';
-import type { ShuffleTogetherOptions } from '../job/options.js';
 import { shuffleTogether } from '../job/shuffle-together.js';
+import type { ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './input-list.js';
 import { describeTogether } from './report-text.js';

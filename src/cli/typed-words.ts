@@ -1,19 +1,21 @@
 /** The words of a call before they are parsed: which options they are, for messages and for the command that resumes. */
-import { CLUSTER, type CommandName, commandSummaries } from './command-table.js';
-import { nameFlags, type OptionEntry, optionsOf, optionTable } from './option-table.js';
+
+import type { OptionFlag } from '../options/option.js';
+import { CLUSTER, COMMANDS, type CommandName, optionsOf } from './command-table.js';
+import { allOptions, nameFlags } from './option-names.js';
 
 /** An option with its words, several flags of one letter in one word, or a word that is no option. */
 export interface TypedPart {
   readonly words: readonly string[];
-  readonly long?: OptionEntry | undefined;
+  readonly long?: OptionFlag | undefined;
   /** The flags of one letter, in their order. Only the last one may have a value. */
-  readonly short: readonly OptionEntry[];
+  readonly short: readonly OptionFlag[];
 }
 
 /** What follows `--` is one part. */
 export function typedParts(argv: readonly string[]): TypedPart[] {
   // A flag may have a value in another command only. Those that this command lacks are known, too: it refuses them.
-  const entries = [...optionsOf(commandIn(argv)), ...optionTable];
+  const entries = [...optionsOf(commandIn(argv)), ...allOptions()];
   const parts: TypedPart[] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? '';
@@ -28,17 +30,17 @@ export function typedParts(argv: readonly string[]): TypedPart[] {
 
 function commandIn([first = '', second]: readonly string[]): CommandName {
   const name = first === CLUSTER ? `${first} ${second}` : first;
-  const isName = (each: string): each is CommandName => Object.hasOwn(commandSummaries, each);
+  const isName = (each: string): each is CommandName => Object.hasOwn(COMMANDS, each);
   return isName(name) ? name : 'shuffle';
 }
 
-function optionsIn(word: string, entries: readonly OptionEntry[]) {
+function optionsIn(word: string, entries: readonly OptionFlag[]) {
   const [, name, equals] = /^--([^=]+)(=)?/.exec(word) ?? [];
   if (name !== undefined) {
     const long = entries.find((entry) => entry.name === name);
     return { long, short: [], hasValueAfter: long?.value !== undefined && equals === undefined };
   }
-  const short: OptionEntry[] = [];
+  const short: OptionFlag[] = [];
   for (const letter of word.startsWith('-') ? word.slice(1) : '') {
     const entry = entries.find((each) => each.short === letter);
     if (entry === undefined) break;

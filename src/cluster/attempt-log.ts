@@ -25,7 +25,7 @@ import {
 import { listNames } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 import { passSeconds } from '../job/job-profile.js';
-import type { PassSeconds } from '../job/options.js';
+import type { PassSeconds } from '../options/reports.js';
 import { PHASES } from '../phase-clock.js';
 import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
 
@@ -151,18 +151,18 @@ export class AttemptLog {
 
   /** @param bytes of the task, in a job that measures it; undefined, too, if the task was done before. */
   done(bytes: number | undefined): void {
-    this.#end(this.#record('done', null, bytes === undefined ? undefined : this.#timed(bytes)));
+    this.#end({ state: 'done', times: bytes === undefined ? undefined : this.#timed(bytes) });
   }
 
   /** The profile of this attempt, if its task is done now. */
   profile(bytes: number): ClusterTaskProfile {
-    return profileOf(this.#record('done', null), this.#timed(bytes));
+    return profileOf(this.#record({}), this.#timed(bytes));
   }
 
   failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     const lines = (error instanceof PileshufError ? message : `internal error: ${message}`).trim().split('\n');
-    this.#end(this.#record('failed', (lines.at(-1) ?? '').slice(0, LONGEST_ERROR_CHARACTERS)));
+    this.#end({ state: 'failed', error: (lines.at(-1) ?? '').slice(0, LONGEST_ERROR_CHARACTERS) });
   }
 
   /** Stops telling, for a job that has ended: its directory is being removed. */
@@ -178,50 +178,46 @@ export class AttemptLog {
     // A task without work for threads only prepared.
     const firstBegan = this.#tasks.reduce((first, task) => Math.min(first, task.beganMilliseconds), end);
     const lastEnded = this.#tasks.reduce((last, task) => Math.max(last, endOf(task)), firstBegan);
-    const work = (lastEnded - firstBegan) / 1000;
-    return {
-      threads,
-      bytes,
-      seconds: {
-        start: this.#startSeconds,
-        prepare: Math.max(0, firstBegan - this.#startedAt) / 1000,
-        work,
-        finish: Math.max(0, end - lastEnded) / 1000,
-      },
-      phases: passSeconds(this.#tasks, threads * work),
-    };
+    const secondsFrom = (from: number, to: number) => Math.max(0, to - from) / 1000;
+    const work = secondsFrom(firstBegan, lastEnded);
+    const prepare = secondsFrom(this.#startedAt, firstBegan);
+    const seconds = { start: this.#startSeconds, prepare, work, finish: secondsFrom(lastEnded, end) };
+    return { threads, bytes, seconds, phases: passSeconds(this.#tasks, threads * work) };
   }
 
-  #record(state: AttemptRecord['state'], error: string | null, times?: AttemptTimes): AttemptRecord {
+  #record(end: AttemptEnd): AttemptRecord {
     return {
       ...this.#about,
       host: hostname(),
       pid: process.pid,
-      state,
+      state: 'running',
       startedAt: this.#startedAt,
       toldAt: now(),
       bytesDone: Math.max(0, Math.round(this.#bytesDone())),
       bytesTotal: Math.round(this.#bytesTotal),
-      error,
-      times,
+      error: null,
+      times: undefined,
+      ...end,
     };
   }
 
-  #end(record: AttemptRecord): void {
+  #end(end: AttemptEnd): void {
     if (this.#timer === undefined) return;
     this.stop();
-    this.#tell(record);
+    this.#tell(end);
   }
 
-  #tell(record = this.#record('running', null)): void {
+  #tell(end: AttemptEnd = {}): void {
     const whole = nameOfAttempt(this.#path);
     // A full disk shows elsewhere.
     ifPossible(() => {
-      createWhole(whole, format.seal(record), 'temp');
+      createWhole(whole, format.seal(this.#record(end)), 'temp');
       moveIntoPlace(whole, this.#path);
     });
   }
 }
+
+type AttemptEnd = Partial<Pick<AttemptRecord, 'state' | 'error' | 'times'>>;
 
 /** Milliseconds since 1970, as threads tell them. */
 function now(): number {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
+import { Patience } from '../io/until-visible.js';
 import { type AttemptRecord, readAttempts } from './attempt-log.js';
 import {
   ARRAY_KINDS,
@@ -10,11 +11,9 @@ import {
   taskCountOf,
 } from './cluster-plan.js';
 import type { ClusterOutput } from './commit-job.js';
-import { isCleanedUp, readCommittedNote } from './committed-job.js';
-import { findPlan } from './open-job.js';
+import { isCleanedUp, readCommittedNote } from './commit-job.js';
+import { findPlan, unfinishedTasks } from './open-job.js';
 import { readSlurmNote } from './slurm-settings.js';
-import { unfinishedTasks } from './task-arrays.js';
-import { Patience } from './until-visible.js';
 
 export interface PassStatus {
   readonly tasks: number;
@@ -110,27 +109,20 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     ...NO_PASSES,
     ...Object.fromEntries(passes),
     readBackBy: readBackBy(plan),
-    running: running.map(({ kind, index, host, pid, bytesDone, bytesTotal, startedAt, toldAt }) => ({
-      kind,
-      index,
-      host,
-      pid,
-      bytesDone,
-      bytesTotal,
-      startedAt: timeOf(startedAt),
-      toldAt: timeOf(toldAt),
-    })),
-    failed: failed.map(({ kind, index, host, pid, toldAt, error }) => ({
-      kind,
-      index,
-      host,
-      pid,
-      failedAt: timeOf(toldAt),
-      error: error ?? '',
-    })),
+    running: running.map((attempt) => {
+      const { bytesDone, bytesTotal, startedAt, toldAt } = attempt;
+      return { ...whoOf(attempt), bytesDone, bytesTotal, startedAt: timeOf(startedAt), toldAt: timeOf(toldAt) };
+    }),
+    failed: failed.map((attempt) => {
+      return { ...whoOf(attempt), failedAt: timeOf(attempt.toldAt), error: attempt.error ?? '' };
+    }),
     logDir: readSlurmNote(directory)?.logDir,
     output: undefined,
   };
+}
+
+function whoOf({ kind, index, host, pid }: AttemptRecord) {
+  return { kind, index, host, pid };
 }
 
 function lastAttempts(attempts: readonly AttemptRecord[]): AttemptRecord[] {

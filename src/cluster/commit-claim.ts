@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { removeFile } from '../io/files.js';
 import { object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { createOnce, replaceDurably } from '../io/small-file.js';
+import type { Patience } from '../io/until-visible.js';
 import {
   type FileOwner,
   HeldName,
@@ -18,7 +19,6 @@ import {
 import type { JobStop } from '../stages/threads.js';
 import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
 import { isCommitted, notReady } from './open-job.js';
-import type { Patience } from './until-visible.js';
 
 const shape = object({
   /** A name that says which process commits, as file-owner.ts forms it. */

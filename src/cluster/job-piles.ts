@@ -30,8 +30,7 @@ import {
 import { measureDistinct, requireDistinct, textsOf } from '../stages/take-distinct.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
-import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import { requireDone, unfinished } from './task-arrays.js';
+import { type ClusterJob, notReady, requireDone, startTaskThreads, unfinished } from './open-job.js';
 
 type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
 

@@ -19,8 +19,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type JobScope, runJob } from '../job/job.js';
-import { MOST_WORKERS, SHUFFLE_OPTIONS } from '../job/option-checks.js';
-import type { ShuffleOptions } from '../job/options.js';
 import { prepareShuffle } from '../job/prepare-shuffle.js';
 import type { ShuffleRequest } from '../job/request.js';
 import { scatterSettings } from '../job/task-settings.js';
@@ -30,8 +28,9 @@ import type { JobControl } from '../job-control.js';
 import { isDistinct } from '../keep/distinct.js';
 import { withoutHead } from '../keep/head.js';
 import { recordsOfOutput } from '../keep/keep-spec.js';
-import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
+import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { SlicePart } from '../plan/slices.js';
@@ -54,36 +53,6 @@ import {
 import { placeOfProfile } from './cluster-profile.js';
 import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
 
-/** The options of a shuffle whose output is a file or a directory. */
-export interface ClusterPlanOptions
-  extends Omit<
-    ShuffleOptions,
-    | 'jobDir'
-    | 'workers'
-    | 'resume'
-    | 'keepTemp'
-    | 'tempDirs'
-    | 'repeat'
-    | 'onProgress'
-    | 'onProfile'
-    | 'report'
-    | 'output'
-  > {
-  readonly output: string;
-  /** New or empty, on storage that all tasks share. Temp data lies in it. */
-  readonly jobDir: string;
-  /** The most tasks of each kind. */
-  readonly tasks: number;
-  /** Threads of each task. Default 4. */
-  readonly cpusPerTask?: number | undefined;
-  /** What each task may use for records. Default 1 GiB for each thread. */
-  readonly memoryBytes?: number | undefined;
-  /** Whether the output is read back before it is published. Default true. */
-  readonly readBack?: boolean | undefined;
-  /** The commit writes a `ClusterProfile` to this file, as JSON. Default: no profile. */
-  readonly profile?: string | undefined;
-}
-
 /** The tasks of a planned job. */
 export interface ClusterPlanReport {
   readonly jobDir: string;
@@ -105,7 +74,6 @@ export interface ClusterPlanReport {
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-const MOST_TASKS = 100_000;
 /** A smaller task takes longer to start than to be done. */
 const LEAST_TASK_BYTES = 64 * MIB;
 /** Enough that the threads of a task end together, few enough that the files are large. */
@@ -118,25 +86,6 @@ const MOST_COMMIT_READ_BYTES = 100e9;
 const SMALLEST_BUFFER_BYTES = 64 * 1024;
 /** A slice of the first plan, which only tells how much there is. */
 const ENDLESS_SLICE_BYTES = 2 ** 50;
-
-const {
-  workers: _workers,
-  resume: _resume,
-  keepTemp: _keepTemp,
-  tempDirs: _tempDirs,
-  repeat: _repeat,
-  onProgress: _onProgress,
-  onProfile: _onProfile,
-  report: _report,
-  ...SHARED_OPTIONS
-} = SHUFFLE_OPTIONS;
-export const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = {
-  ...SHARED_OPTIONS,
-  tasks: { required: whole(1, MOST_TASKS) },
-  cpusPerTask: whole(1, MOST_WORKERS),
-  readBack: flag,
-  profile: path,
-};
 
 /**
  * Plans a shuffle as tasks for several machines, and writes the plan to the job directory.
@@ -228,7 +177,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  const { directory } = site.start;
+  const { directory } = site;
   const { jobDirectory } = site.paths;
   try {
     if (directory.wasThere) await directory.clear();

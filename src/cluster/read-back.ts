@@ -1,28 +1,30 @@
 /** Before the output is published, reads back what the shuffle tasks wrote: days and machines lie between. */
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { StagedRange } from '../../workers/tasks/read-back.js';
 import { counted, VerificationError } from '../errors.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
 import { DAMAGED, type DamagedRegion, type ShuffledNote, VERIFIED } from '../job-directory/notes.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
-import type { WrittenRegion } from '../sinks/output-target.js';
-import { findChanged } from '../stages/finished-output.js';
+import { findChanged, rangesOf } from '../stages/finished-output.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
-import { type ClusterJob, notReady, startTaskThreads } from './open-job.js';
-import { commandLine } from './slurm-script.js';
 import {
+  type ClusterJob,
   lastDamage,
+  notReady,
   pathsOfShards,
   readShuffled,
   requireDone,
   rewriteOf,
+  startTaskThreads,
   unfinished,
   unfinishedTasks,
-} from './task-arrays.js';
+} from './open-job.js';
+import { commandLine } from './slurm-script.js';
 
 /**
  * If the output of the shuffle task of this index is damaged, that task is no longer done.
@@ -61,12 +63,9 @@ function notWritten(job: ClusterJob, tasks: readonly number[]): Error {
   return damageOf(job, tasks) ?? notReady(unfinished('shuffle', tasks, job.directory));
 }
 
-/** A region of a staged file, and who wrote it. */
-interface StagedRegion {
+/** Bytes of a staged file, and who wrote them. */
+interface WrittenRange extends StagedRange {
   readonly record: ShuffledNote;
-  readonly path: string;
-  readonly headerBytes: number;
-  readonly region: WrittenRegion;
 }
 
 /**
@@ -80,8 +79,8 @@ export async function requireUndamaged(
   threads: Threads | undefined,
 ): Promise<number> {
   const { directory, control, log } = job;
-  const { there, damaged } = await findRegions(job, records);
-  const bytes = there.reduce((sum, { region }) => sum + region.end - region.start, 0);
+  const { there, damaged } = await findRanges(job, records);
+  const bytes = there.reduce((sum, { start, end }) => sum + end - start, 0);
   if (threads !== undefined) {
     const before = control.counted('shuffledBytes');
     log.count(bytes, () => control.counted('shuffledBytes') - before);
@@ -89,45 +88,36 @@ export async function requireUndamaged(
   }
   if (damaged.length === 0) return bytes;
   const damage = new Map<number, DamagedRegion[]>();
-  for (const { record, path, headerBytes, region } of damaged) {
-    const ofTask = damage.get(record.task) ?? [];
-    ofTask.push({ path, start: headerBytes + region.start, end: headerBytes + region.end });
-    damage.set(record.task, ofTask);
-  }
-  for (const record of records) {
-    const ofTask = damage.get(record.task);
-    if (ofTask === undefined) continue;
-    const name = recordNameOf('damaged', record.task, record.rewrite);
-    await DAMAGED.write(directory, name, { regions: ofTask }, `shuffle task ${record.task}`);
+  for (const each of records) {
+    const regions = damaged.flatMap(({ record, path, start, end }) => (record === each ? [{ path, start, end }] : []));
+    if (regions.length === 0) continue;
+    damage.set(each.task, regions);
+    const name = recordNameOf('damaged', each.task, each.rewrite);
+    await DAMAGED.write(directory, name, { regions }, `shuffle task ${each.task}`);
   }
   throw damageError(job, damage);
 }
 
-/** The regions by whether their files reach to their ends. Waits for files that may not be visible here yet. */
-async function findRegions(job: ClusterJob, records: readonly ShuffledNote[]) {
+/** The ranges by whether their files reach to their ends. Waits for files that may not be visible here yet. */
+async function findRanges(job: ClusterJob, records: readonly ShuffledNote[]) {
   const { patience, signal } = job;
-  const regions: StagedRegion[] = [];
-  for (const record of records) {
-    const pathOf = await pathsOfShards(job, record);
-    for (const region of record.ranges.flatMap((range) => range.regions))
-      regions.push({ record, path: pathOf(region.shard), headerBytes: record.headerBytes, region });
-  }
+  const ranges: WrittenRange[] = [];
   const endOf = new Map<string, number>();
-  for (const { path, headerBytes, region } of regions)
-    endOf.set(path, Math.max(endOf.get(path) ?? 0, headerBytes + region.end));
+  for (const record of records) {
+    const regions = record.ranges.flatMap((range) => range.regions);
+    for (const range of rangesOf(regions, record.headerBytes, await pathsOfShards(job, record))) {
+      ranges.push({ ...range, record });
+      endOf.set(range.path, Math.max(endOf.get(range.path) ?? 0, range.end));
+    }
+  }
   const lengthOf = new Map<string, number>();
   for (const [path, end] of endOf) {
     await hearSignalsAt(lengthOf.size, signal);
     await patience.untilFound(dirname(path), () => lengthHere(path) >= end || undefined);
     lengthOf.set(path, lengthHere(path));
   }
-  const there: StagedRegion[] = [];
-  const damaged: StagedRegion[] = [];
-  for (const each of regions) {
-    const { path, headerBytes, region } = each;
-    (headerBytes + region.end <= (lengthOf.get(path) ?? 0) ? there : damaged).push(each);
-  }
-  return { there, damaged };
+  const isThere = ({ path, end }: WrittenRange) => end <= (lengthOf.get(path) ?? 0);
+  return { there: ranges.filter(isThere), damaged: ranges.filter((range) => !isThere(range)) };
 }
 
 /** Opens the file, so that this machine asks for its length. */
@@ -135,31 +125,29 @@ function lengthHere(path: string): number {
   return nameExists(path, 'output') ? withFile(openForRead(path, 'output'), versionOf).byteLength : 0;
 }
 
-/** Reads regions back, and once more those that seem to have changed. @returns those that have. */
+/** Reads ranges back, and once more those that seem to have changed. @returns those that have. */
 async function changedAmong(
   { plan, control, gates, onWarning }: ClusterJob,
-  regions: readonly StagedRegion[],
+  ranges: readonly WrittenRange[],
   threads: Threads,
-): Promise<StagedRegion[]> {
+): Promise<WrittenRange[]> {
   const { readBytes, pass1ArenaBytes: arenaBytes } = plan.memory;
-  const settings = { jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes };
-  const place = {
-    job: { ...settings, isProfiled: plan.profile !== undefined },
-    gate: gates.gateOf(plan.stagingDirectory, 'output'),
-  };
-  const changed: StagedRegion[] = [];
-  const compare = async ({ path, headerBytes, region }: StagedRegion) => {
-    const task = { ...place, stagingDirectory: dirname(path), headerBytes, regions: [region] };
+  const { jobName } = threads;
+  const job = { jobName, control: control.buffer, arenaBytes, readBytes, isProfiled: plan.profile !== undefined };
+  const gate = gates.gateOf(plan.stagingDirectory, 'output');
+  const changed: WrittenRange[] = [];
+  const compare = async ({ path, start, end, checksum }: WrittenRange) => {
+    const task = { job, gate, ranges: [{ path, start, end, checksum }] };
     const isSame = async () => (await findChanged(task, threads)) === undefined;
     if (await isSame()) return true;
     if (!(await isSame())) return false;
     onWarning(`${path} was read wrongly once; check the memory and the network of ${hostname()}`);
     return true;
   };
-  const take = (isSame: boolean, each: StagedRegion) => {
+  const take = (isSame: boolean, each: WrittenRange) => {
     if (!isSame) changed.push(each);
   };
-  await runTasks(regions, compare, take, tasksAtOnce(threads), threads.stop);
+  await runTasks(ranges, compare, take, tasksAtOnce(threads), threads.stop);
   return changed;
 }
 

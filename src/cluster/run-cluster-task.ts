@@ -1,38 +1,28 @@
 /** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
 import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
+import { Patience } from '../io/until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { requireKnownOptions } from '../known-options.js';
+import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
 import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
-import { type ClusterOutput, commitJob } from './commit-job.js';
-import { removeRest } from './committed-job.js';
+import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
 import { measurePart } from './job-piles.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
 import { scatterPart } from './scatter-part.js';
 import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
-import { Patience } from './until-visible.js';
 
-export interface ClusterTaskOptions {
+export interface ClusterTaskOptions extends TaskOptions {
   /** There is one task of the kind `commit`, without an index. */
   readonly kind: TaskKind;
   /** The job directory that `planCluster` made. */
   readonly jobDir: string;
-  /** The index of the task, from 0 on. A commit has none; for other kinds there is no default. */
-  readonly taskIndex?: number | undefined;
-  /** Does every `stride`th task from `taskIndex` on, for an array of fewer indexes. Default: that task alone. */
-  readonly stride?: number | undefined;
-  /** How long to wait for files of other machines to become visible. Default 60. */
-  readonly waitSeconds?: number | undefined;
-  /** A directory on this machine for piles that are too large for the memory. Default $TMPDIR or /tmp. */
-  readonly scratchDir?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 export interface ClusterTaskReport {
@@ -50,19 +40,7 @@ export interface ClusterTaskReport {
   readonly output: ClusterOutput | undefined;
 }
 
-const OPTIONS = {
-  kind: true,
-  jobDir: true,
-  taskIndex: true,
-  stride: true,
-  waitSeconds: true,
-  scratchDir: true,
-  signal: true,
-  onWarning: true,
-} as const;
-
 const DEFAULT_WAIT_SECONDS = 60;
-const MOST_WAIT_SECONDS = 86_400;
 
 /**
  * Does a task that a scheduler has started. A task that was done before is not done again, and an index beyond the plan
@@ -72,7 +50,7 @@ const MOST_WAIT_SECONDS = 86_400;
  * @param startSeconds how long the process took to start, if the task is all that it does.
  */
 export async function runClusterTask(options: ClusterTaskOptions, startSeconds = 0): Promise<ClusterTaskReport> {
-  requireKnownOptions('runClusterTask()', options, OPTIONS);
+  requireKnownOptions('runClusterTask()', options, CLUSTER_TASK_OPTIONS);
   const began = performance.now();
   const report = await runTask(warningsWith(options, ADVICE_OF_TASKS), startSeconds);
   return { ...report, seconds: (performance.now() - began) / 1000 };
@@ -158,7 +136,7 @@ const PARTS: Readonly<Record<ArrayKind, (job: ClusterJob) => Promise<number | un
   verify: verifyPart,
 };
 
-function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SECONDS }: ClusterTaskOptions): void {
+function requireOptions({ kind, taskIndex, stride }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
   if (!TASK_KINDS.includes(kind))
     throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
@@ -166,9 +144,6 @@ function requireOptions({ kind, taskIndex, stride, waitSeconds = DEFAULT_WAIT_SE
   if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
   if (kind !== 'commit' && taskIndex === undefined)
     throw new UsageError(`which ${kind} task? Give \`taskIndex\`, from 0 on`);
-  if (taskIndex !== undefined) requireWhole('`taskIndex`', taskIndex, 0);
-  if (stride !== undefined) requireWhole('`stride`', stride, 1);
-  requireWhole('`waitSeconds`', waitSeconds, 0, MOST_WAIT_SECONDS);
 }
 
 /**

@@ -5,8 +5,7 @@ import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { formatBudget, nameSome } from '../quantity.js';
 import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
-import { idOf, isActive, readAccounts, type SlurmId, type SlurmTask } from './slurm-calls.js';
-import { nameTasks } from './slurm-queue.js';
+import { idOf, isActive, nameTasks, readAccounts, type SlurmId, type SlurmTask } from './slurm-calls.js';
 import { begunAs, logNameOf } from './slurm-script.js';
 import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 

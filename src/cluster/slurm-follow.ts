@@ -3,28 +3,20 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
-import type { ShuffleProgress } from '../job/options.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { Patience } from '../io/until-visible.js';
+import { requireKnownOptions } from '../known-options.js';
+import { SLURM_FOLLOW_OPTIONS, type SlurmFollowOptions } from '../options/cluster-options.js';
+import type { ShuffleProgress } from '../options/progress.js';
 import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
-import { isCleanedUp } from './committed-job.js';
+import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
-import { isActive, type SlurmTask } from './slurm-calls.js';
+import { groupActive, isActive, type SlurmTask, VISIBLE_SECONDS, watchJobs } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
 import { resumeWords, type SlurmSubmission } from './slurm-job.js';
-import { groupActive, VISIBLE_SECONDS, watchJobs } from './slurm-queue.js';
 import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
-import { Patience } from './until-visible.js';
-
-export interface SlurmFollowOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
-  readonly onWarning?: ((line: string) => void) | undefined;
-}
 
 export type SlurmOutcome = NonNullable<ClusterStatus['output']>;
-
-const FOLLOW_OPTIONS: OptionNames<SlurmFollowOptions> = { signal: true, onProgress: true, onWarning: true };
 
 /**
  * Waits until the output of the job is there.
@@ -34,7 +26,7 @@ export async function followSlurm(
   submission: SlurmSubmission,
   options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
-  requireKnownOptions('followSlurm()', options, FOLLOW_OPTIONS);
+  requireKnownOptions('followSlurm()', options, SLURM_FOLLOW_OPTIONS);
   const { signal, onProgress = () => {}, onWarning } = options;
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);

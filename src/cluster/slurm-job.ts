@@ -5,15 +5,24 @@
  */
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { PileshufError, SystemError } from '../errors.js';
+import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
-import { realPathOf } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { listNames, realPathOf, statPath } from '../io/paths.js';
+import { Patience } from '../io/until-visible.js';
+import { requireKnownOptions } from '../known-options.js';
+import {
+  SLURM_LATER_OPTIONS,
+  SLURM_OPTIONS,
+  SLURM_RESUME_OPTIONS,
+  type SlurmLaterOptions,
+  type SlurmOptions,
+  type SlurmResumeOptions,
+} from '../options/cluster-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { ARRAY_KINDS, type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
-import { removeRest } from './committed-job.js';
-import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './make-plan.js';
-import { findPlan } from './open-job.js';
+import { ARRAY_KINDS, type ArrayKind, PLAN_NAME, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
+import { removeRest } from './commit-job.js';
+import { type ClusterPlanReport, planCluster } from './make-plan.js';
+import { type FoundJob, findPlan, unfinishedTasks } from './open-job.js';
 import {
   cancel,
   isActive,
@@ -21,11 +30,23 @@ import {
   readNodes,
   readQueue,
   requireSlurm,
+  type SlurmWatcher,
   submit,
   testRequest,
   USUAL_ARRAY_SIZE,
+  VISIBLE_SECONDS,
+  watchJobs,
 } from './slurm-calls.js';
-import { commandLine, foldTasks, requestWords, type SlurmJob, taskSubmission, textOf } from './slurm-script.js';
+import { describePlanFailure } from './slurm-diagnosis.js';
+import {
+  commandLine,
+  foldTasks,
+  planSubmission,
+  requestWords,
+  type SlurmJob,
+  taskSubmission,
+  textOf,
+} from './slurm-script.js';
 import {
   limitsOf,
   logDirectoryOf,
@@ -34,23 +55,11 @@ import {
   planPartOf,
   readSlurmNote,
   recordMemoryOf,
-  SLURM_TASK_OPTIONS,
   type SlurmNote,
-  type SlurmTaskOptions,
   settle,
   tooLargeFor,
   writeSlurmNote,
 } from './slurm-settings.js';
-import { type FoundJob, unfinishedTasks } from './task-arrays.js';
-import { Patience } from './until-visible.js';
-
-/** The plan of a job, and what Slurm is told. */
-export type SlurmOptions = Omit<ClusterPlanOptions, 'memoryBytes'> & SlurmTaskOptions;
-
-/** A job that is planned; what is left out stays as in the earlier submission. */
-export interface SlurmResumeOptions extends SlurmTaskOptions {
-  readonly jobDir: string;
-}
 
 export interface SubmittedJob {
   readonly kind: TaskKind;
@@ -71,10 +80,6 @@ export interface SlurmSubmission {
 }
 
 const NOTHING_NEW = { jobs: [], wereQueued: false, plan: undefined };
-
-const { memoryBytes: _memoryBytes, ...PLAN_OPTIONS } = CLUSTER_PLAN_OPTIONS;
-const SLURM_OPTIONS: OptionNames<SlurmOptions> = { ...PLAN_OPTIONS, ...SLURM_TASK_OPTIONS };
-const RESUME_OPTIONS: OptionNames<SlurmResumeOptions> = { jobDir: true, ...SLURM_TASK_OPTIONS };
 
 /**
  * Plans a job and submits its tasks: all of them, or none. What Slurm can refuse at once it refuses before the plan.
@@ -106,7 +111,7 @@ export async function resumeOnSlurm(
   options: SlurmResumeOptions,
   program: readonly string[] = ownProgram(),
 ): Promise<SlurmSubmission> {
-  requireKnownOptions('resumeOnSlurm()', options, RESUME_OPTIONS);
+  requireKnownOptions('resumeOnSlurm()', options, SLURM_RESUME_OPTIONS);
   const { jobDir, signal } = options;
   const found = await findPlan(jobDir, new Patience(0, undefined));
   if (found === undefined) {
@@ -145,7 +150,7 @@ export async function describeSlurm(
   program: readonly string[] = ownProgram(),
 ): Promise<string> {
   const isNew = 'tasks' in options;
-  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : RESUME_OPTIONS);
+  requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : SLURM_RESUME_OPTIONS);
   const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
@@ -269,4 +274,73 @@ async function takenBack(
 
 export function resumeWords(directory: string): string {
   return commandLine(['pileshuf', 'cluster', 'slurm', '--resume', '--job-dir', directory]);
+}
+
+/**
+ * A job whose inputs other jobs of Slurm still write. A plan lists the inputs, so nobody can plan it yet. The plan is a
+ * job of its own that waits for the others, plans on its node, and submits the tasks from there.
+ */
+export interface SlurmPlanJob {
+  readonly jobDir: string;
+  readonly id: string;
+  /** A file beside the job directory. */
+  readonly log: string;
+  /**
+   * Waits until the plan is made.
+   * @returns its jobs, which are submitted.
+   * @throws SystemError ERR_SLURM that tells what failed; ABORT_ERR with the id of the job, which goes on.
+   */
+  planned(options: SlurmWatcher): Promise<SlurmSubmission>;
+}
+
+/**
+ * Has Slurm plan a job when other jobs have ended, which write its inputs. The plan then submits the tasks.
+ * @param words of the command that plans and submits, from `cluster` on; it does not wait.
+ * @throws SystemError ERR_SLURM with Slurm's own words; UsageError for a job directory in which there is something.
+ */
+export async function submitLaterToSlurm(words: readonly string[], options: SlurmLaterOptions): Promise<SlurmPlanJob> {
+  const { jobDir, settings, submission, log } = planJobOf(words, options);
+  const [name] = statPath(jobDir, 'temp') === undefined ? [] : listNames(jobDir, 'temp');
+  if (name !== undefined)
+    throw new UsageError(
+      `the job directory ${jobDir} holds ${name}; name one with \`jobDir\` that is empty or does not exist`,
+    );
+  await requirePossible(settings);
+  const id = await submit(submission);
+  return {
+    jobDir,
+    id,
+    log,
+    async planned(talk) {
+      const job = { kind: 'plan', id } as const;
+      const { ended } = await watchJobs(settings.token, [job], talk);
+      const hasSucceeded = ended.some(({ state }) => state === 'COMPLETED');
+      const patience = new Patience(hasSucceeded ? VISIBLE_SECONDS : 0, talk.signal);
+      if ((await findPlan(jobDir, patience).catch(() => 'none')) !== 'none')
+        return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal: talk.signal });
+      const failure = await describePlanFailure(ended, job, log, settings);
+      throw new SystemError(
+        'ERR_SLURM',
+        `${failure ?? `Slurm has no job ${id} any more`}; its log is ${log}; nothing is planned`,
+      );
+    },
+  };
+}
+
+/** Describes that submission as text: the call of sbatch and its script. Nothing is submitted. */
+export function describeLaterOnSlurm(words: readonly string[], options: SlurmLaterOptions): string {
+  return textOf(planJobOf(words, options).submission);
+}
+
+/** The log lies beside the job directory, in which a plan wants nothing. */
+function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
+  requireKnownOptions('submitLaterToSlurm()', options, SLURM_LATER_OPTIONS);
+  const jobDir = resolve(options.jobDir);
+  const settings = settle(options, undefined, {}, jobDir);
+  const log = `${jobDir}.plan.log`;
+  const submission = planSubmission(settings, { log, dependency: options.dependency }, join(jobDir, PLAN_NAME), {
+    plan: [...ownProgram(), ...words],
+    resume: [...ownProgram(), 'cluster', 'slurm', '--resume', '--job-dir', jobDir],
+  });
+  return { jobDir, settings, submission, log };
 }

@@ -4,55 +4,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { replaceDurably } from '../io/small-file.js';
-import { MOST_WORKERS } from '../job/option-checks.js';
+import type { SlurmTaskOptions } from '../options/cluster-options.js';
 import { formatBudget, formatPlural } from '../quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 
 /** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */
 export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;
 export type SlurmKind = (typeof SLURM_KINDS)[number];
-
-/** What Slurm is told of each task. */
-export interface SlurmTaskOptions {
-  /** Default: that of Slurm. */
-  readonly partition?: string | undefined;
-  /** As Slurm writes times: `2:00:00`, `1-12`. Default: that of the partition. */
-  readonly time?: string | undefined;
-  /** Default: that of the user. */
-  readonly account?: string | undefined;
-  /** Quality of service. Default: that of Slurm. */
-  readonly qos?: string | undefined;
-  /** Features that a node must have. Default: none. */
-  readonly constraint?: string | undefined;
-  /** Default `pileshuf`; the kind of the tasks is added. */
-  readonly jobName?: string | undefined;
-  /** Further words for sbatch. Default: none. */
-  readonly sbatchArgs?: readonly string[] | undefined;
-  /** Threads of each task. Default 4. */
-  readonly cpusPerTask?: number | undefined;
-  /** Memory of each task, the program included. 0: all that its node has. Default 2 GiB for each thread. */
-  readonly taskMemoryBytes?: number | undefined;
-  /** Memory of the commit. 0: all that its node has. Default: that of a task. */
-  readonly commitMemoryBytes?: number | undefined;
-  /** As `time`, for the commit. Default: that of a task. */
-  readonly commitTime?: string | undefined;
-  /** How many tasks of an array run at once, at most. Default: as many as Slurm allows. */
-  readonly maxParallel?: number | undefined;
-  /** Gets a log of each task. Default `logs` in the job directory, which stays. */
-  readonly logDir?: string | undefined;
-  /** A directory on each node for piles that exceed the memory. Default $SLURM_TMPDIR, else $TMPDIR, else /tmp. */
-  readonly scratchDir?: string | undefined;
-  /**
-   * What the shell of each task does first, in a login bash: `module load node`. The task then gets the environment
-   * that it leaves. Default: nothing; the task gets few variables.
-   */
-  readonly envCommand?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Each option, as the note has it. */
 const SHAPES = {
@@ -72,10 +34,6 @@ const SHAPES = {
   scratchDir: optional(text),
   envCommand: optional(text),
 };
-
-export const SLURM_TASK_OPTIONS = Object.fromEntries(
-  [...Object.keys(SHAPES), 'signal'].map((name) => [name, true]),
-) as Record<keyof SlurmTaskOptions, true>;
 
 /** By the token the submissions of this job are told from all others. */
 const shape = object({ ...SHAPES, token: text });
@@ -130,12 +88,8 @@ export function settle(
   const known = Object.fromEntries(
     names.map((name) => [name, asked[name] ?? noted?.[name] ?? planned[name]]),
   ) as Required<Omit<SlurmTaskOptions, 'signal'>>;
-  const { cpusPerTask = DEFAULT_CPUS, jobName = 'pileshuf', sbatchArgs = [], commitMemoryBytes, maxParallel } = known;
-  requireWhole('`cpusPerTask`', cpusPerTask, 1, MOST_WORKERS);
+  const { cpusPerTask = DEFAULT_CPUS, jobName = 'pileshuf', sbatchArgs = [] } = known;
   const { taskMemoryBytes = cpusPerTask * DEFAULT_MEMORY_OF_THREAD } = known;
-  requireWhole('`taskMemoryBytes`', taskMemoryBytes, 0);
-  if (commitMemoryBytes !== undefined) requireWhole('`commitMemoryBytes`', commitMemoryBytes, 0);
-  if (maxParallel !== undefined) requireWhole('`maxParallel`', maxParallel, 1);
   const own = sbatchArgs.find((word) => OWN_OPTIONS.test(word));
   if (own !== undefined) throw new UsageError(`\`sbatchArgs\` has ${own}, which pileshuf decides itself; leave it out`);
   const logDir = logDirectoryOf(known, jobDirectory);

@@ -4,8 +4,8 @@
  */
 import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
+import type { Flag } from '../flag.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
-import type { Flag } from '../option.js';
 import { oneOf, parseCount, parseDelimiter } from '../typed-values.js';
 import { type FramingSpec, LINES } from './framing-table.js';
 import { LENGTH_PREFIXES, type LengthPrefix, MOST_FIXED_BYTES } from './framings/lengths.js';

@@ -33,8 +33,6 @@ export const systemFileCalls = {
   access: (path: string, mode: number) => fs.accessSync(path, mode),
   realPath: (path: string) => fs.realpathSync(path),
   list: (directory: string) => fs.readdirSync(directory, { withFileTypes: true }),
-  /** `list` with the bytes of the names. */
-  listBytes: (directory: string) => fs.readdirSync(directory, { withFileTypes: true, encoding: 'buffer' }),
   makeDirectory: (path: string, mode: number): void => {
     fs.mkdirSync(path, mode);
   },

@@ -3,14 +3,13 @@
  * their bytes. Both refuse what they cannot look at: to leave out a file in silence is to lose its records. Also matches
  * single paths with globs.
  */
-import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { basename, join, normalize } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import { hearSignalsAt } from '../pause.js';
 import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
-import { isSameFile, statPath } from './paths.js';
+import { isSameFile, nameExists, statPath } from './paths.js';
 
 /** What a listing leaves out. Places are paths below the listed directory, empty for the directory itself. */
 export interface ListingRules {
@@ -56,7 +55,6 @@ export class DirectoryWalk {
   readonly #folders: string[] = [];
   /** The identities of all folders so far. Undefined until there is a link to follow: each costs a call. */
   #visited: Set<string> | undefined;
-  readonly #names = new NamesOfFiles();
 
   constructor(signal?: AbortSignal) {
     this.#signal = signal;
@@ -76,7 +74,6 @@ export class DirectoryWalk {
       await this.#followLinks(tree);
       sortByBytes(tree.files);
     }
-    this.#names.requireAll();
   }
 
   async #visit(tree: Tree, { path: folder, place: placeOfFolder }: Folder, entries: readonly Entry[]): Promise<void> {
@@ -89,8 +86,7 @@ export class DirectoryWalk {
       if (isPassedOver?.(place) === true) continue;
       const isUnwanted = isTaken?.(place) === false;
       if (entry.isFile() && isUnwanted) continue;
-      const path = this.#names.pathOf(folder, entry);
-      if (path === undefined) continue;
+      const path = pathOf(folder, entry, entries);
       const kind = kindOf(entry, path);
       if (kind === 'directory' && entry.isSymbolicLink()) {
         tree.links.push({ path, place });
@@ -141,8 +137,7 @@ function kindOf(entry: Entry, path: string): 'file' | 'directory' | 'other' | 'n
 
 function entriesOf(folder: string): Entry[] {
   try {
-    const entries = fileCalls.list(folder);
-    return entries.some(({ name }) => name.includes(REPLACEMENT)) ? entriesByBytes(folder) : entries;
+    return fileCalls.list(folder);
   } catch (error) {
     throw new InputError('ERR_INPUT_UNREADABLE', `cannot list the directory ${folder}: ${reasonOf(error)}`, {
       cause: error,
@@ -153,56 +148,13 @@ function entriesOf(folder: string): Entry[] {
 /** Stands in a string for bytes that are not UTF-8. A name may also have the character itself. */
 const REPLACEMENT = '\ufffd';
 
-class UnnamableEntry implements Entry {
-  readonly name: string;
-  /** The name with its bytes beyond ASCII as `\xe9`, as shells write them in `$'...'`. */
-  readonly shownName: string;
-  readonly #entry: Dirent<Buffer>;
-
-  constructor(entry: Dirent<Buffer>) {
-    this.#entry = entry;
-    this.name = entry.name.toString();
-    this.shownName = entry.name
-      .toString('latin1')
-      .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
-  }
-
-  isFile = () => this.#entry.isFile();
-  isDirectory = () => this.#entry.isDirectory();
-  isSymbolicLink = () => this.#entry.isSymbolicLink();
-}
-
-function entriesByBytes(folder: string): Entry[] {
-  return fileCalls.listBytes(folder).map((entry) => {
-    if (!isUtf8(entry.name)) return new UnnamableEntry(entry);
-    return Object.assign(entry, { name: entry.name.toString() });
-  });
-}
-
-const MOST_SHOWN_NAMES = 10;
-
-/** The paths of one listing. A name that is not UTF-8 does not end it, so that one message tells all of them. */
-class NamesOfFiles {
-  readonly #unnamable: string[] = [];
-
-  /** Undefined for a name that is not UTF-8: a string cannot hold it, so the file cannot be opened. */
-  pathOf(folder: string, entry: Entry): string | undefined {
-    if (!(entry instanceof UnnamableEntry)) return join(folder, entry.name);
-    this.#unnamable.push(join(folder, entry.shownName));
-    return undefined;
-  }
-
-  requireAll(): void {
-    const paths = sortByBytes(this.#unnamable);
-    if (paths.length === 0) return;
-    const shown = paths.slice(0, MOST_SHOWN_NAMES).join(', ');
-    const others = paths.length > MOST_SHOWN_NAMES ? ` and ${paths.length - MOST_SHOWN_NAMES} others` : '';
-    const problem =
-      paths.length === 1
-        ? 'the name is not valid UTF-8; rename the file'
-        : 'the names are not valid UTF-8; rename the files';
-    throw new InputError('ERR_INPUT_UNREADABLE', `${shown}${others}: ${problem}`);
-  }
+/** Refuses a name that is not UTF-8: a string cannot hold it, so the file cannot be opened. */
+function pathOf(folder: string, { name }: Entry, entries: readonly Entry[]): string {
+  const path = join(folder, name);
+  if (!name.includes(REPLACEMENT)) return path;
+  // What the path leads to may be another entry.
+  if (nameExists(path, 'input') && entries.filter((other) => other.name === name).length === 1) return path;
+  throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the name is not valid UTF-8; rename the file`);
 }
 
 /**
@@ -253,18 +205,17 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   const first = alternativesOf(search).map((path) => stepsOf(path.split('/').filter((n) => n !== '' && n !== '.')));
 
   const paths: string[] = [];
-  const names = new NamesOfFiles();
   let folders = 0;
   const visit = async (folder: string, steps: Set<Step>, above: readonly string[]) => {
     await hearSignalsAt(folders, signal);
     folders += 1;
     // The loop also reaches what is added to the set meanwhile.
     for (const { isAnyDepth, next } of steps) if (isAnyDepth && next !== undefined) steps.add(next);
-    for (const entry of existing(folder)) {
+    const entries = existing(folder);
+    for (const entry of entries) {
       const met = [...steps].filter((step) => step.matches(entry.name));
       if (met.length === 0) continue;
-      const path = names.pathOf(folder, entry);
-      if (path === undefined) continue;
+      const path = pathOf(folder, entry, entries);
       // A link that leads nowhere counts as a file, so that its reader refuses it.
       if (kindOf(entry, path) === 'directory') {
         const goesBack = entry.isSymbolicLink() && above.some((directory) => isSameFile(directory, path, 'input'));
@@ -277,7 +228,6 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   };
   const directory = fixed === '' ? (fixedCount > 0 ? '/' : '.') : fixed;
   await visit(directory, new Set(first.filter((step) => step !== undefined)), [directory]);
-  names.requireAll();
   return sortByBytes(paths);
 }
 

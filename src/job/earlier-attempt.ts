@@ -1,6 +1,6 @@
-/** Finds the files of an earlier attempt at a job. The job resumes or discards it, or makes the caller choose. */
+/** The place of a job's output, and the files of an earlier attempt there: the job resumes or discards it, or makes the caller choose. */
 import { join } from 'node:path';
-import { afterFailure, ifPossible } from '../cleanup.js';
+import { ifPossible, type Release } from '../cleanup.js';
 import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
@@ -15,22 +15,19 @@ import {
   readNotes,
 } from '../job-directory/notes.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import type { ShuffleReport } from '../options/reports.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { nameSome } from '../quantity.js';
 import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
-import { formatOutputIdentity, outputIdentityOf } from '../sinks/output-place.js';
+import { formatOutputIdentity, outputIdentityOf, requireReplaceable } from '../sinks/output-place.js';
 import { recordBytesOf } from '../sinks/output-target.js';
-import type { ShuffleReport } from './options.js';
+import { type ComparedJob, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
-import type { FilesSite } from './site.js';
+import type { FilesSite, JobSite, StreamSite } from './site.js';
+import { warnOfOtherShards } from './split-report.js';
 
-export type JobStart =
-  /** The job starts anew, and discards the files of an earlier attempt. */
-  { readonly kind: 'fresh'; readonly directory: JobDirectory } | EarlierAttempt;
-
+/** What an earlier attempt left for this one. */
 export interface EarlierAttempt {
-  readonly kind: 'resumed';
-  readonly directory: JobDirectory;
   readonly manifest: JobManifest;
   /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
@@ -39,17 +36,52 @@ export interface EarlierAttempt {
   readonly notes: FoundNotes;
 }
 
-export type StartedFiles = FilesSite & { readonly start: JobStart };
+/** Places of files that the job holds. */
+export type HeldSite = FilesSite & { readonly directory: JobDirectory };
 
 type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
+interface ClaimedPlace {
+  readonly site: StreamSite | HeldSite;
+  readonly earlier: EarlierAttempt | undefined;
+  /** Of the job that is resumed, also if nothing is left of its work. */
+  readonly manifest: ManifestOfShuffle | undefined;
+}
+
+/**
+ * Takes hold of the place of an output, and of the work of an earlier attempt at the same job.
+ * @param compared must be the job of the earlier attempt; undefined: no later call can resume the job.
+ * @param isLook changes nothing, and locks nothing.
+ */
+export async function claimPlace(
+  request: OutputRequest & ResumeRequest & TalkRequest,
+  chosen: JobSite,
+  compared: ComparedJob | undefined,
+  releases: Release[],
+  isLook = false,
+): Promise<ClaimedPlace> {
+  if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
+  const directory = new JobDirectory(chosen.paths, isLook);
+  releases.push(() => directory.release());
+  const found = await findEarlier(request, chosen, directory);
+  const manifest =
+    found && compared && (await requireSameJob(found.manifest, compared, chosen, hasBegunOutput(found, directory)));
+  const earlier = found && manifest && hasWorkOnDisk(found) ? { ...found, manifest } : undefined;
+  if (earlier?.journal === undefined) {
+    const inputPaths = compared?.inputs.map((input) => input.path) ?? [];
+    requireReplaceable(chosen.output, request.output ?? '', inputPaths, request.resume);
+    warnOfOtherShards(request, chosen.output);
+  }
+  return { site: { ...chosen, directory }, earlier, manifest };
+}
+
 /** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
-export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
+function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
   return manifest.layout !== null || journal !== undefined;
 }
 
 /** Whether a part of the output may have been written, or is noted to begin somewhere. */
-export function hasBegunOutput({ directory, journal, notes, finished }: EarlierAttempt): boolean {
+function hasBegunOutput({ journal, notes, finished }: EarlierAttempt, directory: JobDirectory): boolean {
   return journal !== undefined || notes.cuts !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
 }
 
@@ -60,45 +92,40 @@ export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: numbe
 }
 
 /**
- * Finds and locks the files of an earlier attempt; the caller releases `directory`.
- * @param isLook changes nothing, and locks nothing.
+ * @param directory of the site, held.
+ * @returns undefined: the job starts anew, and discards the files of an earlier attempt.
  */
-export async function findStart(request: StartRequest, site: FilesSite, isLook = false): Promise<JobStart> {
-  const { paths } = site;
-  const directory = new JobDirectory(paths, isLook);
-  try {
-    if (!directory.wasThere) return { kind: 'fresh', directory };
-    const discards = request.force && !request.resume;
-    requireWithinReach(directory, site, discards, request.onWarning);
-    const { manifest, journal } = directory.hasJobDirectory ? readRecords(site, request, discards) : NO_RECORDS;
-    if (manifest !== undefined) directory.inherit(manifest);
-    if (discards) {
-      warnOfLeftData(manifest, site, request.onWarning);
-      return { kind: 'fresh', directory };
-    }
-    // A killed job that cannot be resumed is of no use.
-    if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
-      warnOfLeftData(manifest, site, request.onWarning);
-      await directory.clear();
-      return { kind: 'fresh', directory };
-    }
-    if (!request.resume) {
-      const advice = request.mayResume
-        ? 'give `resume` to resume it, or `force` to discard it'
-        : 'give `force` to discard it';
-      throw new UsageError(
-        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: ${advice}`,
-        'ERR_JOB_UNFINISHED',
-      );
-    }
-    if (journal !== undefined)
-      return { kind: 'resumed', directory, manifest, journal, finished: NOTHING_FINISHED, notes: {} };
-    const limits = limitsOf(manifest);
-    const finished = readFinishedRanges(paths.jobDirectory, limits);
-    return { kind: 'resumed', directory, manifest, journal, finished, notes: readNotes(paths.jobDirectory, limits) };
-  } catch (error) {
-    throw afterFailure(error, () => directory.release());
+export async function findEarlier(
+  request: StartRequest,
+  site: FilesSite,
+  directory: JobDirectory,
+): Promise<EarlierAttempt | undefined> {
+  const { jobDirectory } = site.paths;
+  if (!directory.wasThere) return undefined;
+  const discards = request.force && !request.resume;
+  requireWithinReach(directory, site, discards, request.onWarning);
+  const { manifest, journal } = directory.hasJobDirectory ? readRecords(site, request, discards) : NO_RECORDS;
+  if (manifest !== undefined) directory.inherit(manifest);
+  // A killed job that cannot be resumed is of no use.
+  const isUseless = manifest === undefined || (!manifest.isResumable && journal === undefined);
+  if (discards || isUseless) {
+    warnOfLeftData(manifest, site, request.onWarning);
+    if (!discards) await directory.clear();
+    return undefined;
   }
+  if (!request.resume) {
+    const advice = request.mayResume
+      ? 'give `resume` to resume it, or `force` to discard it'
+      : 'give `force` to discard it';
+    throw new UsageError(
+      `an unfinished or kept job of ${manifest.output} exists in ${jobDirectory}: ${advice}`,
+      'ERR_JOB_UNFINISHED',
+    );
+  }
+  if (journal !== undefined) return { manifest, journal, finished: NOTHING_FINISHED, notes: {} };
+  const limits = limitsOf(manifest);
+  const finished = readFinishedRanges(jobDirectory, limits);
+  return { manifest, journal, finished, notes: readNotes(jobDirectory, limits) };
 }
 
 const NOTHING_FINISHED: FinishedRanges = { ranges: [], recordCount: 0 };

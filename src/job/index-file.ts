@@ -19,6 +19,9 @@ import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
+import type { IndexReport } from '../options/reports.js';
+import type { IndexOptions } from '../options/shuffle-options.js';
+import { INDEX_OPTIONS } from '../options/shuffle-options.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
@@ -37,8 +40,6 @@ import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
-import { INDEX_OPTIONS } from './option-checks.js';
-import type { IndexOptions, IndexReport } from './options.js';
 import { completeReading, type ReadingRequest } from './request.js';
 import { memoryNeedOf } from './work-plan.js';
 

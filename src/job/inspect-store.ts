@@ -1,6 +1,7 @@
 import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import { INSPECT_OPTIONS, type InspectOptions } from '../options/store-options.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
@@ -9,20 +10,8 @@ import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf, requirePresent } from '../store/store-manifest.js';
 import { openRemains, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
-import type { ShuffleProgress } from './options.js';
 import { completeTalk } from './request.js';
 import { verifyStore } from './verify-store.js';
-
-export interface InspectOptions {
-  /** Reads every record and compares all checksums. Default: reads only the manifest and the indexes. */
-  readonly verify?: boolean | undefined;
-  /** Stops the call, which then throws an AbortError. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called about five times a second while records are read. If it throws, the call stops and throws the same. */
-  readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
-  /** Called with each warning, which is one line. */
-  readonly onWarning?: ((line: string) => void) | undefined;
-}
 
 export interface StoreReport {
   readonly directory: string;
@@ -56,13 +45,6 @@ export interface StoreReport {
   /** Whether every record was read. */
   readonly verified: boolean;
 }
-
-const INSPECT_OPTIONS: OptionNames<InspectOptions> = {
-  verify: true,
-  signal: true,
-  onProgress: true,
-  onWarning: true,
-};
 
 /**
  * Describes a store in numbers, and compares its manifest with its indexes and data files. Others may read and write

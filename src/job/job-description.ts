@@ -4,13 +4,11 @@
  */
 import { join } from 'node:path';
 import { InputError, START_ANEW_ADVICE, UsageError } from '../errors.js';
-import { nameOfCompression } from '../formats/encoder-table.js';
-import { nameOfFormat } from '../formats/record-format.js';
-import type { ValueRule } from '../formats/selector.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type JobManifest, MANIFEST_NAME } from '../job-directory/job-manifest.js';
 import type { Weighing } from '../keep/mix.js';
-import type { ShardRule } from '../plan/shard-cuts.js';
+import { resumeWords } from '../options/option.js';
+import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
 import type { Input } from '../sources/list-inputs.js';
@@ -62,48 +60,6 @@ function tempDirsOf(site: FilesSite): string[] {
 
 type Words = readonly (readonly [what: string, value: unknown])[];
 
-/**
- * What must be equal in a job that is resumed, in words. The framing and the numbers of columns that headers declare are
- * left out: nobody asked for them.
- *
- * @param isCut false: amounts that may turn out to be impossible may differ.
- */
-export function wordsOf(spec: ShuffleSpec, isCut: boolean): Words {
-  const { read, key, keep } = spec;
-  const { unique, mix } = keep;
-  return [
-    ['seed', key.seed],
-    ['kind of records', nameOfFormat(read)],
-    ['kind of keys', key.from],
-    ['program to decompress', read.decompressProgram],
-    ['number of records', keep.headCount ?? 'all'],
-    ['list of weights', mix.words.length === 0 ? 'none' : mix.words],
-    ['rule for equal records', unique === undefined ? 'all are kept' : 'one is kept'],
-    ...wordsOfCuts(spec, isCut),
-    ['selector of splits', ruleText(spec.cut.splitBy)],
-    ['selector of equal records', ruleText(unique?.by)],
-    ['compression', compressionText(spec)],
-  ];
-}
-
-function wordsOfCuts({ cut: { shards, shardPrefix, splits } }: OutputSpec, isCut: boolean): Words {
-  const amountOf = (rule: ShardRule | undefined) => (isCut || rule?.by === 'count' ? rule : rule && { by: rule.by });
-  const parts = splits?.map(({ rule, shards: ofSplit }) => ({ ...rule, shards: amountOf(ofSplit) }));
-  return [
-    ['cut into shards', amountOf(shards)],
-    ['prefix', shardPrefix],
-    ['list of splits', parts ?? 'none'],
-  ];
-}
-
-function ruleText(rule: ValueRule | undefined): object | 'none' {
-  return rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
-}
-
-function compressionText({ write: { compression } }: OutputSpec): string | undefined {
-  return compression && nameOfCompression(compression);
-}
-
 /** The requested spec. If its seed was drawn, it has that of the earlier attempt. */
 export function withSeedOf(
   earlier: ShuffleSpec,
@@ -130,8 +86,8 @@ export async function requireSameJob(
   const asked = withSeedOf(spec, request);
   const now = { output: site.output.path, tempDirs: tempDirsOf(site), inputIds: describeInputIds(inputIds) };
   await requireSame(jobDirectory, request, manifest.inputs, inputs, [
-    [...wordsOf(spec, isCut), ...wordsOfPlace(manifest)],
-    [...wordsOf(asked, isCut), ...wordsOfPlace(now)],
+    [...resumeWords(SHUFFLE_OPTIONS, spec, isCut), ...wordsOfPlace(manifest)],
+    [...resumeWords(SHUFFLE_OPTIONS, asked, isCut), ...wordsOfPlace(now)],
   ]);
   return { ...manifest, spec: { ...spec, cut: { ...asked.cut, splitBy: spec.cut.splitBy } } };
 }
@@ -139,7 +95,8 @@ export async function requireSameJob(
 /** A seal shows that bytes are as they were written, not who wrote them: a spec that cannot be put in words is damaged. */
 function requireSpec({ spec }: JobManifest, jobDirectory: string): ShuffleSpec {
   try {
-    if ('read' in spec && typeof spec.key.seed === 'string' && wordsOf(spec, true).length > 0) return spec;
+    if ('read' in spec && typeof spec.key.seed === 'string' && resumeWords(SHUFFLE_OPTIONS, spec, true).length > 0)
+      return spec;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }

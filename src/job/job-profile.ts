@@ -1,7 +1,8 @@
 import type { TaskName, TaskProfile } from '../../workers/tasks.js';
+import type { JobProfile, PassSeconds, ShuffleReport } from '../options/reports.js';
+import type { ShuffleOptions, ShuffleStoreOptions } from '../options/shuffle-options.js';
 import { PHASES, type Phase } from '../phase-clock.js';
 import { ignoreThrown } from './job.js';
-import type { JobProfile, PassSeconds, ShuffleOptions, ShuffleReport, ShuffleStoreOptions } from './options.js';
 import type { ReportLog } from './report/report-log.js';
 
 const PASS1_KINDS: readonly TaskName[] = ['count', 'count-records', 'scatter'];

@@ -5,11 +5,11 @@ import { isMeasuredBefore } from '../keep/distinct.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
+import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from '../options/progress.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import type { ShuffleSpec } from '../spec.js';
 import { JobStop } from '../stages/threads.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
-import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from './options.js';
 import type { MachineRequest, ShuffleRequest, TalkRequest } from './request.js';
 
 const REPORT_MILLISECONDS = 200;

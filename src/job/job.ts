@@ -3,7 +3,7 @@ import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
 import { fewFilesError, keepFileFree } from '../machine/few-files.js';
-import type { ShuffleOptions } from './options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 
 export interface JobScope {
   /** Called when the job ends, whether it succeeds or fails, the last one first. */

@@ -14,8 +14,9 @@ import {
   weightOf,
 } from '../keep/weights.js';
 import { requireKnownOptions } from '../known-options.js';
-import { requireGlob } from './option-checks.js';
-import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { requireGlob } from '../options/value-checks.js';
+import type { InputWeight, Mix, MixGroup } from '../options/values.js';
 
 type WeightRule = MixSpec['weights'][number];
 

@@ -1,7 +1,7 @@
 /** Opens what a job writes, works on it, and commits it. */
 import { releasingAll } from '../cleanup.js';
 import { keepFileFree } from '../machine/few-files.js';
-import { checksumTextOf, type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
+import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import { closeStream, openStream } from '../sinks/stream-output.js';
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { FoundSplit } from '../stages/find-splits.js';
@@ -10,9 +10,8 @@ import type { ShuffleWork } from '../stages/shuffle-work.js';
 import type { Threads } from '../stages/threads.js';
 import type { JobScope } from './job.js';
 import type { JobProgress, Timed } from './job-progress.js';
-import type { ShuffleReport } from './options.js';
 import type { RunningShuffle } from './pass1.js';
-import { reportShards, summarizeSplits } from './split-report.js';
+import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
 import {
   type FilesJob,
   FilesStaging,
@@ -90,10 +89,8 @@ export function shuffleTo(
   });
 }
 
-type CommittedOutput = Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'emptyShards'>;
-
 export interface Committed {
-  readonly output: CommittedOutput;
+  readonly output: ReportedOutput;
   readonly seconds: number;
 }
 
@@ -104,12 +101,8 @@ export async function commitOutput(
   found: readonly FoundSplit[] | undefined,
   progress: JobProgress,
 ): Promise<Committed> {
-  const { records, bytes } = output.written;
-  const { cuts } = output.layout;
-  const checksum = checksumTextOf(output.written.checksum);
-  const splits = summarizeSplits(found, cuts);
-  const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
+  const summary = summaryOf(output.written, output.layout, found);
   const commit = () => staging.commit(output, summary, progress.control);
   const { value: shards, seconds } = await progress.during('commit', undefined, commit);
-  return { output: { records, bytes, checksum, ...reportShards({ records, splits }, shards) }, seconds };
+  return { output: reportOutput(summary, shards), seconds };
 }

@@ -5,13 +5,13 @@ import { KernelHasher } from '../../workers/kernel/kernel.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { afterFailure, thenAlways } from '../cleanup.js';
-import { requireWhole, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { JobControl } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
-import { MOST_PILES } from '../piles/pile-layout.js';
+import { type PileWriterOptions, WRITER_OPTIONS } from '../options/store-options.js';
 import { type PileSet, PileSetWriter } from '../piles/pile-set-writer.js';
 import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
 import { DEFAULT_STORE_PILES, pilesForBytes, planWriterMemory, type WriterMemory } from '../plan/store-sizes.js';
@@ -22,29 +22,6 @@ import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { layoutOnDevice, type StoreSnapshot } from '../store/store-snapshot.js';
 import { ignoreThrown } from './job.js';
-
-export interface PileWriterOptions {
-  /**
-   * The input id of these records: any non-empty string that no other input of the store has. The order of the records depends on the
-   * seed of the store and this id, not on when or where they are written.
-   */
-  readonly inputId: string;
-  /** Number of piles, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`. */
-  readonly piles?: number | undefined;
-  /** Bytes of records that you expect a new store to hold. Default: the store gets 256 piles. */
-  readonly expectedBytes?: number | undefined;
-  /** Seed of the store. An existing store must have the same. Default: a new store draws one at random. */
-  readonly seed?: string | undefined;
-  /** The generation that the records belong to: 1 to 200 printable characters. Default: today's date in UTC. */
-  readonly generation?: string | undefined;
-  /**
-   * Replaces former records with this input id. Otherwise an id that the store already has is an error,
-   * ERR_INPUT_ID_TAKEN. Default false.
-   */
-  readonly replace?: boolean | undefined;
-  /** Bytes of memory for pile buffers. Default: 64 MiB or 32 KiB a pile, whichever is more, and more for long records. */
-  readonly memoryBytes?: number | undefined;
-}
 
 /** The records that a commit added to the store. */
 export interface PileCommit {
@@ -57,16 +34,6 @@ export interface PileCommit {
   readonly state: number;
 }
 
-const WRITER_OPTIONS: OptionNames<PileWriterOptions> = {
-  inputId: true,
-  piles: true,
-  expectedBytes: true,
-  seed: true,
-  generation: true,
-  replace: true,
-  memoryBytes: true,
-};
-
 const MAX_RECORD_BYTES = 2 ** 30;
 
 /**
@@ -78,25 +45,18 @@ export async function openPileWriter(storeDirectory: string, options: PileWriter
   requireKnownOptions('openPileWriter()', options, WRITER_OPTIONS);
   const { inputId, expectedBytes, seed, generation = generationOfToday(), replace = false, memoryBytes } = options;
   requireGeneration(generation);
-  const pileCount = optionalWhole('piles', options.piles, MOST_PILES);
-  const expected = optionalWhole('expectedBytes', expectedBytes);
-  const otherwise = { pileCount: expected === undefined ? DEFAULT_STORE_PILES : pilesForBytes(expected) };
-  const budgetBytes = optionalWhole('memoryBytes', memoryBytes);
+  const otherwise = { pileCount: expectedBytes === undefined ? DEFAULT_STORE_PILES : pilesForBytes(expectedBytes) };
   const { snapshot, plan: memory } = await openOrCreateStore(
     storeDirectory,
-    { seed, pileCount },
+    { seed, pileCount: options.piles },
     otherwise,
     (store) => {
       requireIdsFree(store.snapshot, [inputId], replace);
-      return planWriterMemory(store.pileCount, budgetBytes);
+      return planWriterMemory(store.pileCount, memoryBytes);
     },
   );
   const control = JobControl.create([], memoryBytes === undefined ? 2 * MAX_RECORD_BYTES : 0);
   return new PileWriter({ snapshot, inputId, generation, replace, memory, control });
-}
-
-function optionalWhole(name: string, value: number | undefined, most?: number): number | undefined {
-  return value === undefined ? undefined : requireWhole(`\`${name}\``, value, 1, most);
 }
 
 interface WriterParts {

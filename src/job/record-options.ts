@@ -4,7 +4,7 @@ import { delimiterOf, type FramingSpec, isOfLines, LINES, NUL_TERMINATED } from 
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { formatOfKind, MOST_LINES, textBytes } from '../formats/record-kinds.js';
-import type { ShuffleOptions } from './options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 
 export function recordFormatOf({
   records,

@@ -19,16 +19,22 @@ import type { ShardSpec } from '../keep/splits.js';
 import { drawSeed } from '../keys.js';
 import { isPath, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
+import { refuseContradictions } from '../options/option.js';
+import type {
+  InputOptions,
+  MachineOptions,
+  OutputOptions,
+  ShuffleOptions,
+  TalkOptions,
+} from '../options/shuffle-options.js';
+import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
 import type { InputIdRule } from '../sources/ids.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
-import { refuseContradictions } from './contradictions.js';
 import { completeMix } from './mix-options.js';
-import { SHUFFLE_OPTIONS } from './option-checks.js';
-import type { InputOptions, MachineOptions, OutputOptions, ShuffleOptions, TalkOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';
@@ -113,7 +119,7 @@ const DEFAULT_TEMP_LEVEL = 1;
 
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  refuseContradictions(options);
+  refuseContradictions(SHUFFLE_OPTIONS, options);
   const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;

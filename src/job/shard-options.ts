@@ -2,8 +2,8 @@
 import { requireWhole, UsageError } from '../errors.js';
 import { requireWholeOrder, type SplitRule } from '../keep/splits.js';
 import { type Check, type OptionNamesBy, requireKnownOptions, whole } from '../known-options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
-import type { ShuffleOptions } from './options.js';
 
 export interface SplitRequest {
   readonly rule: SplitRule;
@@ -62,9 +62,9 @@ const shardCounts: Check = (value, option) => {
 };
 
 const SHARD_RULES: OptionNamesBy<ShardRule> = {
-  count: { by: true, shardCount: { required: shardCounts } },
-  records: { by: true, recordsPerShard: { required: whole(1) } },
-  bytes: { by: true, maxShardBytes: { required: whole(1) } },
+  count: { by: true, shardCount: { check: shardCounts, isNeeded: true } },
+  records: { by: true, recordsPerShard: { check: whole(1), isNeeded: true } },
+  bytes: { by: true, maxShardBytes: { check: whole(1), isNeeded: true } },
 };
 
 function requireShards(shards: NonNullable<ShuffleOptions['shards']>): void {

@@ -12,9 +12,11 @@ import type { Release } from '../cleanup.js';
 import { UsageError, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { deriveRangeKey, drawSeed } from '../keys.js';
-import { flag, type OptionNames, path, requireKnownOptions, whole } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount } from '../machine/limits.js';
+import type { ShuffleReport } from '../options/reports.js';
+import { type RangeOptions, SHUFFLE_RANGE_OPTIONS } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import {
   bytesOfAll,
@@ -30,36 +32,16 @@ import { NO_ENDS, type OutputLayout, storedEnds } from '../sinks/output-layout.j
 import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { inTurn, runTasks } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
-import { claimPlace } from './claim-place.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import type { StartedFiles } from './earlier-attempt.js';
+import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
 import { commitOutput, openStaging, workOn } from './open-staging.js';
-import { MOST_WORKERS, seedText } from './option-checks.js';
-import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { completeOutput, completeTalk, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
 import { chooseSite } from './site.js';
 import type { Staging } from './staging.js';
 import { TempDisks } from './temp-disks.js';
-
-export interface RangeOptions
-  extends Pick<ShuffleOptions, 'output' | 'force' | 'seed' | 'workers' | 'signal' | 'onProgress' | 'onWarning'> {
-  /** The whole numbers from `low` to `high`, both included and at most 2^64 - 1. `high` may be `low - 1`: no numbers. */
-  readonly range: { readonly low: number | bigint; readonly high: number | bigint };
-  /** Only the first numbers of the order. Default: all of them. */
-  readonly headCount?: number | bigint | undefined;
-  /**
-   * Draws each number anew from the whole range, so that numbers repeat. Without `headCount` there is no end: only a
-   * stream can take that. Default false.
-   */
-  readonly repeat?: boolean | undefined;
-  /** Numbers end with a NUL byte instead of a newline. Default false. */
-  readonly zeroTerminated?: boolean | undefined;
-  /** Numbers are never compressed. An `output` whose name ends like `.gz` is refused without this. */
-  readonly compress?: 'none' | undefined;
-}
 
 export interface RangeReport extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers'> {
   /** How many numbers were written. */
@@ -81,21 +63,6 @@ interface RangeRequest extends TalkRequest, OutputRequest {
   readonly seed: string;
   readonly workers: number;
 }
-
-const RANGE_OPTIONS: OptionNames<RangeOptions> = {
-  range: true,
-  headCount: true,
-  repeat: flag,
-  zeroTerminated: flag,
-  output: path,
-  compress: true,
-  force: flag,
-  seed: seedText,
-  workers: whole(1, MOST_WORKERS),
-  signal: true,
-  onProgress: true,
-  onWarning: true,
-};
 
 const NEWLINE = 0x0a;
 /** Long enough that handing out tasks costs little, short enough for the core's cache. */
@@ -136,7 +103,7 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
 }
 
 function completeRange(options: RangeOptions): RangeRequest {
-  requireKnownOptions('shuffleRange()', options, RANGE_OPTIONS);
+  requireKnownOptions('shuffleRange()', options, SHUFFLE_RANGE_OPTIONS);
   const { seed, workers = readCpuCount(), headCount, repeat: isRepeated = false, zeroTerminated = false } = options;
   const output = completeOutput({ ...options, headCount: undefined }, 'lines');
   if (output.spec.write.compression !== undefined)
@@ -227,7 +194,7 @@ function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
 function requireRangeSpace(
   { range, places, isWhole, onWarning }: RangeRequest,
   { bytes = 0 }: RangePlan,
-  site: StartedFiles,
+  site: HeldSite,
   gates: DeviceGates,
 ): void {
   const leastBytes = isWhole ? bytes : Number(places) * (digitsOf(range.low) + 1);

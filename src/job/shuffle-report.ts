@@ -1,15 +1,15 @@
 import { lacksOf } from '../keep/keep-spec.js';
 import { reportGroups } from '../keep/mix.js';
+import type { ShuffleReport } from '../options/reports.js';
 import type { CommitJournal } from '../sinks/commit-journal.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
 import type { Committed } from './open-staging.js';
-import type { ShuffleReport } from './options.js';
 import type { Pass1 } from './pass1.js';
 import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { reportShards } from './split-report.js';
+import { reportOutput } from './split-report.js';
 import type { FilesStaging } from './staging.js';
 
 /** A report without the total time, which is known when the job has ended. */
@@ -63,19 +63,15 @@ export async function finishMoves(
   journal: CommitJournal,
   progress: JobProgress,
 ): Promise<UntimedReport> {
-  const { records, bytes, checksum, splits } = journal;
   const commit = await progress.during('commit', undefined, () => staging.finish(journal));
   return {
     ...NOT_DONE,
-    records,
-    bytes,
-    checksum,
-    ...reportShards({ records, splits }, commit.value),
+    ...reportOutput(journal, commit.value),
     seed: request.spec.key.seed,
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
-    resumed: { pileSets: plan.slices.length, outputBytes: bytes },
+    resumed: { pileSets: plan.slices.length, outputBytes: journal.bytes },
   };
 }

@@ -13,6 +13,10 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { lacksOf, recordsOfOutput } from '../keep/keep-spec.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
+import { refuseContradictions } from '../options/option.js';
+import type { ShuffleReport } from '../options/reports.js';
+import type { ShuffleStoreOptions } from '../options/shuffle-options.js';
+import { SHUFFLE_STORE_OPTIONS } from '../options/shuffle-options.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
 import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
@@ -32,17 +36,13 @@ import {
   type StoreSnapshot,
 } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
-import { claimPlace } from './claim-place.js';
-import { refuseContradictions } from './contradictions.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import type { StartedFiles } from './earlier-attempt.js';
+import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
 import { commitOutput, openStaging, shuffleTo, workOn } from './open-staging.js';
-import { SHUFFLE_STORE_OPTIONS } from './option-checks.js';
-import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import type { RunningShuffle } from './pass1.js';
 import {
   completeMachine,
@@ -74,7 +74,7 @@ export async function shuffleStore(
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleReport> {
   requireKnownOptions('shuffleStore()', options, SHUFFLE_STORE_OPTIONS);
-  refuseContradictions(options);
+  refuseContradictions(SHUFFLE_STORE_OPTIONS, options);
   const snapshot = openSnapshot(storeDirectory);
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {
@@ -114,7 +114,7 @@ interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;
-  readonly site: StreamSite | StartedFiles;
+  readonly site: StreamSite | HeldSite;
   readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;

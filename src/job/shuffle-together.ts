@@ -33,6 +33,10 @@ import { isHead } from '../keep/head.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
+import { resumeWords } from '../options/option.js';
+import type { MemberProgress } from '../options/progress.js';
+import type { ShuffleTogetherReport } from '../options/reports.js';
+import { SHUFFLE_OPTIONS, type ShuffleOptions, type ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { nameSome } from '../quantity.js';
@@ -44,8 +48,7 @@ import { type FileInput, type Input, listInputs, storedBytesOf } from '../source
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
-import { requireSame, withSeedOf, wordsOf } from './job-description.js';
-import type { MemberProgress, ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
+import { requireSame, withSeedOf } from './job-description.js';
 import type { ShuffleRequest } from './request.js';
 import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
@@ -184,7 +187,7 @@ async function requireSameMembers(manifest: MembersManifest, job: TogetherParts)
       ['list of members', names],
       ['kind of records', framings],
       ['compression', compressions],
-      ...wordsOf(spec, true),
+      ...resumeWords(SHUFFLE_OPTIONS, spec, true),
     ] as const;
   const compared = [words(manifest), words(describeMembers(job))] as const;
   await requireSame(job.paths.jobDirectory, job.common, manifest.inputs, inputsOf(job), compared);

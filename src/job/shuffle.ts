@@ -17,13 +17,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { AbortError, addCleanupErrors } from '../errors.js';
+import type { ShuffleReport } from '../options/reports.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import type { InputCounts } from '../stages/coverage-check.js';
 import { runJob } from './job.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import { commitOutput, openStaging, workOn } from './open-staging.js';
-import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
 import { runPass2 } from './pass2.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';

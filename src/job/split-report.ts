@@ -1,14 +1,21 @@
 /** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
-import { checksumTextOf } from '../piles/pile-totals.js';
+import type { ShuffleReport, SplitReport } from '../options/reports.js';
+import { checksumTextOf, type Tally } from '../piles/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { SplitSummary } from '../sinks/commit-journal.js';
+import type { SplitSummary, Totals } from '../sinks/commit-journal.js';
+import type { OutputLayout } from '../sinks/output-layout.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import { findOtherShards } from '../sinks/shard-names.js';
+import type { OutputSummary } from '../sinks/staged-output.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { ShuffleReport, SplitReport } from './options.js';
 import type { OutputRequest, TalkRequest } from './request.js';
+
+export type ReportedOutput = Pick<
+  ShuffleReport,
+  'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'emptyShards'
+>;
 
 /** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
 export function warnOfOtherShards(
@@ -43,7 +50,22 @@ export function warnOfEmptyShards(
   }
 }
 
-export function summarizeSplits(
+/** What the commit of an output is told. @param found the splits, if there are any. */
+export function summaryOf(
+  { records, bytes, checksum }: Tally,
+  { cuts }: Pick<OutputLayout, 'cuts'>,
+  found: readonly FoundSplit[] | undefined,
+): OutputSummary {
+  const splits = summarizeSplits(found, cuts);
+  return { shardCount: cuts.shardCount, records, bytes, checksum: checksumTextOf(checksum), splits };
+}
+
+/** @param paths of all shards; none if there is one output. */
+export function reportOutput({ records, bytes, checksum, splits }: Totals, paths: readonly string[]): ReportedOutput {
+  return { records, bytes, checksum, ...reportShards({ records, splits }, paths) };
+}
+
+function summarizeSplits(
   found: readonly FoundSplit[] | undefined,
   cuts: ShardCuts,
 ): readonly SplitSummary[] | undefined {

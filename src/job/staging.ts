@@ -30,7 +30,7 @@ import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
 import { writeToStream } from '../sinks/stream-output.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
 import type { KeptRanges } from '../stages/shuffle-pass.js';
-import type { EarlierAttempt, StartedFiles } from './earlier-attempt.js';
+import type { EarlierAttempt, HeldSite } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob } from './job-description.js';
 import type { ResumeRequest } from './request.js';
@@ -97,14 +97,14 @@ export class StreamStaging implements Staging {
 
 export interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] & Pick<ResumeRequest, 'mayResume' | 'keepTemp'>;
-  readonly site: StreamSite | StartedFiles;
+  readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly control: JobControl;
 }
 
-export type FilesJob = StagedJob & { readonly site: StartedFiles };
+export type FilesJob = StagedJob & { readonly site: HeldSite };
 
 /** The job directory, temp data and staged output. */
 export class FilesStaging implements Staging {
@@ -120,12 +120,12 @@ export class FilesStaging implements Staging {
 
   constructor(job: FilesJob) {
     const { site, disks, outputGate, earlier, plan } = job;
-    const { paths, start } = site;
+    const { paths, directory } = site;
     this.#job = job;
-    this.#directory = start.directory;
+    this.#directory = directory;
     this.#mayHaveJournal = earlier?.journal !== undefined;
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
-    this.#fate = start.directory.wasThere ? 'kept' : 'discarded';
+    this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.#output = new StagedOutput(site.output, paths, outputGate);
     this.kept = plan.layout && this.#keptWork(plan.layout);

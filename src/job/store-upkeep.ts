@@ -1,6 +1,13 @@
 /** Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record. */
 import { requireWhole, UsageError } from '../errors.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import {
+  COLLECT_OPTIONS,
+  type CollectOptions,
+  type ExpireRule,
+  GARBAGE_OPTIONS,
+  type GarbageOptions,
+} from '../options/store-options.js';
 import { hearSignals } from '../pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import {
@@ -12,36 +19,6 @@ import {
 } from '../store/generations.js';
 import { openRemains, openSnapshot } from '../store/store-snapshot.js';
 
-export interface GarbageOptions {
-  /**
-   * How many milliseconds to keep pile sets that were removed from the store, for readers that started earlier, and files
-   * of writers whose state is unknown, such as writers on other machines. Default 86,400,000, one day.
-   */
-  readonly graceMilliseconds?: number | undefined;
-  /** Stops the call, which then throws an AbortError. A later call deletes the rest. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface CollectOptions extends GarbageOptions {
-  /**
-   * Gives up what a lost manifest named: the store continues from the newest manifest that is left, and pile sets that
-   * belong to no state and to no writer are deleted, whatever their age. Default: a store whose newest manifest is lost is
-   * an error, and such pile sets stay.
-   */
-  readonly giveUpLost?: boolean | undefined;
-}
-
-/** Which generations to expire. The time of a generation is the time of its first commit. */
-export type ExpireRule =
-  /** Older than this date, alone or with a time: 2026-11-01 or 2026-11-01T06:00Z. Default zone: UTC. */
-  | { readonly before: string }
-  /** Older than this many milliseconds. */
-  | { readonly keepMilliseconds: number }
-  /** All but this many of the newest generations. */
-  | { readonly keepLast: number };
-
-const GARBAGE_OPTIONS: OptionNames<GarbageOptions> = { graceMilliseconds: true, signal: true };
-const COLLECT_OPTIONS: OptionNames<CollectOptions> = { ...GARBAGE_OPTIONS, giveUpLost: true };
 const EXPIRE_RULES = { before: true, keepMilliseconds: true, keepLast: true } as const;
 
 export interface ExpireReport {

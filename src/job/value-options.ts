@@ -6,9 +6,9 @@ import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
 import type { Equality } from '../keep/distinct.js';
 import { splitKeys } from '../keep/splits.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
 import type { OutputSpec } from '../spec.js';
-import type { ShuffleOptions } from './options.js';
 
 export function completeSplitValues(
   { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,

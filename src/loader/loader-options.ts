@@ -1,48 +1,14 @@
 import { requireWhole, UsageError } from '../errors.js';
 import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
+import {
+  LOADER_OPTIONS,
+  type LoaderOptions,
+  OPEN_STORE_OPTIONS,
+  type OpenStoreOptions,
+} from '../options/store-options.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
-
-/** How a store is read. */
-export interface OpenStoreOptions {
-  /** Memory for piles, in bytes: those being loaded, those ready, and the one you read. Default: half of what is available. */
-  readonly memoryBytes?: number | undefined;
-  /** Threads that load piles, shared by all loaders of the store. Default: 2, or the number of CPUs if that is smaller. */
-  readonly workers?: number | undefined;
-  /** Ends all loaders. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with each warning, which is one line. */
-  readonly onWarning?: ((line: string) => void) | undefined;
-}
-
-/** Which records a loader gives, and in which order. */
-export interface LoaderOptions {
-  /** The rank that reads: record i of an epoch goes to rank i mod `worldSize`. Default 0. */
-  readonly rank?: number | undefined;
-  /** The number of ranks. Default 1. */
-  readonly worldSize?: number | undefined;
-  /**
-   * By default the record counts of the ranks differ by at most one. `drop` makes them equal by leaving out up to
-   * worldSize - 1 records, `pad` by giving up to worldSize - 1 records twice.
-   */
-  readonly equalize?: 'drop' | 'pad' | undefined;
-  /** Piles that are loaded ahead, in addition to the one you read. Default 2. */
-  readonly prefetchPiles?: number | undefined;
-}
-
-const STORE_OPTIONS: OptionNames<OpenStoreOptions> = {
-  memoryBytes: true,
-  workers: true,
-  signal: true,
-  onWarning: true,
-};
-const LOADER_OPTIONS: OptionNames<LoaderOptions> = {
-  rank: true,
-  worldSize: true,
-  equalize: true,
-  prefetchPiles: true,
-};
 
 export interface LoaderLimits {
   readonly memoryBytes: number;
@@ -59,7 +25,7 @@ const MOST_PREFETCH_PILES = 1024;
 const MOST_BATCH_RECORDS = 2 ** 31 - 1;
 
 export function completeLimits(options: OpenStoreOptions): LoaderLimits {
-  requireKnownOptions('openStore()', options, STORE_OPTIONS);
+  requireKnownOptions('openStore()', options, OPEN_STORE_OPTIONS);
   const { memoryBytes, workers, signal, onWarning } = options;
   return {
     memoryBytes:

@@ -1,5 +1,6 @@
 import { AbortError, counted, requireWhole, UsageError } from '../errors.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { type LoaderOptions, type OpenStoreOptions, RESUME_LOADER_OPTIONS } from '../options/store-options.js';
 import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { shareOfRank } from './epoch-order.js';
@@ -8,17 +9,15 @@ import {
   completePrefetch,
   completeSettings,
   type LoaderLimits,
-  type LoaderOptions,
   type LoaderSettings,
   type LoaderState,
-  type OpenStoreOptions,
   readState,
   requireBatchSize,
   stateOf,
 } from './loader-options.js';
 import { type PortionBuffers, PortionReader } from './portion-reader.js';
-import { type RecordBatch, RecordCursor, RecordIterator } from './record-cursor.js';
-import { isReadInline, LoaderThreads, StoreView } from './store-view.js';
+import { type RecordBatch, RecordCursor } from './record-cursor.js';
+import { LoaderThreads, StoreView } from './store-view.js';
 
 /** How an epoch ends. */
 export interface BatchOptions {
@@ -32,6 +31,8 @@ interface Position {
   epoch: number;
   record: number;
 }
+
+type TakeBatch = (cursor: RecordCursor) => Promise<RecordBatch | undefined>;
 
 /** Reads a part of a store in random order. It remembers its position: a second loop goes on where the first one stopped. */
 export class Loader implements AsyncIterable<Uint8Array> {
@@ -68,21 +69,13 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * reuse its memory.
    * @throws VerificationError if a pile is damaged; SystemError; AbortError
    */
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    this.#begin();
-    const open = async () => {
-      const { epoch } = this.#position;
-      return new RecordCursor(await this.#openReader(epoch + 1), epoch);
-    };
-    return new RecordIterator(open, {
-      given: () => {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    for await (const portion of this.#read((cursor) => cursor.takePortion())) {
+      for (const record of portion) {
         this.#position.record += 1;
-      },
-      over: (isComplete) => {
-        this.#isRead = false;
-        if (isComplete) beginNextEpoch(this.#position);
-      },
-    });
+        yield record;
+      }
+    }
   }
 
   /**
@@ -93,7 +86,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
     requireKnownOptions('batches()', options, BATCH_OPTIONS);
     const { dropLast = false } = options;
     const wanted = requireBatchSize(size);
-    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast));
+    return this.#give((cursor) => wholeBatch(cursor, wanted, dropLast));
   }
 
   /**
@@ -101,7 +94,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * @param endEpoch reads all epochs below this one. Default: the present epoch only.
    */
   portions(endEpoch?: number): AsyncGenerator<RecordBatch, void> {
-    return this.#read((cursor) => cursor.takePortion(), endEpoch);
+    return this.#give((cursor) => cursor.takePortion(), endEpoch);
   }
 
   /**
@@ -119,32 +112,31 @@ export class Loader implements AsyncIterable<Uint8Array> {
         `an epoch has ${counted(this.recordsPerEpoch, 'record')} for this rank, but a batch needs ${fewest}`,
       );
     }
-    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
+    return this.#give((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }
 
-  async *#read(
-    take: (cursor: RecordCursor) => Promise<RecordBatch | undefined>,
-    endEpoch = this.#position.epoch + 1,
-  ): AsyncGenerator<RecordBatch, void> {
-    this.#begin();
+  async *#give(take: TakeBatch, endEpoch?: number): AsyncGenerator<RecordBatch, void> {
+    for await (const batch of this.#read(take, endEpoch)) {
+      this.#position.record += batch.length;
+      yield batch;
+    }
+  }
+
+  /** The caller notes what it gave. */
+  async *#read(take: TakeBatch, endEpoch = this.#position.epoch + 1): AsyncGenerator<RecordBatch, void> {
+    if (this.#isRead) throw new UsageError('another loop is reading this loader; make a second loader with openStore');
+    this.#isRead = true;
     try {
       const reader = await this.#openReader(endEpoch);
       while (this.#position.epoch < endEpoch) {
         const cursor = new RecordCursor(reader, this.#position.epoch);
-        for (let batch = await take(cursor); batch !== undefined; batch = await take(cursor)) {
-          this.#position.record += batch.length;
-          yield batch;
-        }
-        beginNextEpoch(this.#position);
+        for (let batch = await take(cursor); batch !== undefined; batch = await take(cursor)) yield batch;
+        this.#position.epoch += 1;
+        this.#position.record = 0;
       }
     } finally {
       this.#isRead = false;
     }
-  }
-
-  #begin(): void {
-    if (this.#isRead) throw new UsageError('another loop is reading this loader; make a second loader with openStore');
-    this.#isRead = true;
   }
 
   async #openReader(endEpoch: number): Promise<PortionReader> {
@@ -164,11 +156,6 @@ async function wholeBatch(cursor: RecordCursor, size: number, dropLast: boolean)
   return dropLast && batch !== undefined && batch.length < size ? undefined : batch;
 }
 
-function beginNextEpoch(position: Position): void {
-  position.epoch += 1;
-  position.record = 0;
-}
-
 /** A record number beyond the end of the epoch continues in later epochs. */
 function positionOf(epoch: number, record: number, recordsPerEpoch: number): Position {
   if (recordsPerEpoch === 0 || record < recordsPerEpoch) return { epoch, record: Math.min(record, recordsPerEpoch) };
@@ -179,16 +166,11 @@ function positionOf(epoch: number, record: number, recordsPerEpoch: number): Pos
 export class OpenedStore {
   /** Records of the store. Each epoch has all of them. */
   readonly records: number;
-  readonly #limits: LoaderLimits;
   readonly #view: StoreView;
-  /** By `isReadInline`: a resumed state of the store may be large when the present one is small. */
-  readonly #threads = new Map<boolean, LoaderThreads>();
-  #isClosed = false;
 
   /** Use `openStore`. */
   constructor(snapshot: StoreSnapshot, limits: LoaderLimits) {
-    this.#limits = limits;
-    this.#view = this.#viewOf(snapshot);
+    this.#view = new StoreView(snapshot, new LoaderThreads(snapshot, limits));
     this.records = this.#view.records;
   }
 
@@ -210,27 +192,17 @@ export class OpenedStore {
    * @throws UsageError if it is not a state, belongs to another store, or its records were expired and deleted.
    */
   resume(state: LoaderState, options: Pick<LoaderOptions, 'prefetchPiles'> = {}): Loader {
-    requireKnownOptions('resume()', options, { prefetchPiles: true });
-    const { snapshot } = this.#view;
+    requireKnownOptions('resume()', options, RESUME_LOADER_OPTIONS);
+    const { snapshot, threads } = this.#view;
     const { manifest, commits, epoch, record, ...settings } = readState(state, snapshot);
-    const view =
-      manifest === snapshot.manifest.number ? this.#view : this.#viewOf(openOther(snapshot, manifest, commits));
+    const isPresent = manifest === snapshot.manifest.number;
+    const view = isPresent ? this.#view : new StoreView(openOther(snapshot, manifest, commits), threads);
     return new Loader(view, settings, completePrefetch(options), epoch, record);
   }
 
   /** Ends all loaders of the store and its threads. Optional at the end of a program: idle threads do not keep it alive. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([...this.#threads.values()].map((threads) => threads.close()));
-  }
-
-  #viewOf(snapshot: StoreSnapshot): StoreView {
-    const isInline = isReadInline(snapshot);
-    const threads = this.#threads.get(isInline) ?? new LoaderThreads(snapshot, isInline, this.#limits);
-    this.#threads.set(isInline, threads);
-    // Closed threads refuse to load.
-    if (this.#isClosed) void threads.close();
-    return new StoreView(snapshot, threads);
+    await this.#view.threads.close();
   }
 }
 

@@ -66,9 +66,8 @@ export class RecordCursor {
   readonly #epoch: number;
   readonly #mostBatchBytes: number;
   #portion = NOTHING;
-  /** Records of the portion that were given, and where the next one starts. */
+  /** Records of the portion that were given. */
   #given = 0;
-  #start = 0;
   /** The memory of batches that need more than one portion. */
   #joinedBytes = new Uint8Array();
   #joinedEnds = new Uint32Array();
@@ -77,20 +76,6 @@ export class RecordCursor {
     this.#reader = reader;
     this.#epoch = epoch;
     this.#mostBatchBytes = mostBatchBytes;
-  }
-
-  takeLoaded(): Uint8Array | undefined {
-    const end = this.#portion.ends[this.#given];
-    if (end === undefined) return undefined;
-    const record = this.#portion.bytes.subarray(this.#start, end);
-    this.#given += 1;
-    this.#start = end;
-    return record;
-  }
-
-  /** The next record; undefined after the last one. */
-  async take(): Promise<Uint8Array | undefined> {
-    return this.takeLoaded() ?? ((await this.#nextPortion()) ? this.takeLoaded() : undefined);
   }
 
   /** The next `size` records, fewer at the end; undefined after the last one. */
@@ -120,7 +105,6 @@ export class RecordCursor {
   async #nextPortion(): Promise<boolean> {
     this.#portion = NOTHING;
     this.#given = 0;
-    this.#start = 0;
     const next = await this.#reader.next(this.#epoch);
     if (next === undefined) return false;
     this.#portion = next;
@@ -131,7 +115,6 @@ export class RecordCursor {
     const { bytes, ends } = this.#portion;
     const batch = new RecordBatch(this.#epoch, bytes, ends, this.#given, size);
     this.#given += size;
-    this.#start = ends[this.#given - 1] ?? this.#start;
     return batch;
   }
 
@@ -166,70 +149,5 @@ export class RecordCursor {
     copySharedBytes(bytes, this.#joinedBytes, byteLength);
     for (const [i, end] of ends.entries()) this.#joinedEnds[count + i] = byteLength + end;
     return neededBytes;
-  }
-}
-
-interface RecordListener {
-  given(): void;
-  over(isComplete: boolean): void;
-}
-
-type Result = IteratorResult<Uint8Array, undefined>;
-
-const DONE: Result = { done: true, value: undefined };
-
-/** Single records for `for await`. A loaded record costs one promise, and no turn of an async function. */
-export class RecordIterator implements AsyncIterator<Uint8Array, undefined> {
-  readonly #open: () => Promise<RecordCursor>;
-  readonly #listener: RecordListener;
-  #cursor: RecordCursor | undefined;
-  #isOver = false;
-  /** The call that waits for a record: later calls queue behind it. */
-  #waiting: Promise<Result> | undefined;
-
-  constructor(open: () => Promise<RecordCursor>, listener: RecordListener) {
-    this.#open = open;
-    this.#listener = listener;
-  }
-
-  next(): Promise<Result> {
-    const value = this.#waiting === undefined ? this.#cursor?.takeLoaded() : undefined;
-    if (value !== undefined) {
-      this.#listener.given();
-      return Promise.resolve({ done: false, value });
-    }
-    const take = () => this.#take();
-    const taking = (this.#waiting ?? Promise.resolve()).then(take, take).finally(() => {
-      if (this.#waiting === taking) this.#waiting = undefined;
-    });
-    this.#waiting = taking;
-    return taking;
-  }
-
-  async return(): Promise<Result> {
-    this.#end(false);
-    return DONE;
-  }
-
-  async #take(): Promise<Result> {
-    if (this.#isOver) return DONE;
-    try {
-      this.#cursor ??= await this.#open();
-      const value = await this.#cursor.take();
-      if (value === undefined) this.#end(true);
-      if (value === undefined || this.#isOver) return DONE;
-      this.#listener.given();
-      return { done: false, value };
-    } catch (error) {
-      this.#end(false);
-      throw error;
-    }
-  }
-
-  #end(isComplete: boolean): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#cursor = undefined;
-    this.#listener.over(isComplete);
   }
 }

@@ -1,23 +1,13 @@
 import { AbortError } from '../errors.js';
 import { JobControl } from '../job-control.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
+import { WRITE_OPTIONS, type WriteOptions } from '../options/store-options.js';
 import { requireNotRead } from '../sinks/output-place.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import { requireOpenStandardOutput, standardOutput, writeToStream } from '../sinks/stream-output.js';
 import { filesOfStore } from '../store/store-files.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-cursor.js';
-
-export interface WriteOptions {
-  /** Writes the epochs from the loader's position up to, not including, this one. */
-  readonly endEpoch: number;
-  /** Whether to write the byte length of each record before it, as u32, little-endian. Default false. */
-  readonly withLengths?: boolean | undefined;
-  /** Ends the writing, even while the reader of the output is not reading. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-const WRITE_OPTIONS: OptionNames<WriteOptions> = { endEpoch: true, withLengths: true, signal: true };
 
 export interface WriteReport {
   readonly records: number;

@@ -31,7 +31,7 @@ export function describeDevice(path: string, system: DeviceProbe = systemProbe):
   const stat = system.statDevice(path);
   const mounts = parseMounts(system.readText('/proc/self/mountinfo') ?? '');
   const mount = findMount(system.realPath(path) ?? path, stat, mounts);
-  const disk = describeHolder(stat, mount, mounts, system);
+  const disk = describeHolder(stat, mount, system);
   return { ...disk, fileSystemType: mount?.fileSystemType ?? 'unknown', ioLimit: defaultIoLimits[disk.deviceClass] };
 }
 
@@ -72,12 +72,7 @@ export function isAnonymousDevice(device: bigint): boolean {
   return isAnonymous(formatDeviceNumber(device));
 }
 
-function describeHolder(
-  stat: StatDevice,
-  mount: Mount | undefined,
-  mounts: readonly Mount[],
-  system: DeviceProbe,
-): Disk {
+function describeHolder(stat: StatDevice, mount: Mount | undefined, system: DeviceProbe): Disk {
   const deviceNumber = formatDeviceNumber(stat.block ?? stat.holder);
   if (!isAnonymous(deviceNumber)) {
     const directory = system.realPath(`/sys/dev/block/${deviceNumber}`);
@@ -93,8 +88,8 @@ function describeHolder(
   if (networkFileSystem.test(name)) return { id, name: source, deviceClass: 'network' };
   // Every dataset has a device number of its own, but the disks belong to the pool.
   if (name === 'zfs') return { id: `zfs:${source.split('/', 1)[0]}`, name, deviceClass: 'unknown' };
-  const below = name === 'overlay' ? findLayerDisk(mount, mounts, system) : findSourceDisk(source, system);
-  return below ?? { id, name, deviceClass: 'unknown' };
+  // The layers of an overlay are those of the host, which a container cannot see.
+  return findSourceDisk(source, system) ?? { id, name, deviceClass: 'unknown' };
 }
 
 const networkFileSystem =
@@ -110,28 +105,6 @@ function findSourceDisk(source: string, system: DeviceProbe): Disk | undefined {
       ? system.realPath(`/sys/class/block/${posix.basename(source)}`)
       : system.realPath(`/sys/dev/block/${formatDeviceNumber(block)}`);
   return directory === undefined ? undefined : describeDisk(directory, system);
-}
-
-/** The disk where new files of an overlay go, or the one of the lowest layer if it is read-only. */
-function findLayerDisk(overlay: Mount, mounts: readonly Mount[], system: DeviceProbe): Disk | undefined {
-  const lower = findOption(overlay, 'lowerdir') ?? findOption(overlay, 'lowerdir+');
-  // Overlay's own escapes: a colon within the name of a layer is \:
-  const lowest = lower?.match(/(?:\\.|[^:\\])+/g)?.at(-1);
-  const layer = findOption(overlay, 'upperdir') ?? lowest?.replace(/\\(.)/g, '$1');
-  // A relative layer starts from where the mounting program stood, which nobody knows.
-  if (layer === undefined || !layer.startsWith('/')) return undefined;
-  const stat = tryStat(layer, system);
-  if (stat === undefined) return undefined;
-
-  // In a container the path is the host's. What has that name inside may be in this very overlay.
-  const mount = findMount(system.realPath(layer) ?? layer, stat, mounts);
-  if (mount === overlay) return undefined;
-  const mountsBelow = mounts.filter((other) => other !== overlay); // fewer each time: this ends
-  return describeHolder(stat, mount, mountsBelow, system);
-}
-
-function findOption(mount: Mount, name: string): string | undefined {
-  return mount.superOptions.findLast((option) => option.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 function tryStat(path: string, system: DeviceProbe): StatDevice | undefined {

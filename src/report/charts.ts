@@ -1,20 +1,79 @@
-import type { JobProfile, JobReport } from '../job/options.js';
-import type { Moment } from '../job/report/report-facts.js';
+/** The charts of the page, as SVG. Colours are those of the page: light, dark or printed. */
 import { sum } from '../job/report/self-check.js';
+import type { Moment } from '../options/report-facts.js';
+import type { JobProfile, JobReport } from '../options/reports.js';
 import { formatCount } from '../quantity.js';
-import { bands, chart, dots, type Frame, linear, rectangle, steps, text, xAxis, yAxis } from './svg.js';
-import { secondsOf } from './units.js';
+import { numberText, secondsOf } from './units.js';
+
+const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text for a page; characters that no page may hold are replaced. */
+export function escaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced.
+  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd').replace(/[&<>"]/g, (c) => ESCAPED[c] ?? c);
+}
 
 const WIDTH = 760;
-/** More bars than that are drawn as one where they touch. */
-const MOST_BARS = 1500;
+/** In pixels. All charts have the same, so that moments lie below each other. */
+const [LEFT, RIGHT, TOP, BOTTOM] = [80, 20, 30, 46];
 const JOB_SECONDS = 'seconds since the job began';
 
-/** So that moments lie below each other in all charts of time. */
-const frameOfTime = (height: number): Frame => ({ width: WIDTH, height, left: 80, right: 20, top: 30, bottom: 46 });
+type Range = readonly [from: number, to: number];
+type Point = readonly [x: number, y: number];
 
-function scalesOf({ width, height, left, right, top, bottom }: Frame) {
-  return { x: [left, width - right] as const, y: [height - bottom, top] as const };
+interface Scale {
+  readonly label: string;
+  readonly at: (value: number) => number;
+  readonly ticks: readonly { readonly at: number; readonly text: string }[];
+}
+
+/** From the lowest value at pixel `from` to the highest at pixel `to`, with about `count` round ticks. */
+export function linear(label: string, [lowest, highest]: Range, [from, to]: Range, count = 5): Scale {
+  const span = highest - lowest || 1;
+  const at = (value: number) => from + ((value - lowest) / span) * (to - from);
+  const power = 10 ** Math.floor(Math.log10(span / count));
+  const step = ([1, 2, 5].find((each) => each * power * count >= span * 0.999) ?? 10) * power;
+  const ticks: { at: number; text: string }[] = [];
+  for (let i = Math.ceil(lowest / step); i * step <= highest; i++)
+    ticks.push({ at: at(i * step), text: numberText(Number((i * step).toPrecision(6))) });
+  return { at, ticks, label };
+}
+
+const across = (width = WIDTH): Range => [LEFT, width - RIGHT];
+const upwards = (height: number): Range => [height - BOTTOM, TOP];
+
+const digits = (value: number) => String(Number(value.toFixed(1)));
+const line = (d: string, style: string) => `<path d="${d}" fill="none" ${style} />`;
+const text = (x: number, y: number, content: string, anchor = 'middle') =>
+  `<text x="${digits(x)}" y="${digits(y)}" text-anchor="${anchor}">${escaped(content)}</text>`;
+const bar = ([left, right]: Range, [top, bottom]: Range) =>
+  `M${digits(left)},${digits(top)}H${digits(right)}V${digits(bottom)}H${digits(left)}Z`;
+/** Each point lies at the end of a level part. */
+const steps = (points: readonly Point[]) =>
+  points.map(([x, y], i) => (i === 0 ? `M${digits(x)},${digits(y)}` : `V${digits(y)}H${digits(x)}`)).join('');
+
+/** @param label what the chart shows, for those who do not see it. */
+function chart(
+  label: string,
+  {
+    width = WIDTH,
+    height,
+    x,
+    y,
+    name = 'chart',
+  }: { width?: number; height: number; x: Scale; y: Scale; name?: string },
+  marks: readonly string[],
+): string {
+  const bottom = height - BOTTOM;
+  const parts = [
+    ...x.ticks.map((tick) => line(`M${digits(tick.at)},${bottom}v6`, 'stroke="currentColor"')),
+    ...x.ticks.map((tick) => text(tick.at, bottom + 20, tick.text)),
+    text((LEFT + width - RIGHT) / 2, bottom + 38, x.label),
+    ...y.ticks.map((tick) => text(LEFT - 8, tick.at + 4, tick.text, 'end')),
+    text(4, TOP - 12, y.label, 'start'),
+    ...marks,
+  ];
+  return `<svg role="img" class="${name}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" fill="currentColor" font-size="12" xmlns="http://www.w3.org/2000/svg" aria-label="${escaped(label)}">${parts.join('')}</svg>`;
 }
 
 const STEPS = {
@@ -25,54 +84,39 @@ const STEPS = {
   commit: 'commit',
   release: 'release',
 } as const;
+const ROW = 24;
 
 export function timelineChart(profile: JobProfile): string {
   const { seconds, tasks, workers } = profile;
   const threads = [...new Set(tasks.map(({ thread }) => thread))].sort((a, b) => a - b);
-  const frame = { ...frameOfTime(62 + 24 * (threads.length + 1)), top: 8 };
+  const height = TOP + BOTTOM + ROW * (threads.length + 1);
   const total = secondsOf(profile);
-  const x = linear(JOB_SECONDS, [0, total], scalesOf(frame).x);
-  const y = bands(['job', ...threads.map((_, i) => `worker ${i + 1}`)], [frame.top, frame.height - frame.bottom]);
-  const heightOf = (row: number) => [y.at(row) + 1, y.at(row + 1) - 1];
+  const x = linear(JOB_SECONDS, [0, total], across());
+  const rowAt = (row: number) => TOP + ROW * row;
+  const rows = ['job', ...threads.map((_, i) => `worker ${i + 1}`)];
+  const y = { label: '', at: rowAt, ticks: rows.map((name, row) => ({ at: rowAt(row + 0.5), text: name })) };
+  const barOf = (row: number, began: number, ended: number) =>
+    bar([x.at(began), x.at(ended)], [rowAt(row) + 1, rowAt(row + 1) - 1]);
   let ended = 0;
   const job = (Object.keys(STEPS) as (keyof typeof STEPS)[]).flatMap((step) => {
     const began = ended;
     ended += seconds[step];
-    const bar = rectangle([x.at(began), x.at(ended)], heightOf(0), { fill: 'var(--quiet)', stroke: 'var(--page)' });
-    return seconds[step] > total * 0.09 ? [bar, text(x.at((began + ended) / 2), y.at(0.5) + 4, STEPS[step])] : [bar];
+    const drawn = `<path d="${barOf(0, began, ended)}" fill="var(--quiet)" stroke="var(--page)" />`;
+    return seconds[step] > total * 0.09
+      ? [drawn, text(x.at((began + ended) / 2), rowAt(0.5) + 4, STEPS[step])]
+      : [drawn];
   });
   const pass2Began = seconds.prepare + seconds.pass1 + seconds.between - 0.0005;
-  const bars = joined(
-    tasks.map(({ thread, beganSeconds, seconds: phases }) => ({
-      row: 1 + threads.indexOf(thread),
-      began: beganSeconds,
-      ended: beganSeconds + sum(Object.values(phases)),
-      fill: beganSeconds >= pass2Began ? 'var(--second)' : 'var(--first)',
-    })),
-    total / MOST_BARS,
-  ).map(({ row, began, ended: end, fill }) => rectangle([x.at(began), x.at(end)], heightOf(row), { fill }));
+  const barsOf = (isPass2: boolean, colour: string) => {
+    const own = tasks.filter(({ beganSeconds }) => beganSeconds >= pass2Began === isPass2);
+    const bars = own.map(({ thread, beganSeconds: began, seconds: phases }) =>
+      barOf(1 + threads.indexOf(thread), began, began + sum(Object.values(phases))),
+    );
+    // The stroke shows what is shorter than a pixel.
+    return `<path d="${bars.join('')}" fill="${colour}" stroke="${colour}" stroke-width="0.3" />`;
+  };
   const label = `Timeline: the steps of the job, and the tasks of ${workers} workers`;
-  return chart(label, frame, [xAxis(x, frame), yAxis(y, frame), ...job, ...bars]);
-}
-
-interface Bar {
-  readonly row: number;
-  readonly began: number;
-  readonly ended: number;
-  readonly fill: string;
-}
-
-/** The same time in fewer bars: those of one row that are closer than `gap` become one. */
-function joined(bars: readonly Bar[], gap: number): readonly Bar[] {
-  if (bars.length <= MOST_BARS) return bars;
-  const result: Bar[] = [];
-  for (const bar of bars.toSorted((a, b) => a.row - b.row || a.began - b.began)) {
-    const last = result.at(-1);
-    if (last !== undefined && last.row === bar.row && last.fill === bar.fill && bar.began - last.ended < gap)
-      result[result.length - 1] = { ...last, ended: Math.max(last.ended, bar.ended) };
-    else result.push(bar);
-  }
-  return result;
+  return chart(label, { height, x, y }, [...job, barsOf(false, 'var(--first)'), barsOf(true, 'var(--second)')]);
 }
 
 /** Bytes a second from moment to moment. */
@@ -80,18 +124,16 @@ export function throughputChart(moments: readonly Moment[], profile: JobProfile)
   const speeds = speedsOf(moments);
   const mostOf = (column: 'read' | 'written') => speeds.reduce((most, speed) => Math.max(most, speed[column]), 0);
   const [mostRead, mostWritten] = [mostOf('read'), mostOf('written')];
-  const frame = frameOfTime(220);
-  const pixels = scalesOf(frame);
-  const x = linear(JOB_SECONDS, [0, secondsOf(profile)], pixels.x);
-  const y = linear('MB/s', [0, Math.max(mostRead, mostWritten, 1e-3)], pixels.y);
+  const height = 220;
+  const x = linear(JOB_SECONDS, [0, secondsOf(profile)], across());
+  const y = linear('MB/s', [0, Math.max(mostRead, mostWritten, 1e-3)], upwards(height));
   const label = `Megabytes a second that the job reads from its inputs and writes to its output, over time: at most ${formatCount(mostRead)} read, ${formatCount(mostWritten)} written`;
-  const pointsOf = (column: 'read' | 'written') =>
-    speeds.map((speed) => [x.at(speed.seconds), y.at(speed[column])] as const);
-  return chart(label, frame, [
-    xAxis(x, frame),
-    yAxis(y, frame, true),
-    steps(pointsOf('read'), { stroke: 'var(--first)' }),
-    steps(pointsOf('written'), { stroke: 'var(--second)', 'stroke-dasharray': '6 3' }),
+  const stepsOf = (column: 'read' | 'written') =>
+    steps(speeds.map((speed) => [x.at(speed.seconds), y.at(speed[column])] as const));
+  return chart(label, { height, x, y }, [
+    ...y.ticks.map(({ at }) => line(`M${LEFT},${digits(at)}H${WIDTH - RIGHT}`, 'stroke="var(--line)"')),
+    line(stepsOf('read'), 'stroke="var(--first)" stroke-width="2"'),
+    line(stepsOf('written'), 'stroke="var(--second)" stroke-width="2" stroke-dasharray="6 3"'),
   ]);
 }
 
@@ -99,37 +141,35 @@ export function throughputChart(moments: readonly Moment[], profile: JobProfile)
 export function speedsOf(
   amounts: readonly Pick<Moment, 'seconds' | 'readBytes' | 'writtenBytes'>[],
 ): { readonly seconds: number; readonly read: number; readonly written: number }[] {
-  const first = amounts[0];
+  const [first] = amounts;
   const last = amounts.at(-1);
   if (first === undefined || last === undefined) return [];
   const shortest = (last.seconds - first.seconds) / amounts.length / 2;
-  const kept = [first];
-  for (const now of amounts.slice(1, -1)) {
-    const isApart = now.seconds - (kept.at(-1)?.seconds ?? 0) >= shortest && last.seconds - now.seconds >= shortest;
-    if (isApart) kept.push(now);
-  }
-  if (last !== first) kept.push(last);
-  const speeds = kept.slice(1).map((now, i) => {
-    const before = kept[i] ?? now;
+  let before = first;
+  return amounts.flatMap((now) => {
+    if (now === first) return { seconds: first.seconds, read: 0, written: 0 };
+    const isApart = now.seconds - before.seconds >= shortest && last.seconds - now.seconds >= shortest;
+    if (now !== last && !isApart) return [];
     const megabytes = Math.max(1e-3, now.seconds - before.seconds) * 1e6;
-    return {
-      seconds: now.seconds,
-      read: Math.max(0, now.readBytes - before.readBytes) / megabytes,
-      written: Math.max(0, now.writtenBytes - before.writtenBytes) / megabytes,
-    };
+    const read = Math.max(0, now.readBytes - before.readBytes) / megabytes;
+    const written = Math.max(0, now.writtenBytes - before.writtenBytes) / megabytes;
+    before = now;
+    return { seconds: now.seconds, read, written };
   });
-  return [{ seconds: first.seconds, read: 0, written: 0 }, ...speeds];
 }
 
 export function scatterChart(sample: JobReport['sample'], recordCount: number): string {
-  const frame: Frame = { width: 480, height: 496, left: 40, right: 20, top: 30, bottom: 46 };
-  const pixels = scalesOf(frame);
-  const x = linear('place in the inputs, % of their bytes', [0, 100], pixels.x);
-  const y = linear('place in the output, % of its records', [0, 100], pixels.y);
+  const [width, height] = [480, 456];
+  const x = linear('place in the inputs, % of their bytes', [0, 100], across(width));
+  const y = linear('place in the output, % of its records', [0, 100], upwards(height));
   const label = `Places of ${formatCount(sample.length)} sampled records in the inputs and in the output: the self-check says whether they show a pattern`;
-  const points = sample.map(({ fromPart, rank }) => [x.at(fromPart * 100), y.at((rank / recordCount) * 100)] as const);
   // A few small dots cannot be seen.
   const radius = sample.length > 1000 ? 1.2 : sample.length > 100 ? 2 : 3;
-  const border = rectangle(pixels.x, pixels.y, { fill: 'none', stroke: 'var(--line)' });
-  return chart(label, frame, [xAxis(x, frame), yAxis(y, frame), border, dots(points, radius)], 'square');
+  const dots = sample.map(
+    ({ fromPart, rank }) => `M${digits(x.at(fromPart * 100))},${digits(y.at((rank / recordCount) * 100))}h0`,
+  );
+  return chart(label, { width, height, x, y, name: 'square' }, [
+    line(bar(across(width), upwards(height)), 'stroke="var(--line)"'),
+    line(dots.join(''), `stroke="var(--first)" stroke-width="${2 * radius}" stroke-linecap="round"`),
+  ]);
 }

@@ -1,9 +1,9 @@
 /** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
 
-import type { JobProfile, JobReport } from '../job/options.js';
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
-import { formatBytes, formatCount, formatPlural } from '../quantity.js';
-import { percentText, secondsOf, secondsText } from './units.js';
+import type { JobProfile, JobReport } from '../options/reports.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
+import { percentText, secondsOf } from './units.js';
 
 /** What the phases of a task are kinds of. */
 const KINDS = {
@@ -60,7 +60,7 @@ function timeWent({ profile, result: { resumed } }: JobReport): Answer {
   const { pass1, pass2 } = profile.seconds;
   const total = secondsOf(profile);
   const part = (of: number) => `${Math.round((100 * of) / Math.max(1e-9, total))} %`;
-  const answer = `Of ${secondsText(total)}${resumed === undefined ? '' : ' of this attempt'}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and after them ${part(total - pass1 - pass2)}.`;
+  const answer = `Of ${formatSeconds(total)}${resumed === undefined ? '' : ' of this attempt'}, pass 1, which reads, took ${part(pass1)}; pass 2, which writes, ${part(pass2)}; what is before, between and after them ${part(total - pass1 - pass2)}.`;
   return { question: 'Where did the time go?', answer };
 }
 

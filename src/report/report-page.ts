@@ -1,25 +1,22 @@
 /** The page can be read aloud: each chart has a description, and a table or a sentence says what it shows. */
 
-import type { GroupReport, JobReport } from '../job/options.js';
-import type { ExpectedRange, Moment, WatchedDevice } from '../job/report/report-facts.js';
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
-import { formatBytes, formatCount, formatPlural } from '../quantity.js';
-import { scatterChart, throughputChart, timelineChart } from './charts.js';
+import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
+import type { GroupReport, JobReport } from '../options/reports.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
+import { escaped, scatterChart, throughputChart, timelineChart } from './charts.js';
 import { inShort, whyTooFew } from './in-short.js';
-import { escaped } from './svg.js';
-import { budgetText, likeSeconds, nameText, numberText, percentText, secondsText, speedText } from './units.js';
+import { budgetText, likeSeconds, nameText, numberText, percentText, speedText } from './units.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
 @media (prefers-color-scheme: dark) { :root { --page: #12161b; --ink: #e6e9ec; --soft: #a3adb8; --line: #3a434d; --quiet: #303842; --first: #6cb4ff; --second: #ffa163; --good: #6fdd8b; --bad: #ff9492; } }
-@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } body { font-size: 10pt; } h2 { margin-top: 1.5rem; } figure, tr, pre, .numbers, .short { break-inside: avoid; } h2, h2 + p, caption, thead, tr.stated { break-after: avoid; } tbody tr > * { padding-top: .1rem; padding-bottom: .1rem; } tbody tr:nth-child(-n+4), tbody tr:nth-last-child(-n+3) { break-before: avoid; } p { orphans: 3; widows: 3; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key { print-color-adjust: exact; } }
+@media print { :root { color-scheme: light; --page: #fff; --ink: #000; --soft: #444; --line: #aaa; --quiet: #ddd; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; } body { font-size: 10pt; } h2 { margin-top: 1.5rem; } figure, tr, pre, .short { break-inside: avoid; } h2, h2 + p, caption, thead, tr.stated { break-after: avoid; } tbody tr > * { padding-top: .1rem; padding-bottom: .1rem; } tbody tr:nth-child(-n+4), tbody tr:nth-last-child(-n+3) { break-before: avoid; } p { orphans: 3; widows: 3; } main { max-width: none; padding: 0; } .wide { overflow: visible; } .key { print-color-adjust: exact; } }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 1rem 0 0; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }
 p, .short { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
 .short { margin: 1rem 0; } .short dt { font-weight: 600; } .short dd { margin: 0 0 .5rem; }
-.numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1rem 0; padding: 0; list-style: none; }
-.numbers li { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; } .numbers b { display: block; font-size: 1.35rem; font-weight: 600; }
 table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--soft); }
 tbody th { font-weight: 400; } th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: break-word; } td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
 .wide { overflow-x: auto; } .wide:focus-visible { outline: 3px solid var(--first); outline-offset: 2px; } figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; display: block; }
@@ -35,7 +32,7 @@ pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space
 export function pageText(data: JobReport): string {
   const report = withNamedDevices(data);
   const { result, endedAt, environment } = report;
-  const sections = [numbers, checks, places, splitsAndMix, time, sizes, repeat].map((section) => section(report));
+  const sections = [numbers, checks, places, splitsAndMix, time, repeat].map((section) => section(report));
   return `<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
 <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -111,25 +108,21 @@ function table(
 }
 
 function numbers({ result, profile, call, inputs }: JobReport): string {
-  const { records, bytes, leftOut, duplicates, resumed, tempBytes } = result;
+  const { bytes, leftOut, duplicates, resumed, tempBytes } = result;
   const inputBytes = sum(inputs.map((input) => input.bytes ?? 0));
   const { prepare, pass1, between, pass2, commit, release } = profile.seconds;
   // What an earlier attempt did took no time of this one.
   const isWhole = resumed === undefined;
   const passText = (of: number, seconds: number) =>
-    `${secondsText(seconds)}${isWhole && of > 0 ? `, ${speedText(of, seconds)}` : ''}`;
+    `${formatSeconds(seconds)}${isWhole && of > 0 ? `, ${speedText(of, seconds)}` : ''}`;
   const amount = (of: { records: number; bytes: number }) =>
     `${formatPlural(of.records, 'record')}, ${formatBytes(of.bytes)}`;
-  const big = [
-    [formatCount(records), 'records'],
-    [formatBytes(bytes), 'of records'],
-    [secondsText(result.seconds.total), isWhole ? 'in all' : 'in this attempt'],
-    ...(isWhole ? [[speedText(bytes, result.seconds.total), 'of output']] : []),
-  ].map(([text = '', what = '']) => `<li><b>${escaped(text)}</b> ${what}</li>`);
   const temp = tempBytes === 0 ? ': the piles stayed in memory' : ` in ${call.tempDirs.map(nameText).join(', ')}`;
   const decoders = Object.entries(result.decoders).map(([name, count]) => `${name}: ${formatCount(count)}`);
   const first = formatCount(call.headCount ?? 0);
   const rows: readonly (readonly [what: string, text: string | undefined])[] = [
+    ['Records', amount(result)],
+    [isWhole ? 'Time' : 'Time of this attempt', passText(bytes, result.seconds.total)],
     ['Inputs', `${formatCount(result.inputCount)}${inputBytes > 0 ? `, ${formatBytes(inputBytes)} decoded` : ''}`],
     ['Output', call.output === '-' ? 'standard output' : nameText(call.output)],
     ['Output files', formatCount(Math.max(1, result.shards.length))],
@@ -139,12 +132,12 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
     ['Piles', formatCount(result.piles)],
     ['Memory budget', budgetText(call.memoryBytes)],
     ['Temp data', `${formatBytes(tempBytes)}${temp}`],
-    ['Before the passes', secondsText(prepare)],
+    ['Before the passes', formatSeconds(prepare)],
     ['Pass 1', passText(inputBytes, pass1)],
-    ['Between the passes', secondsText(between)],
+    ['Between the passes', formatSeconds(between)],
     ['Pass 2', passText(bytes, pass2)],
-    ['Commit', secondsText(commit)],
-    ['Removal of temp data', secondsText(release)],
+    ['Commit', formatSeconds(commit)],
+    ['Removal of temp data', formatSeconds(release)],
     ['Left out', leftOut && `${amount(leftOut)}: not among the first ${first}`],
     ['Duplicates dropped', duplicates && amount(duplicates)],
     [
@@ -154,11 +147,7 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
     ['Decoders', decoders.join(', ') || undefined],
   ];
   const known = rows.flatMap(([what, text]) => (text === undefined ? [] : [[what, text]]));
-  return section(
-    'The job in numbers',
-    `<ul class="numbers">${big.join('')}</ul>`,
-    table('The job', ['What', 'Value'], known),
-  );
+  return section('The job in numbers', table('The job', ['What', 'Value'], known));
 }
 
 function checks({ checks: all, ...report }: JobReport): string {
@@ -334,49 +323,12 @@ function deviceTable(devices: readonly WatchedDevice[], moments: readonly Moment
   return table(caption, heads, rows);
 }
 
-function sizes({ piles, shards, result: { splits } }: JobReport): string {
-  if (piles === undefined || shards === undefined) return '';
-  const ofShards = shards.by === 'records' ? formatCount : formatBytes;
-  let begin = 0;
-  const rows = (splits ?? [{ name: 'output', shards: shards.sizes }]).map(({ name, shards: files }) => {
-    const own = shards.sizes.slice(begin, begin + Math.max(1, files.length));
-    begin += own.length;
-    return [`${shards.by === 'records' ? 'Records' : 'Bytes'} of each file, ${name}`, ...spread(own, ofShards), ''];
-  });
-  const { expected, notExpected } = piles;
-  const chance = expected === undefined ? 'no range' : spreadText(expected);
-  const about = [
-    expected === undefined
-      ? `No range of piles is expected: ${notExpected}.`
-      : 'What is expected of piles is the mean and the standard deviation of a binomial distribution.',
-    shards.by === 'records'
-      ? 'The records of files are exact, not chance: with a number of shards they differ by at most one, with a number of records only the last file has fewer.'
-      : 'Bytes are before compression. No file exceeds the limit, and each ends at the end of a record.',
-  ];
-  return section(
-    'Sizes of piles and shards',
-    table(
-      'From the smallest to the largest',
-      ['What', '#How many', '#Smallest', '#Largest', '#Mean', '#Expected'],
-      [['Records of each pile', ...spread(piles.records, formatCount), chance], ...rows],
-    ),
-    ...about.map(paragraph),
-  );
-}
-
-/** How many sizes there are, the least and the most of them, and their mean. */
-function spread(sizes: readonly number[], text: (size: number) => string): string[] {
-  const sorted = sizes.toSorted((a, b) => a - b);
-  const mean = sum(sizes) / sizes.length;
-  return [formatCount(sizes.length), text(sorted[0] ?? 0), text(sorted.at(-1) ?? 0), text(Math.round(mean))];
-}
-
 function spreadText({ mean, standardDeviation }: ExpectedRange): string {
   return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
 }
 
 function repeat({ call, environment, result }: JobReport): string {
-  const { pileshuf, node, platform, cpu, cpuCount, memoryBytes } = environment;
+  const { node, platform, cpu, cpuCount, memoryBytes } = environment;
   const place = call.directory === undefined ? '' : paragraph(`In the directory ${nameText(call.directory)}:`);
   const words = call.command?.split(' ').map((word) => `<span>${escaped(word)}</span>`);
   return section(
@@ -387,16 +339,8 @@ function repeat({ call, environment, result }: JobReport): string {
     paragraph(
       'The same seed and inputs give the same bytes, on any machine, with any number of workers and any amount of memory. An output or a report that is there already is replaced only with --force.',
     ),
-    table(
-      'Where it ran',
-      ['What', 'Value'],
-      [
-        ['pileshuf', pileshuf],
-        ['Node.js', node],
-        ['System', platform],
-        ['Processors', `${cpuCount} of ${cpu}`],
-        ['Memory', formatBytes(memoryBytes)],
-      ],
+    paragraph(
+      `It ran on ${platform} with Node.js ${node}, ${formatBytes(memoryBytes)} of memory, and ${cpuCount} processors of the kind ${cpu}.`,
     ),
   );
 }

@@ -1,4 +1,4 @@
-import type { JobProfile } from '../job/options.js';
+import type { JobProfile } from '../options/reports.js';
 import { formatBytes, formatCount, sizeWord } from '../quantity.js';
 
 /** Characters that a page would not show, or that would turn the writing direction round. */
@@ -25,14 +25,6 @@ export function percentText(part: number): string {
 export function budgetText(byteLength: number): string {
   const size = sizeWord(byteLength);
   return size === undefined ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
-}
-
-export function secondsText(seconds: number): string {
-  if (seconds < 0.0005) return '0 s';
-  if (seconds < 120) return `${seconds.toFixed(seconds < 0.01 ? 3 : seconds < 10 ? 2 : 1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  return hours === 0 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${hours} h ${minutes % 60} min`;
 }
 
 /** Seconds of one table: all with as many digits as the largest needs. */

@@ -14,7 +14,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { counted, StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
-import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
+import { openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
@@ -66,7 +66,7 @@ export class StagedOutput {
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
     if (kind === 'appended') {
-      this.#shortenTo(finished, layout);
+      this.shorten(finished, layout);
       return { kind, ...staged, compression };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
@@ -74,16 +74,23 @@ export class StagedOutput {
   }
 
   /**
-   * Cuts off the bytes after the finished regions of an earlier attempt: it is not known how many of them are whole.
+   * Cuts off the bytes after the regions: of an earlier attempt it is not known how many of them are whole, and a task makes
+   * a file longer than it becomes. Opens each file, so that this machine asks for its size.
+   * @param areAll whether these are all regions, so that the end of the file follows them.
    */
-  #shortenTo(finished: readonly WrittenRegion[], { cuts, ends }: OutputLayout): void {
-    const endOf = endsOfShards(finished);
+  shorten(regions: readonly WrittenRegion[], { cuts, ends }: OutputLayout, areAll = false): void {
+    const regionsOf = regionsOfShards(regions);
+    const endOf = endsOfShards(regions);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
       const path = stagedPath(this.#stagingDirectory, shard);
       if (!nameExists(path, 'output')) continue;
-      const end = endOf.get(shard);
-      const byteLength = end === undefined ? 0 : ends.headerBytes + end;
-      if (byteLengthOf(path) > byteLength) withFile(openStagedOutput(path), (file) => shortenFile(file, byteLength));
+      const ofShard = regionsOf.get(shard) ?? [];
+      const headerBytes = areAll || ofShard.length > 0 ? ends.headerBytes : 0;
+      const trailerBytes = areAll ? ends.trailerOf(recordBytesOf(ofShard)).byteLength : 0;
+      const byteLength = headerBytes + (endOf.get(shard) ?? 0) + trailerBytes;
+      withFile(openStagedOutput(path), (file) => {
+        if (versionOf(file).byteLength > byteLength) shortenFile(file, byteLength);
+      });
     }
   }
 

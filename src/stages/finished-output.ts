@@ -2,7 +2,7 @@
  * Verifies the output that an earlier attempt at the job finished, before the job relies on it. The job cannot make it
  * again, because its piles may be deleted.
  */
-import type { ReadBackTask } from '../../workers/tasks/read-back.js';
+import type { ReadBackTask, StagedRange } from '../../workers/tasks/read-back.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
@@ -26,27 +26,16 @@ export async function verifyFinishedRanges(
   for (const range of ranges) requireFits(range, totals, stagingDirectory);
   if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
-  const place = { job: settings, stagingDirectory, headerBytes, gate };
-  await verifyRegions(place, ranges, threads, onWarning);
-}
-
-async function verifyRegions(
-  place: Omit<ReadBackTask, 'regions'>,
-  groups: readonly { readonly regions: readonly WrittenRegion[] }[],
-  threads: Threads,
-  onWarning: (line: string) => void,
-): Promise<void> {
-  const { stagingDirectory, headerBytes } = place;
   const readBack = async (regions: readonly WrittenRegion[]) => {
-    const changed = await findChanged({ ...place, regions }, threads);
+    const staged = rangesOf(regions, headerBytes, (shard) => stagedPath(stagingDirectory, shard));
+    const changed = await findChanged({ job: settings, gate, ranges: staged }, threads);
     if (changed === undefined) return;
-    const path = stagedPath(stagingDirectory, changed.shard);
     throw new StagedOutputError(
-      `bytes ${headerBytes + changed.start} to ${headerBytes + changed.end} of the staged output ${path} are not what the unfinished job wrote there`,
+      `bytes ${changed.start} to ${changed.end} of the staged output ${changed.path} are not what the unfinished job wrote there`,
     );
   };
   await runTasks(
-    groups.filter(({ regions }) => regions.length > 0),
+    ranges.filter(({ regions }) => regions.length > 0),
     ({ regions }) => onceMore(() => readBack(regions), onWarning),
     () => {},
     tasksAtOnce(threads),
@@ -54,13 +43,24 @@ async function verifyRegions(
   );
 }
 
-/** Reads staged regions back, and returns the first that is not as it was written. */
+/** Where regions lie in their files. */
+export function rangesOf(
+  regions: readonly WrittenRegion[],
+  headerBytes: number,
+  pathOf: (shard: number) => string,
+): StagedRange[] {
+  return regions.map(({ shard, start, end, checksum }) => {
+    return { path: pathOf(shard), start: headerBytes + start, end: headerBytes + end, checksum };
+  });
+}
+
+/** Reads ranges back, and returns the first that is not as it was written. */
 export async function findChanged(
   task: ReadBackTask,
   { pool }: Pick<Threads, 'pool'>,
-): Promise<WrittenRegion | undefined> {
+): Promise<StagedRange | undefined> {
   const found = await pool.run('read-back', task);
-  return task.regions.find(({ checksum }, i) => found[i] !== checksum);
+  return task.ranges.find(({ checksum }, i) => found[i] !== checksum);
 }
 
 /** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */

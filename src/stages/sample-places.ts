@@ -48,13 +48,17 @@ export function sampleSourceOf(
   return sampleKeys && { ...source, sampleKeys };
 }
 
-/** @param ranges all of the output, in any order. @returns the first two neighbours of one key in different ranges. */
+/**
+ * @param ranges all of the output, in any order. Two that share a pile have both compared its samples.
+ * @returns the first two neighbours of one key in different ranges.
+ */
 export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours | undefined {
-  let last: KeyedSample | undefined;
-  for (const { ends } of ranges.toSorted((a, b) => a.first - b.first)) {
+  let last: { readonly sample: KeyedSample; readonly end: number } | undefined;
+  for (const { ends, first, end } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (ends === undefined || ends === null) continue;
-    if (last?.sampleKey === ends.first.sampleKey) return [last, ends.first];
-    last = ends.last;
+    if (last !== undefined && last.end <= first && last.sample.sampleKey === ends.first.sampleKey)
+      return [last.sample, ends.first];
+    last = { sample: ends.last, end };
   }
   return undefined;
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
-import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
-import { flagsOf, nameFlags, optionsOf, optionTable } from '#src/cli/option-table.js';
+import { COMMAND_NAMES, COMMANDS, type CommandName, optionsOf, typedName } from '#src/cli/command-table.js';
+import { allOptions, flagsOf, nameFlags } from '#src/cli/option-names.js';
 import { findCommand } from '#src/cli/run-command.js';
 
-const names = Object.keys(commandSummaries) as CommandName[];
+const names = COMMAND_NAMES;
 
 async function helpOf(name: CommandName): Promise<string> {
   const parsed = parseCommand(await findCommand(name), ['--help']);
@@ -19,7 +19,7 @@ async function helpOf(name: CommandName): Promise<string> {
 describe.each(names)('%s', (name) => {
   it('is found by its name, and listed by the main help', async () => {
     expect((await findCommand(name)).name).toBe(name);
-    const line = new RegExp(`^ {2}${name} +${commandSummaries[name].replaceAll('.', '[.]')}$`, 'm');
+    const line = new RegExp(`^ {2}${name} +${COMMANDS[name].summary.replaceAll('.', '[.]')}$`, 'm');
     if (name !== 'shuffle') expect(await helpOf('shuffle')).toMatch(line);
   });
 
@@ -51,7 +51,7 @@ describe('the table of options', () => {
   });
 
   it('ends no help with a full stop, which the default follows', () => {
-    for (const { help } of optionTable) expect(help).toMatch(/[^.]$/);
+    for (const { help } of allOptions()) expect(help).toMatch(/[^.]$/);
   });
 });
 

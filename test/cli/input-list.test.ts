@@ -4,9 +4,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type InputList, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
-import { parseInputIds } from '#src/cli/option-values.js';
+import { resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
 import { AbortError, InputError, UsageError } from '#src/index.js';
+import { type InputList, parseInputIds } from '#src/options/typed-options.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

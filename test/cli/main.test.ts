@@ -30,23 +30,14 @@ describe('pileshuf', () => {
     });
   });
 
-  it.each([
-    [['--files-from', '-'], 2, 'pileshuf: --files-from -: the list is empty; expected at least one input\n'],
-    [
-      ['--files-from', '/nowhere/list'],
-      3,
-      'pileshuf: cannot read the list of inputs --files-from /nowhere/list: no such file; check the path\n',
-    ],
-    [
-      ['--progress', 'json', '--files-from', '-'],
-      2,
-      '{"event":"error","code":"ERR_OPTION","message":"--files-from -: the list is empty; expected at least one input"}\n',
-    ],
-  ])('%j ends with %d and one line', (argv, status, line) => {
-    const result = pileshuf(argv);
-    expect(result).toMatchObject({ status, stdout: '' });
-    expect(result.stderr).toMatch(line);
-    expect(result.stderr.split('\n')).toHaveLength(2);
+  it('ends with one line, for programs in JSON', () => {
+    const message = '--files-from -: the list is empty; expected at least one input';
+    expect(pileshuf(['--files-from', '-'])).toEqual({ status: 2, stdout: '', stderr: `pileshuf: ${message}\n` });
+    expect(pileshuf(['--progress', 'json', '--files-from', '-'])).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `{"event":"error","code":"ERR_OPTION","message":"${message}"}\n`,
+    });
   });
 
   it('survives messages that nobody can read', () => {

@@ -1,9 +1,9 @@
 /** The manual page: man reads it without a complaint, and it has every option and command. */
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { commandSummaries } from '#src/cli/command-table.js';
+import { COMMAND_NAMES } from '#src/cli/command-table.js';
 import { manualPage } from '#src/cli/manual-page.js';
-import { optionTable } from '#src/cli/option-table.js';
+import { allOptions } from '#src/cli/option-names.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 
 const plain = (page: string) =>
@@ -14,8 +14,8 @@ const plain = (page: string) =>
 
 it('has every option, command and exit code', async () => {
   const text = plain(await manualPage('1.2.3'));
-  for (const { name } of optionTable) expect(text).toContain(`--${name}`);
-  for (const name of Object.keys(commandSummaries)) {
+  for (const { name } of allOptions()) expect(text).toContain(`--${name}`);
+  for (const name of COMMAND_NAMES) {
     if (name !== 'shuffle') expect(text).toContain(`.SS "pileshuf ${name}"`);
   }
   expect(text).toMatch(/^\.SH EXIT STATUS\n\.nf\n {2}0 done and verified/m);

@@ -1,7 +1,7 @@
 /** Values as people write them: delimiters, programs, times. */
 import { describe, expect, it } from 'vitest';
-import { parseDecompressProgram } from '#src/cli/option-values.js';
 import { UsageError } from '#src/index.js';
+import { parseDecompressProgram } from '#src/options/typed-options.js';
 import { parseDelimiter, parseDuration } from '#src/typed-values.js';
 
 describe('a delimiter', () => {

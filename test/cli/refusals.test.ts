@@ -8,7 +8,7 @@ import { linkSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, syml
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { optionsOf } from '#src/cli/option-table.js';
+import { optionsOf } from '#src/cli/command-table.js';
 import { openStore } from '#src/index.js';
 import { seal } from '#src/io/sealed-file.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
@@ -172,6 +172,79 @@ refuses('records and headers', [
   ['in --npy --header 1', 2, 'records of npy have a header of their own; leave out --header'],
   ['in --webdataset --skip-bytes 1', 2, 'records of webdataset have a header of their own; leave out --skip-bytes'],
 ]);
+
+const KIND_OF_VALUE =
+  'expected a JSON field (.site, .metadata.site), a column (csv:site, csv:3, tsv:site), the key of a sample (key), or an …';
+
+refuses(
+  'what records the output gets',
+  [
+    ['-r --resume', 2, 'a job with -r cannot be resumed: leave out --resume, --job-dir and --keep-temp'],
+    ['-r', 2, 'an output without end must be a stream: give --head-count beside -r, or no -o'],
+    ['-r --npy', 2, 'an output of npy has an end: give --head-count beside -r'],
+    ['-rn 9 --webdataset', 2, '-r does not go with samples of tar files: readers join copies that are neighbours'],
+    ['-rn 9 --shard-bytes 9B', 2, '-r does not go with --shard-bytes: give a number of shards, or of records in each'],
+    [
+      '--unique --unique-by .u',
+      2,
+      '--unique compares whole records and --unique-by a value of each: give one of the two',
+    ],
+    ['--unique --webdataset', 2, '--unique does not go with samples of tar files, whose bytes tell when a file was …'],
+    [
+      '--unique --input-ids path',
+      2,
+      '--input-ids or --input-id does not go with --unique: the order then follows from …',
+    ],
+    ['--unique-by .u --input-ids path', 2, '--input-ids or --input-id does not go with --unique-by: the order then …'],
+    [['--unique-by', '.u', '--missing', 'x'.repeat(5000)], 2, '--missing: expected a string of at most 4096 bytes'],
+    [
+      ['--unique-by', `.${'x'.repeat(9000)}`, '--missing', 'y'.repeat(4000)],
+      2,
+      '--unique-by and --missing take 13037 bytes; expected at most 12288: give a shorter path, or a shorter value',
+    ],
+    ['--unique-by url', 2, `--unique-by "url": ${KIND_OF_VALUE}`],
+    ['--split-by .a', 2, '--split-by chooses between splits: give --split'],
+    ['--missing x', 2, '--missing is about the values of --split-by or --unique-by: give one of them'],
+    [
+      '--split a=1,b=rest --split-by .a',
+      2,
+      '--split-by keeps records together, so no split can have an exact number: …',
+    ],
+    [
+      '--split a=rest --split-by .a -n 5',
+      2,
+      '--split-by does not go with -n: the first records belong to the first split',
+    ],
+    [
+      '--split a=rest --split-by .v --unique-by .v',
+      2,
+      '--split-by does not go with --unique-by: equal records could be …',
+    ],
+  ],
+  ['in', '-o', 'out'],
+);
+
+refuses(
+  'what tells the split of a record',
+  [
+    ...['', 'a', '.', '.a.', '.a b', '.a[0]', '."a', `.${'x'.repeat(20_000)}`].map(
+      (selector): Row => [['--split-by', selector], 2, /^pileshuf: --split-by /],
+    ),
+    ['--split-by key', 2, '--split-by key: only samples of tar files have keys; give --webdataset'],
+    ['--csv --split-by key:/(a)/', 2, '--split-by key:/(a)/: only samples of tar files have keys; give --webdataset'],
+    ['--split-by csv:2', 2, '--split-by csv:2: only rows of CSV have such columns; give --csv'],
+    ['--npy --split-by csv:2', 2, '--split-by csv:2: only rows of CSV have such columns; give --csv'],
+    ['-z --split-by tsv:2', 2, '--split-by tsv:2: only lines and rows of CSV have such columns; give --csv'],
+    ...['', '--skip-bytes 3 '].map(
+      (header): Row => [
+        `--csv ${header}--split-by csv:site`,
+        2,
+        '--split-by csv:site: a column has its name from the header; give --header, or the number of the column, as in …',
+      ],
+    ),
+  ],
+  ['in', '-o', 'out', '--split', 'a=rest'],
+);
 
 refuses(
   'inputs',
@@ -365,6 +438,17 @@ refuses('aligned files', [
   ['--together a -o out', 2, `--together a: ${TUPLE}`],
   ['--together a, -o out', 2, `--together a,: ${TUPLE}`],
   ['--together a,b', 2, '--together writes several files: name a directory with --output'],
+  [
+    '--together b.c,a.b.c -o out --split t.a=0.5,t=rest',
+    2,
+    '--together: shards of b.c and of a.b.c would both be called t.a.b-*-of-*.c; give other names of --split, or files …',
+  ],
+  [
+    ['--together', `b.c,${'a'.repeat(230)}.c`, '-o', 'out', '--split', 'validation=0.9,test=rest'],
+    2,
+    'the shards may have names of 261 bytes, and file systems allow 255; give files of shorter names, or …',
+  ],
+  ['--together in,in2 -o out --split a=4,b=rest', 3, 'the number of records is 2, and --split asks for 4; …'],
   ['--together a,b -o -', 2, '--together writes several files: name a directory with -o'],
   [
     '--together a,b -o out c',
@@ -389,7 +473,7 @@ it('aligned files take the other options of the main command', () => {
   const refused = new Set(NOT_ALIGNED.split(',').map((words) => words.split(' ')[0]));
   const taken = optionsOf('shuffle').flatMap(({ name }) => (refused.has(name) ? [] : [name]));
   expect(taken.join(' ')).toBe(
-    'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory temp-dir temp-compress workers io-limit resume progress quiet',
+    'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory workers io-limit temp-dir temp-compress resume progress quiet',
   );
 });
 

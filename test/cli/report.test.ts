@@ -1,12 +1,11 @@
-/** `--report`: the file written, and reports that fail. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** `--report` and `--profile`: the files written, and those that cannot be. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { expectRefusal } from './refusal.js';
 
 const directory = useMemoryDirectory();
 
@@ -26,8 +25,6 @@ describe('--report', () => {
     expect(seen(await pileshuf('r.html'))).toEqual(DONE);
     expect(readFileSync(directory.path('r.html'), 'utf8')).toMatch(/^<!DOCTYPE html>/);
     writeFileSync(directory.path('r.json'), 'x'.repeat(100_000));
-    const line = '--report r.json: the file exists already; give --force to replace it';
-    await expectRefusal(directory.path(), () => pileshuf('r.json'), 2, line);
     expect(seen(await pileshuf('r.json', '--force'))).toEqual(DONE);
     expect(json('r.json')).toMatchObject({ result: { records: 2, bytes: 4 } });
     expect(readdirSync(directory.path()).sort()).toEqual(
@@ -90,5 +87,37 @@ describe('--report', () => {
       await expect(shuffle({ ...options, report: report as never })).rejects.toThrow(
         /`report`: expected the path of a file, or a function/,
       );
+  });
+});
+
+describe('--profile', () => {
+  const profiled = (...words: readonly string[]) =>
+    commandInProcess(['in', '-T', directory.temp, '--progress', 'none', ...words], { cwd: directory.path() });
+
+  it('writes where the time went, with --force in place of a former file', async () => {
+    writeFileSync(directory.path('profile'), 'x'.repeat(100_000));
+    expect(await profiled('-q', '-o', 'out', '--profile', 'profile', '--force')).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+    expect(json('profile')).toMatchObject({ records: 2, bytes: 4 });
+    // Node starts before the job does.
+    expect(json('profile').seconds.start).toBeGreaterThan(0);
+    expect(json('profile').pass1.scatter).toBeGreaterThan(0);
+  });
+
+  it('leaves a shard alone that has its name, and fails nothing when it cannot be written after all', async () => {
+    mkdirSync(directory.path('shards'));
+    const shard = 'shards/shard-00000-of-00001';
+    for (const [words, reason] of [
+      [['-o', 'shards', '--shards', '1', '--profile', shard], 'it exists already'],
+      [['-o', 'out', '--profile', '/dev/full'], 'no space left on the device'],
+    ] as const) {
+      const { exitCode, stderr } = await profiled(...words);
+      expect(exitCode).toBe(0);
+      const failed = `warning: --profile ${words.at(-1)}: cannot write it: ${reason}; the output is complete`;
+      expect(stderr.split('\n')).toContain(`pileshuf: ${failed}`);
+    }
+    for (const name of [shard, 'out']) expect(readFileSync(directory.path(name), 'utf8')).toHaveLength(4);
   });
 });

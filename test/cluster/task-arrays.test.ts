@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { ClusterJob } from '#src/cluster/open-job.js';
-import { unfinishedTasks } from '#src/cluster/task-arrays.js';
+import { unfinishedTasks } from '#src/cluster/open-job.js';
 import { committedIndexPath } from '#src/job-directory/pile-set-commits.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 

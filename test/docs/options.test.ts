@@ -1,12 +1,12 @@
 /** docs/OPTIONS.md is written from the table of options and the help. `npm run docs:reference` writes it anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
-import { flagsOf, optionTable } from '#src/cli/option-table.js';
+import { COMMAND_NAMES, COMMANDS, type CommandName, optionsOf, typedName } from '#src/cli/command-table.js';
+import { allOptions, flagsOf } from '#src/cli/option-names.js';
 import { findCommand } from '#src/cli/run-command.js';
 
 const page = new URL('../../docs/OPTIONS.md', import.meta.url);
-const names = Object.keys(commandSummaries) as CommandName[];
+const names = COMMAND_NAMES;
 
 const INTRODUCTION = `# Options
 
@@ -26,7 +26,7 @@ async function reference(): Promise<string> {
     sizes,
     '## Commands',
     (await Promise.all(names.map(describeCommand))).join('\n'),
-    ...[...new Set(optionTable.map(({ group }) => group))].map(describeGroup),
+    ...[...new Set(allOptions().map(({ group }) => group))].map(describeGroup),
     `## Exit codes\n\n\`\`\`text\n${codes.trimEnd()}\n\`\`\`\n`,
   ].join('\n\n');
 }
@@ -34,7 +34,7 @@ async function reference(): Promise<string> {
 async function describeCommand(name: CommandName): Promise<string> {
   const { operands } = await findCommand(name);
   const usage = [typedName(name), ...operands.map(([operand]) => operand)].join(' ');
-  return `- \`${usage}\`: ${commandSummaries[name]}`;
+  return `- \`${usage}\`: ${COMMANDS[name].summary}`;
 }
 
 const wordsOf = (name: CommandName) => (name === 'shuffle' ? 'the main command' : `\`${name}\``);
@@ -42,12 +42,12 @@ const wordsOf = (name: CommandName) => (name === 'shuffle' ? 'the main command' 
 /** A list for each set of commands that take the same options. */
 function describeGroup(group: string): string {
   const lists = new Map<string, string[]>();
-  for (const entry of optionTable.filter((each) => each.group === group)) {
-    const owners = names.filter((name) => (entry.commands as readonly CommandName[]).includes(name));
+  for (const entry of allOptions().filter((each) => each.group === group)) {
+    const owners = names.filter((name) => optionsOf(name).includes(entry));
     const areAll = SHUFFLES.every((name) => owners.includes(name));
     const others = owners.filter((name) => !areAll || !SHUFFLES.includes(name)).map(wordsOf);
     const words = [...(areAll ? ['shuffles'] : []), ...others].join(', ');
-    const text = 'default' in entry ? `${entry.help} (default: ${entry.default})` : entry.help;
+    const text = entry.default !== undefined ? `${entry.help} (default: ${entry.default})` : entry.help;
     const line = `- \`${flagsOf(entry)}\`: ${text.replaceAll('\\', '\\\\')}`;
     lists.set(words, [...(lists.get(words) ?? []), line]);
   }

@@ -1,7 +1,7 @@
 /** The blocks of code of the pages, and the examples of the help: what commands.ci.ts runs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type CommandName, commandSummaries } from '#src/cli/command-table.js';
+import { COMMAND_NAMES } from '#src/cli/command-table.js';
 import { findCommand } from '#src/cli/run-command.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,7 +35,7 @@ export function blocksOf(page: string): Block[] {
 
 /** The examples of `--help`, of all commands. */
 export async function examplesOfHelp(): Promise<Block[]> {
-  const names = Object.keys(commandSummaries) as CommandName[];
+  const names = COMMAND_NAMES;
   const notes = await Promise.all(names.map(async (name) => (await findCommand(name)).notes));
   const lines = notes.flatMap(
     (text) => text.replaceAll(/\\\n\s*/g, '').match(/^ {2}(?:.*\| |find .*)?pileshuf .*$/gm) ?? [],

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { optionTable } from '#src/cli/option-table.js';
+import { allOptions } from '#src/cli/option-names.js';
 import { docs, textOf } from './page-blocks.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,7 +59,7 @@ describe.each(pages)('%s', (page) => {
     const named = lines.flatMap((line) =>
       [...line.matchAll(/(?<![\w-])--([a-z][a-z0-9-]+)/g)].map(([, name = '']) => name),
     );
-    const known = new Set<string>([...optionTable.map(({ name }) => name), 'help', 'version']);
+    const known = new Set<string>([...allOptions().map(({ name }) => name), 'help', 'version']);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { getEventListeners } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
+import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -51,40 +51,6 @@ describe('an AbortSignal', () => {
     expect(cause).toBe(reason);
     expect(existsSync(directory.path('out'))).toBe(false);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-  });
-
-  it.each(
-    sampled<[string, Partial<ShuffleOptions>, ShuffleProgress['phase'], boolean, Partial<Tuning>?]>(
-      [
-        ['says in pass 2 what `resume` would have done', {}, 'shuffle', true],
-        ['says nothing of it when nothing was finished', {}, 'scatter', false],
-        ['says nothing of it when the job can be resumed', { resume: true }, 'shuffle', false],
-        ['says nothing of it when a pipe cannot be read again', { inputs: ['pipe'] }, 'shuffle', false],
-        ['says nothing of it when the output is a stream', { output: 'pipe' }, 'shuffle', false],
-      ],
-      2,
-    ),
-  )('%s', async (_, more, phase, isSaid, tuning = {}) => {
-    const controller = new AbortController();
-    const onProgress = (progress: ShuffleProgress) => {
-      if (progress.phase === phase) controller.abort();
-    };
-    const inPlace = { ...more };
-    const fed: number[] = [];
-    if (more.inputs !== undefined || more.output !== undefined) {
-      const pipe = makePipe(directory.path('pipe'));
-      // Both ends are open here: neither side waits for the other.
-      fed.push(openSync(pipe, 'r+'));
-      if (more.output !== undefined) inPlace.output = pipe;
-      if (more.inputs !== undefined) inPlace.inputs = [...writeInputs(directory), '/dev/null'];
-    }
-    const job = shuffle(options({ ...inPlace, signal: controller.signal, onProgress }), { ...SMALL_SIZES, ...tuning });
-    const error = await job.catch((thrown: unknown) => thrown);
-    for (const fd of fed) closeSync(fd);
-    expect(error).toBeInstanceOf(AbortError);
-    const said = '; no output was written; a job started with `resume` keeps its finished work';
-    expect(String(error).endsWith(said)).toBe(isSaid);
-    if (more.resume === true) await shuffle(options({ force: true }), SMALL_SIZES);
   });
 
   it('that is already aborted refuses the job', async () => {

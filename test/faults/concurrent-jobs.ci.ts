@@ -1,12 +1,10 @@
 /**
  * Several jobs at the same time. Jobs in one process do not disturb each other. Only one job at a time writes an output: a
- * second one is refused at once, and the first is not disturbed. If somebody else makes a file under the name of the output
- * meanwhile, that file stays, unless the job may replace it.
+ * second one is refused at once, and the first is not disturbed. The tests of sinks have files that appear meanwhile.
  */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
@@ -15,7 +13,7 @@ import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { OUTPUT_BYTES, SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
+import { SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
@@ -85,14 +83,9 @@ describe('a second job of one output', () => {
     sampled(
       [
         ['a file', {}, {}, false],
-        ['a file, when it may replace', {}, { force: true }, false],
-        ['a file, when it would go on', {}, { resume: true }, false],
-        ['a new directory of shards', { shards }, { shards }, false],
-        ['an existing directory', { shards }, { shards }, true],
         ['an existing directory, when both may replace', { shards, force: true }, { shards, force: true }, true],
       ],
-      3,
-      1,
+      2,
     ),
   )('is refused at once, and the first one is not disturbed: %s', async (_, first, second, exists) => {
     const output = directory.path('out');
@@ -122,51 +115,5 @@ describe('a second job of one output', () => {
       lines: [expect.stringMatching(`^pileshuf: the job in /.* is held by process ${process.pid} on `)],
     });
     expect(await slow.finish()).toBe(undefined);
-  });
-
-  it('starts when the first one has ended', async () => {
-    const output = directory.path('out');
-    const slow = await beginSlowJob({ output });
-    expect(await slow.finish()).toBe(undefined);
-    const options = { ...settings(), output, inputs, force: true };
-    expect((await shuffle(options, SMALL_SIZES)).bytes).toBe(OUTPUT_BYTES);
-  });
-});
-
-describe('an output that appears during the job', () => {
-  const APPEARED = { kind: 'usage', code: 'ERR_OUTPUT_EXISTS', message: expect.stringContaining('appeared during') };
-
-  it.each<[string, Partial<ShuffleOptions>, boolean, string]>(
-    sampled(
-      [
-        ['a file', {}, false, 'out'],
-        ['a directory of shards', { shards }, false, 'out/notes'],
-        ['a shard in an existing directory', { shards }, true, 'out/shard-00007-of-00009'],
-      ],
-      3,
-    ),
-  )('stays: %s', async (_, options, exists, appears) => {
-    const output = directory.path('out');
-    if (exists) mkdirSync(output);
-    const slow = await beginSlowJob({ output, ...options });
-    if (appears === 'out/notes') mkdirSync(output);
-    writeFileSync(directory.path(appears), 'precious\n');
-    expect(await slow.finish()).toMatchObject(APPEARED);
-    if (appears !== 'out') expect(readdirSync(output)).toEqual([basename(appears)]);
-    expect(readFileSync(directory.path(appears), 'utf8')).toBe('precious\n');
-  });
-
-  it('is replaced, with all shards of its prefix, when it may be', async () => {
-    const output = directory.path('out');
-    mkdirSync(output);
-    const slow = await beginSlowJob({ output, shards, force: true });
-    for (const name of ['shard-00000-of-00003.input', 'shard-00007-of-00009', '.shard.complete.json']) {
-      writeFileSync(`${output}/${name}`, 'precious\n');
-    }
-    expect(await slow.finish()).toBe(undefined);
-    const expected = [0, 1, 2].map((shard) => `shard-0000${shard}-of-00003.input`);
-    expect(readdirSync(output).sort()).toEqual(['.shard.complete.json', ...expected]);
-    const all = contentOf(output).map(([, text]) => text);
-    expect(all.join('').split('the last input\n')).toHaveLength(2);
   });
 });

@@ -1,18 +1,22 @@
 /**
- * Damages the files of an unfinished job, one at a time, and resumes the job: one bit in every byte in turn, files that are
- * empty, cut off, gone, or those of another pile set. Either the output has the bytes of an undisturbed job, or the command
+ * Damages the files of an unfinished job, one at a time, and resumes the job: one bit in every byte in turn, blocks that
+ * cannot be read, staged output that is another. Either the output has the bytes of an undisturbed job, or the command
  * names the damaged file with exit code 4, and the job can be resumed or started anew. A wrong output never appears.
+ * committed-slices.test.ts damages pile sets in other ways.
  */
 
-import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import { PileshufError } from '#src/index.js';
+import { readFinishedRanges } from '#src/job-directory/notes.js';
+import { recordBytesOf } from '#src/sinks/output-target.js';
 import { atScale, isSlow, sampled } from '../fixtures/scale.js';
-import { stopAtOutput, useStoppedJob } from './stopped-job.js';
+import { unreadable } from '../fixtures/unreadable-files.js';
+import { jobDirectoryOf, stopAtOutput, useStoppedJob } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
-import { CONTINUING_JOBS, FILE } from './tiny-job-kinds.js';
+import { COMPRESSED_SHARDS, CONTINUING_JOBS, FILE } from './tiny-job-kinds.js';
 
 type Store = 'index' | 'sealed' | 'note' | 'data';
 
@@ -78,69 +82,102 @@ it('the number of changed bytes', (context) => {
   expect(totals.refusals).toBeGreaterThan(totals.flips / 10);
 });
 
+/** The error with which the stopped job ends. */
+async function failureOf(job: TinyJob): Promise<PileshufError> {
+  const failure: unknown = await job.run().catch((error: unknown) => error);
+  return failure instanceof PileshufError ? failure : expect.fail(String(failure));
+}
+
 describe('a pile set', () => {
   const stopped = useStoppedJob(FILE, (job, fileCalls) => stopAtOutput(job, fileCalls, 1));
-  const filesOf = (pattern: RegExp) => {
-    const { job } = stopped();
-    return job
-      .leftovers()
-      .filter((path) => pattern.test(path))
-      .map((path) => join(job.root, path))
-      .filter((path) => statSync(path).size > 0);
-  };
-  const cutOff = (path: string) => truncateSync(path, statSync(path).size - 1);
 
-  it.each<[string, RegExp, (path: string, others: readonly string[]) => void, RegExp | undefined]>([
-    ['data is gone', /\.pile$/, (path) => rmSync(path), /the data file .* is missing, expected \d+ bytes;/],
-    ['data was cut off', /\.pile$/, cutOff, /the data file .* has \d+ bytes, expected \d+ bytes;/],
-    ['index is empty', /\.index$/, (path) => truncateSync(path, 0), /\.index/],
-    ['index was cut off', /\.index$/, cutOff, /\.index/],
-    [
-      'index is that of another one',
-      /\.index$/,
-      (path, [, other = '']) => {
-        rmSync(path);
-        copyFileSync(other, path);
-      },
-      /\.index/,
-    ],
-    ['index is gone', /\.index$/, (path) => rmSync(path), undefined],
-  ])('is made again, and no other, if its %s', async (_, pattern, damage, warning) => {
-    const { job, expected } = stopped();
-    const files = filesOf(pattern);
-    const [path = expect.fail('there is one')] = files;
-    const pileSets = filesOf(/\.index$/).length;
-    damage(path, files);
-    const report = await job.run();
-    expect(report.resumed?.pileSets).toBe(pileSets - 1);
-    const told = job.warnings.filter((line) => !line.includes(' in memory (tmpfs)'));
-    expect(told).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)]);
-    for (const line of told) {
-      expect(line).toContain(basename(path));
-      expect(line).toMatch(/; this part is made again$/);
+  it.each([
+    ['whose records were changed', flipLastBit, 4, / are not what was written there; check the disk; if .* `resume`$/],
+    ['of which a block cannot be read', undefined, 1, /^cannot read at byte \d+ of .*: the device reports .*`resume`$/],
+  ] as const)(
+    '%s is seen when it is read, and made again by the next attempt',
+    async (_, damage, exitCode, message) => {
+      const { job, expected, fileCalls } = stopped();
+      const indexes = () => job.leftovers().filter((path) => path.endsWith('.index')).length;
+      const files = job.leftovers().map((path) => join(job.root, path));
+      const bad =
+        files.find((path) => path.endsWith('.pile') && statSync(path).size > 0) ?? expect.fail('there is one');
+      const pileSets = indexes();
+      if (damage === undefined) fileCalls.replace(unreadable((path) => path === bad));
+      else damage(bad);
+      const failure = await failureOf(job);
+      expect(failure).toMatchObject({ message: expect.stringMatching(message), unfinishedJob: {} });
+      expect(failure.message).toContain(bad);
+      expect(exitCodeOf(failure, undefined)).toBe(exitCode);
+      expect(indexes()).toBe(pileSets - 1);
+      // The block stays unreadable.
+      expect((await job.run()).resumed?.pileSets).toBe(pileSets - 1);
+      expect(job.content()).toEqual(expected);
+      expect(job.leftovers()).toEqual([]);
+    },
+  );
+});
+
+describe.each(sampled([FILE, COMPRESSED_SHARDS], 2))('the staged output of $name', (kind) => {
+  const stopped = useStoppedJob(kind);
+
+  /** The finished regions, with their places in the files: they are counted from the end of the header. */
+  function finishedRegions() {
+    const { job } = stopped();
+    const { ranges } = readFinishedRanges(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 });
+    const staging = readdirSync(job.outputDirectory).find((entry) => entry.endsWith('.out')) ?? '';
+    return ranges
+      .flatMap(({ regions }) => regions)
+      .map((region) => ({
+        ...region,
+        path: join(job.outputDirectory, staging, `${region.shard}.part`),
+        start: job.storedHeaderBytes + region.start,
+        end: job.storedHeaderBytes + region.end,
+      }));
+  }
+
+  /** All files stay, and the error does not advise to resume. */
+  async function expectRefused(message: string) {
+    const { job } = stopped();
+    const before = job.leftovers();
+    const failure = await failureOf(job);
+    expect(failure).toMatchObject({ code: 'ERR_VERIFICATION', unfinishedJob: undefined });
+    expect(failure.message).toContain(message);
+    expect(failure.message).toMatch(/; give `force` without `resume` to start anew$/);
+    expect(exitCodeOf(failure, undefined)).toBe(4);
+    expect(job.leftovers()).toEqual(before);
+    expect(job.content()).toEqual({});
+  }
+
+  it('is refused for the first and the last byte of each region, and taken when these are right', async () => {
+    const regions = finishedRegions();
+    for (const { path, start, end } of regions) {
+      const bytes = readFileSync(path);
+      for (const position of [start, end - 1]) {
+        writeFileSync(path, bytes.with(position, (bytes[position] ?? 0) ^ 1));
+        await expectRefused(`bytes ${start} to ${end} of the staged output ${path} are not what`);
+      }
+      writeFileSync(path, bytes);
     }
-    expect(job.content()).toEqual(expected);
-    expect(job.leftovers()).toEqual([]);
+    expect((await stopped().job.run()).resumed?.outputBytes).toBe(recordBytesOf(regions));
+    expect(stopped().job.content()).toEqual(stopped().expected);
   });
 
-  it('whose records were changed is seen when it is read, and made again by the next attempt', async () => {
-    const { job, expected } = stopped();
-    const [path = expect.fail('there is one')] = filesOf(/\.pile$/);
-    const pileSets = filesOf(/\.index$/).length;
-    flipBit(path, statSync(path).size - 1);
-    const refused: unknown = await job.run().catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      code: 'ERR_VERIFICATION',
-      message: expect.stringMatching(
-        /\.pile .* are not what was written there; check the disk; if the job can be resumed, give `resume`$/,
-      ),
-      unfinishedJob: {},
-    });
-    expect(exitCodeOf(refused, undefined)).toBe(4);
-    expect((await job.run()).resumed?.pileSets).toBe(pileSets - 1);
-    expect(job.content()).toEqual(expected);
+  it('is refused when it is shorter or gone, until --force', async () => {
+    const [{ path, end } = expect.fail('there is one')] = finishedRegions();
+    truncateSync(path, end - 1);
+    await expectRefused(path);
+    rmSync(path);
+    await expectRefused(`the staged output ${path} has 0 bytes, expected at least the `);
+    await stopped().job.run({ resume: false, force: true });
+    expect(stopped().job.content()).toEqual(stopped().expected);
+    expect(stopped().job.leftovers()).toEqual([]);
   });
 });
+
+function flipLastBit(path: string): void {
+  flipBit(path, statSync(path).size - 1);
+}
 
 function flipBit(path: string, position: number): void {
   const bytes = readFileSync(path);

@@ -4,10 +4,8 @@
  */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AbortError, shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
@@ -38,12 +36,6 @@ function processesWith(words: string): string[] {
       return false;
     }
   });
-}
-
-/** Waits for what is bound to happen. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !isSo(); i++) await delay(10);
-  expect(isSo()).toBe(true);
 }
 
 let sleeps = 0;
@@ -98,29 +90,6 @@ describe('a program that fails', () => {
 });
 
 describe('a program that is silent', () => {
-  it.each(sampled([true, false], 2))('is ended when the job is stopped (inline: %s)', async (inline) => {
-    const words = ['sleep', longTime()];
-    const controller = new AbortController();
-    const job = shuffle(
-      {
-        inputs: inputs(3),
-        output: directory.path('out'),
-        tempDirs: [directory.temp],
-        workers: 2,
-        memoryBytes: 2 ** 26,
-        decompressProgram: words,
-        signal: controller.signal,
-      },
-      { inline, sliceBytes: 1000 },
-    );
-    job.catch(() => {});
-    await until(() => processesWith(words.join(' ')).length === (inline ? 1 : 2));
-    controller.abort();
-    await expect(job).rejects.toBeInstanceOf(AbortError);
-    expect(processesWith(words.join(' '))).toEqual([]);
-    expect(existsSync(directory.path('out'))).toBe(false);
-  });
-
   it.each(
     sampled(
       [

@@ -69,6 +69,9 @@ const named = (faults: readonly Fault[]) => faults.map((fault, i) => ({ name: na
 /** What all loops together came to. */
 const totals = { faults: 0, jobsThatEndedWell: 0 };
 
+/** One job after the other. */
+const jobs = useTinyJobs();
+
 /** Of the faults that are much like others, only every so many-th call is tried. */
 const step = atScale(360, 180, 1);
 
@@ -78,7 +81,6 @@ const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB, ALIGNED_SHARDS, ALIGNE
 describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sampled(SPECIAL_JOBS, 2, 1)])(
   '$name',
   (kind) => {
-    const jobs = useTinyJobs();
     let prepared: Promise<Prepared> | undefined;
     const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);
     it.for(named(isSpecial ? FAULTS.slice(0, 3) : FAULTS))('a call $name', async ({ fault, i }) => {
@@ -94,7 +96,6 @@ describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sa
 
 /** After each of them others of the output's names and bytes are durable. */
 describe.runIf(fromCi).each([FILE, NEW_SHARDS, REPLACED_SHARDS])('$name', (kind) => {
-  const jobs = useTinyJobs();
   it('a sync at the output fails', async () => {
     const { job, expected } = await prepare(jobs.of(kind));
     const fault: Fault = { kind: 'fails', errno: 'EIO', syncsOnly: true };
@@ -103,8 +104,14 @@ describe.runIf(fromCi).each([FILE, NEW_SHARDS, REPLACED_SHARDS])('$name', (kind)
   });
 });
 
+it('directories that cannot be removed are told, and the job ends well', async () => {
+  const { job, expected } = await prepare(jobs.of(FILE));
+  const fault: Fault = { kind: 'fails from then on', errno: 'EIO', removalsOnly: true };
+  expect(await runWithFault(job, fault, 1, job.watches, expected)).toBe('done');
+  expect(job.leftovers().length).toBeGreaterThan(0);
+});
+
 describe(LARGE_JOB.name, () => {
-  const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
   it.each(sampled(named(WRITE_FAULTS), 4, 2))('a call on its output $name', async ({ fault }) => {
     prepared ??= prepare(jobs.of(LARGE_JOB));

@@ -1,15 +1,6 @@
-/** How an output appears: all at once, replacing only what it may replace, with the permissions of what it replaces, or of the umask. */
+/** Which files an output replaces, and its permissions: those of what it replaces, or of the umask. */
 
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from '../cli/unprivileged.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
@@ -25,16 +16,6 @@ function shuffleTo(output: string, ...options: string[]) {
   const argv = ['-q', ...writeInputs(directory), '-T', directory.temp, '--workers', '2', '-o', output, ...options];
   return commandInProcess(argv, { tuning: SMALL_SIZES });
 }
-
-describe('an output file with --force', () => {
-  it('replaces the target of a symbolic link, and keeps the link', async () => {
-    writeFileSync(directory.path('file'), 'precious\n');
-    symlinkSync('file', directory.path('link'));
-    expect(seen(await shuffleTo(directory.path('link'), '--force'))).toEqual(DONE);
-    expect(sortLines(readFileSync(directory.path('file'), 'latin1'))).toEqual(SORTED_OUTPUT);
-    expect(readdirSync(directory.path()).sort()).toEqual(['0.input', '1.input', 'file', 'link', 'temp']);
-  });
-});
 
 describe('shards with --force', () => {
   it('replace all shards of their prefix and nothing else', async () => {
@@ -66,16 +47,6 @@ describe('shards with --force', () => {
       checksum: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
   });
-
-  it.each([['with'], ['without']])('refuse a directory under the name of a shard, %s --force', async (how) => {
-    const output = directory.path('shards');
-    mkdirSync(`${output}/train-00001-of-00002.input`, { recursive: true });
-    const force = how === 'with' ? ['--force'] : [];
-    const { exitCode, stderr } = await shuffleTo(output, '--shards', '2', '--prefix', 'train', ...force);
-    expect(stderr).toContain('train-00001-of-00002.input is a directory with the name of a shard; remove it');
-    expect(exitCode).toBe(2);
-    expect(readdirSync(output)).toEqual(['train-00001-of-00002.input']);
-  });
 });
 
 describe('permissions', () => {
@@ -100,14 +71,6 @@ describe('permissions', () => {
     expect(seen(await run('-o', directory.path('shards'), '--shards', '2'))).toEqual(DONE);
     expect(modeOf('shards')).toBe(directoryMode);
     for (const name of readdirSync(directory.path('shards'))) expect(modeOf('shards', name)).toBe(fileMode);
-  });
-
-  it.each([0o600, 0o444, 0o664])('are those of the file that is replaced: %o', async (mode) => {
-    writeFileSync(directory.path('out'), 'precious\n');
-    chmodSync(directory.path('out'), mode);
-    expect(seen(await shuffleTo(directory.path('out'), '--force'))).toEqual(DONE);
-    expect(modeOf('out')).toBe(mode);
-    expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
   });
 
   it('are those of the shard of the same name, and of the marker', async () => {

@@ -24,7 +24,7 @@ export type Fault =
   /** The call reports the error and has done nothing; but `close` has closed the file. */
   | { readonly kind: 'fails'; readonly errno: Errno; readonly syncsOnly?: true }
   /** That one, and all after it that can: a disk that is full, and stays so. */
-  | { readonly kind: 'fails from then on'; readonly errno: Errno }
+  | { readonly kind: 'fails from then on'; readonly errno: Errno; readonly removalsOnly?: true }
   /** The call has done its work and reports an error, as when the answer of a network server is lost. */
   | { readonly kind: 'is done and reported as failed'; readonly errno: Errno }
   /** A read or write moves a part only: an odd half of it, a half in whole blocks, or one byte. */
@@ -95,7 +95,7 @@ function canSuffer(fault: Fault, call: FileCall): boolean {
     case 'fails':
       return CAN_FAIL[fault.errno](call) && !(fault.syncsOnly && !SYNCING.has(call.name));
     case 'fails from then on':
-      return CAN_FAIL[fault.errno](call);
+      return CAN_FAIL[fault.errno](call) && !(fault.removalsOnly && call.name !== 'removeDirectory');
     case 'is done and reported as failed':
       return isDoneBeforeItFails(call);
     case 'is short':

@@ -7,8 +7,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { runInProcess } from './job-in-process.js';
-import { contentOf, findJobPaths, namesBelow, useSmallJob } from './resumable-job.js';
+import { contentOf, findJobPaths, namesBelow, runInProcess, useSmallJob } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
 
 const directory = useMemoryDirectory();
@@ -71,7 +70,7 @@ describe('a job directory', () => {
         exitCode: 2,
         failure: {
           code: 'ERR_JOB_UNFINISHED',
-          message: `the job directory ${at()} of an unfinished job of ${job.output} is missing; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
+          message: `the job directory ${at()} of an unfinished job of ${job.output} is missing; check that its disk is mounted, or give --force without --resume to start anew`,
         },
       });
     }

@@ -2,21 +2,20 @@
  * Jobs that end early and are resumed, each attempt in its own process; and the work of each attempt, from the JSON report
  * of the command and from a witness.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import type { Sighting } from './input-witness.mjs';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { smallSizes, writeInputs } from './small-job.js';
+import { SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
 const witness = new URL('input-witness.mjs', import.meta.url).href;
-const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
 
 export interface JobRun {
   /** Words behind the usual ones. */
@@ -64,28 +63,24 @@ export async function runJob(directory: TestDirectory, argv: readonly string[], 
 }
 
 /**
- * Has `sh` run a line as it was printed; `pileshuf` is the command under test there.
- * @param shell one that knows `$'...'`, where the line has that.
+ * Runs the command in this process and on this thread. For tests of the files between two attempts, which do not depend on
+ * the process. A separate process takes ten times as long.
  */
-export async function runPrinted(directory: TestDirectory, line: string, shell = 'sh', cwd?: string) {
-  const bin = directory.path('bin');
-  if (!existsSync(bin)) mkdirSync(bin);
-  const shim = join(bin, 'pileshuf');
-  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" --import "${witness}" "${command}" "$@"\n`);
-  chmodSync(shim, 0o700);
+export async function runInProcess(argv: readonly string[]) {
+  const tuning = { ...SMALL_SIZES, inline: true };
+  const { exitCode, stderr } = await commandInProcess(['--progress', 'json', ...argv], { tuning });
+  const { warnings, ...events } = readEvents(stderr);
+  // That temp directories are in memory is the test's doing.
+  return { exitCode, ...events, warnings: warnings.filter((line) => !line.startsWith('the temp directory ')) };
+}
+
+/** Has a shell run a line as it was printed. */
+export async function runPrinted(directory: TestDirectory, line: string) {
   const log = directory.path('sightings');
   writeFileSync(log, '');
-  const child = spawn(shell, ['-c', line], {
-    cwd,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, ...smallSizes(), PATH: `${bin}:${process.env['PATH']}`, PILESHUF_WITNESS: log },
-  });
-  let stderr = '';
-  child.stderr.on('data', (piece: Buffer) => {
-    stderr += piece.toString();
-  });
-  const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { exitCode, stderr, ...readEvents(stderr), ...readSightings(log) };
+  const script = `node=$1 command=$2; pileshuf() { "$node" --import "${witness}" "$command" "$@"; }; ${line}`;
+  const result = await runShell(script, [], { ...smallSizes(), PILESHUF_WITNESS: log });
+  return { ...result, ...readEvents(result.stderr), ...readSightings(log) };
 }
 
 function readEvents(stderr: string): Pick<JobOutcome, 'failure' | 'warnings' | 'report'> {

@@ -4,30 +4,17 @@
  * more, from its temp data.
  */
 
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ShuffleOptions } from '#src/index.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { seen } from '../fixtures/command-outcome.js';
-import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { fromCi, sampled } from '../fixtures/scale.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { npyHeaderOf } from '../formats/any-headers.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runPrinted, useSmallJob } from './resumable-job.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { OUTPUT_BYTES, smallSizes } from './small-job.js';
@@ -78,14 +65,6 @@ describe('a resumable job', () => {
     readonly prepare?: () => void;
   }
 
-  const byCount = { by: 'count', shardCount: 3 } as const;
-  const headed = (header: string | Buffer) => () => {
-    job.inputs = [0, 1].map((file) => {
-      const rows = Array.from({ length: 9000 }, (_, i) => `${`${file} ${i}`.padEnd(14)}\n`);
-      writeFileSync(directory.path(`${file}.input`), Buffer.concat([Buffer.from(header), Buffer.from(rows.join(''))]));
-      return directory.path(`${file}.input`);
-    });
-  };
   /** Enough for several ranges of pass 2, with several piles each, of which some are deleted. */
   const large = (longBytes: number) => () => {
     const records = Array.from({ length: 20_000 }, (_, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
@@ -114,20 +93,6 @@ describe('a resumable job', () => {
   const STOPS_OF_CI: readonly Stop[] = [
     { name: 'stopped by SIGTERM in pass 1', sabotage: stopBy('SIGTERM', PASS_1), exitCode: 143 },
     { name: 'killed when the last of pass 1 is, or a range of pass 2', sabotage: killWhenCommitted(15) },
-    {
-      name: 'that writes shards behind headers',
-      words: ['--header', '2', '--shards', '3'],
-      options: { header: { lines: 2 }, shards: byCount },
-      sabotage: killWhenCommitted(2),
-      prepare: headed('a\nb\n'),
-    },
-    {
-      name: 'that writes shards of rows',
-      words: ['--npy', '--shards', '3'],
-      options: { records: { by: 'npy' }, shards: byCount },
-      sabotage: killWhenCommitted(2),
-      prepare: headed(npyHeaderOf('|S15', 9000, [])),
-    },
     {
       ...LARGE,
       name: 'that deletes the piles at the starts of its shards',
@@ -239,35 +204,11 @@ describe('a resumable job', () => {
   });
 });
 
-describe.runIf(fromCi)('a job that cannot be resumed', () => {
-  it.each([PASS_1, PASS_2])('leaves nothing when SIGTERM stops it at $at', async (place) => {
-    const stopped = await run([], { sabotage: stopBy('SIGTERM', place) });
-    expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ABORT_ERR' } });
-    expect(stopped.failure?.resume).toBe(undefined);
-    expect(readdirSync(directory.temp)).toEqual([]);
-  });
-
-  it.each(['-', 'pipe'])('is refused with --resume and with --job-dir: %s', async (input) => {
-    job.inputs = [input === '-' ? input : makePipe(directory.path('pipe'))];
-    const name = input === '-' ? 'standard input (-)' : directory.path('pipe');
-    for (const words of [['--resume'], ['--job-dir', directory.path('job')]]) {
-      const { exitCode, failure } = await run(words);
-      expect({ exitCode, message: failure?.message }).toEqual({
-        exitCode: 2,
-        message: `${name} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
-      });
-    }
-    expect(existsSync(directory.path('job'))).toBe(false);
-  });
-});
-
 describe.runIf(fromCi)('a compressed output, on threads that take turns,', () => {
   const IN_PASS_2 = { at: 'output-write', nth: 8 } as const;
   const KINDS: readonly (readonly [string, readonly string[], Sabotage])[] = [
-    ['one file, stopped by SIGTERM', [], { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 }],
     ['one file, killed', [], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
     ['one file, killed when a range is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
-    ['shards, killed', ['--shards', '4'], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
     ['shards, with a worker that dies', ['--shards', '4'], { act: 'end-worker', ...IN_PASS_2 }],
   ];
   const sizes = SIZES_OF_MEMBERS;
@@ -287,22 +228,6 @@ describe.runIf(fromCi)('a compressed output, on threads that take turns,', () =>
       expect(contentOf(job.output)).toEqual(contentOf(directory.path('whole')));
     },
   );
-
-  it('is not resumed with another codec or level', async () => {
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 };
-    await resume(['--compress', 'gzip:3'], { sizes, sabotage });
-    const staged = join(findJobPaths(directory.temp, directory.path()).staging, '0.part');
-    const before = readFileSync(staged);
-    for (const other of ['gzip:4', ...WRITABLE_CODECS.filter((codec) => codec !== 'gzip'), 'none']) {
-      const { exitCode, failure } = await resume(['--compress', other], { sizes });
-      expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_JOB_DIFFERS' });
-      expect(failure?.message).toMatch(
-        / started with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /,
-      );
-    }
-    expect(readFileSync(staged).equals(before)).toBe(true);
-    expect((await resume(['--compress', 'gzip:3'], { sizes })).exitCode).toBe(0);
-  });
 });
 
 describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
@@ -333,24 +258,9 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     await job.expectWhole();
     expect(readdirSync(small)).toEqual(['out']);
   });
-
-  it('under temp data let the job resume when there is room', async () => {
-    const small = mountTmpfs(directory.path('small'), 'size=200k');
-    job.inputs = [...job.inputs, writeCompressed()];
-    const words = ['-T', small, '--resume'];
-    const stopped = await job.run(words, { sizes: SIZES });
-    expect(stopped).toMatchObject({ exitCode: 1, failure: { code: 'ERR_NO_SPACE' } });
-    expect(stopped.failure?.message).toMatch(/temp file .*: no space left on the device/);
-    remount(small, 'size=8m');
-    const continued = await job.run(words, { sizes: SIZES });
-    expect(continued.exitCode).toBe(0);
-    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
-    await job.expectWhole();
-    expect(readdirSync(small)).toEqual([]);
-  });
 });
 
-describe('a job directory', () => {
+describe.runIf(fromCi)('a job directory', () => {
   const STOPPED = { sabotage: stopBy('SIGTERM', PASS_1) };
 
   interface Place {
@@ -373,14 +283,6 @@ describe('a job directory', () => {
       },
     },
     {
-      name: 'that leaves the temp data in the temp directory',
-      words: () => ['--job-dir', directory.path('job'), '-T', directory.temp],
-      expectKept: () => {
-        expect(existsSync(directory.path('job', 'disk-0'))).toBe(false);
-        expect(readdirSync(directory.temp)).toEqual([expect.stringMatching(/^\.pileshuf-[0-9a-f]{16}\.disk-0$/)]);
-      },
-    },
-    {
       name: 'whose path is relative',
       words: () => ['--job-dir', '../here/job'],
       cwd: () => {
@@ -400,115 +302,40 @@ describe('a job directory', () => {
     },
   ];
 
-  it.runIf(fromCi).each(PLACES)(
-    'is all that a job needs to go on: one $name',
-    async ({ words, cwd, env, expectKept }) => {
-      const how = { ...(cwd === undefined ? {} : { cwd: cwd() }), ...(env === undefined ? {} : { env }) };
-      const stopped = await job.run(words(), { ...STOPPED, ...how });
-      expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: { directory: expect.any(String) } } });
-      expectKept?.();
-      const continued = await job.run([...words(), '--resume'], how);
-      expect(continued).toMatchObject({ exitCode: 0, failure: undefined });
-      expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
-      await job.expectWhole();
-      expect(existsSync(stopped.failure?.resume?.directory ?? '')).toBe(false);
-    },
-  );
-
-  it.skipIf(!fromCi || reasonNotToMount !== undefined)('may lie on another disk than all else', async () => {
-    const disk = mountTmpfs(directory.path('disk'), 'size=8m');
-    const words = ['--job-dir', `${disk}/job`, '-T', directory.temp];
-    expect((await job.run(words, STOPPED)).exitCode).toBe(143);
-    expect((await job.run([...words, '--resume'])).report?.resumed?.pileSets).toBeGreaterThan(2);
+  it.each(PLACES)('is all that a job needs to go on: one $name', async ({ words, cwd, env, expectKept }) => {
+    const how = { ...(cwd === undefined ? {} : { cwd: cwd() }), ...(env === undefined ? {} : { env }) };
+    const stopped = await job.run(words(), { ...STOPPED, ...how });
+    expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: { directory: expect.any(String) } } });
+    expectKept?.();
+    const continued = await job.run([...words(), '--resume'], how);
+    expect(continued).toMatchObject({ exitCode: 0, failure: undefined });
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
     await job.expectWhole();
-    expect(readdirSync(disk)).toEqual([]);
-  });
-
-  it.runIf(fromCi)('may lie in an input directory, beside the output, and is not read', async () => {
-    const corpus = directory.path('corpus');
-    mkdirSync(corpus);
-    const names = job.inputs.map((input) => basename(input));
-    for (const input of job.inputs) renameSync(input, join(corpus, basename(input)));
-    job.inputs = [corpus];
-    job.output = join(corpus, 'out');
-    const words = ['--exclude', '/out', '--job-dir', join(corpus, 'job')];
-    expect((await job.run(words, STOPPED)).exitCode).toBe(143);
-    expect(readdirSync(corpus)).toContain('job');
-    const { exitCode, report, failure } = await job.run([...words, '--resume']);
-    expect({ exitCode, failure }).toEqual({ exitCode: 0, failure: undefined });
-    expect(report?.resumed?.pileSets).toBeGreaterThan(0);
-    expect(readdirSync(corpus).sort()).toEqual([...names, 'out'].sort());
-  });
-
-  it.each<[string, () => void, RegExp]>([
-    [
-      'holds files of others',
-      () => {
-        mkdirSync(directory.path('job'), 0o700);
-        writeFileSync(directory.path('job', 'thesis.tex'), 'precious\n');
-      },
-      /^cannot use the directory \/.*\/job: it holds thesis\.tex, which is not from a job; name one that is empty or does not exist$/,
-    ],
-    [
-      'is a symbolic link',
-      () => {
-        mkdirSync(directory.path('real'), 0o700);
-        symlinkSync('real', directory.path('job'));
-      },
-      /job: it is a symbolic link, expected a directory; name the directory that it/,
-    ],
-    [
-      'can be written by others',
-      () => {
-        mkdirSync(directory.path('job'));
-        chmodSync(directory.path('job'), 0o777);
-      },
-      /other users can write to it \(mode 777\); if everything in it is yours, run chmod go-w/,
-    ],
-  ])('is refused, and left as it is, when it %s', async (_, make, message) => {
-    make();
-    const before = readdirSync(directory.path('job'));
-    for (const force of sampled([[], ['--force']], 2)) {
-      const { exitCode, failure } = await job.run(['--job-dir', directory.path('job'), ...force]);
-      expect({ exitCode, message: failure?.message }).toEqual({ exitCode: 1, message: expect.stringMatching(message) });
-      expect(readdirSync(directory.path('job'))).toEqual(before);
-    }
+    expect(existsSync(stopped.failure?.resume?.directory ?? '')).toBe(false);
   });
 });
 
 describe('a wrong result', () => {
-  const FORMS: readonly [string, readonly string[], Partial<ShuffleOptions>][] = [
-    ['one file', [], {}],
-    ['shards of equal counts', ['--shards', '3'], { shards: { by: 'count', shardCount: 3 } }],
-    ['shards of equal sizes', ['--shard-bytes', '50000B'], { shards: { by: 'bytes', maxShardBytes: 50_000 } }],
-    ['unique records', ['--unique'], { unique: true }],
-  ];
-
-  it.runIf(fromCi).each(FORMS)(
-    'in a pile is made once more, and again by a later attempt: %s',
-    async (_, words, options) => {
-      const wrong = await resume(words, {
-        sabotage: { act: 'repeat-gathered', nth: 9, ever: true },
-        sizes: smallSizes(),
-      });
-      expect(wrong).toMatchObject({
-        exitCode: 4,
-        failure: {
-          message: expect.stringMatching(/^verification failed: twice in a row: pile \d+ came out of pass 2 with /),
-          resume: { directory: expect.any(String) },
-        },
-      });
-      expect(existsSync(job.output)).toBe(false);
-      const later = await resume(words, { sabotage: { act: 'repeat-gathered', nth: 4 }, sizes: smallSizes() });
-      expect(later).toMatchObject({
-        exitCode: 0,
-        warnings: [expect.stringMatching(/pile \d+ came out of pass 2 .*; it is tried once more$/)],
-        splitsRead: 0,
-      });
-      expect(readdirSync(directory.temp)).toEqual([]);
-      await job.expectWhole(options);
-    },
-  );
+  it.runIf(fromCi)('in a pile is made once more, and again by a later attempt', async () => {
+    const sizes = smallSizes();
+    const wrong = await resume([], { sabotage: { act: 'repeat-gathered', nth: 9, ever: true }, sizes });
+    expect(wrong).toMatchObject({
+      exitCode: 4,
+      failure: {
+        message: expect.stringMatching(/^verification failed: twice in a row: pile \d+ came out of pass 2 with /),
+        resume: { directory: expect.any(String) },
+      },
+    });
+    expect(existsSync(job.output)).toBe(false);
+    const later = await resume([], { sabotage: { act: 'repeat-gathered', nth: 4 }, sizes });
+    expect(later).toMatchObject({
+      exitCode: 0,
+      warnings: [expect.stringMatching(/pile \d+ came out of pass 2 .*; it is tried once more$/)],
+      splitsRead: 0,
+    });
+    expect(readdirSync(directory.temp)).toEqual([]);
+    await job.expectWhole();
+  });
 
   it('in an unknown part is not resumed, and leaves no files', async () => {
     const wrong = await resume([], { sabotage: { act: 'short-output-write', outputBytes: OUTPUT_BYTES } });

@@ -14,14 +14,11 @@ const RUNNING_MILLISECONDS = 1000;
 
 describe('a runaway expression', () => {
   it.each<[string, readonly string[], Record<string, string>]>([
-    ['one thread', ['--workers', '1'], {}],
     ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"keepInRam":false}' }],
     ['a job that can be resumed', ['--workers', '2', '--resume'], {}],
-    ['several inputs', ['more', '--workers', '2'], {}],
     ['values that tell which records are equal', ['--unique-by', '/(a+)+$/'], {}],
   ])('is ended by SIGINT: %s', async (_, words, env) => {
     writeFileSync(path('records'), `b\naaa\n${'a'.repeat(80)}!\nb\n`);
-    writeFileSync(path('more'), 'aa\n'.repeat(1000));
     const split = ['--split', 'x=0.5,y=rest', '--split-by', '/(a+)+$/'];
     const values = [...(words.includes('--unique-by') ? [] : split), '--missing', 'none'];
     const { exitCode, stderr } = await runCommand([path('records'), '-o', path('out'), ...values, ...words], {

@@ -19,26 +19,26 @@ import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { runInProcess, stopInProcess } from './job-in-process.js';
-import { contentOf, findJobPaths, namesBelow, useSmallJob } from './resumable-job.js';
+import { contentOf, findJobPaths, namesBelow, runInProcess, useSmallJob } from './resumable-job.js';
 import { SMALL_SIZES } from './small-job.js';
 
 const directory = useMemoryDirectory();
 const job = useSmallJob(directory);
 
+const STOPPED = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: 250 } as const;
+
 /** Where a job of this output has what it has. */
 let paths: ReturnType<typeof findJobPaths>;
 let victim = '';
 
-const argv = (...words: readonly string[]) => job.words(['-T', directory.temp, ...words]);
-const run = (...words: readonly string[]) => runInProcess(argv(...words));
+const run = (...words: readonly string[]) => runInProcess(job.words(['-T', directory.temp, ...words]));
 
 /** Has a job stopped, so that its directories are known. */
 beforeEach(async () => {
   victim = directory.path('victim');
   mkdirSync(victim, 0o700);
   writeFileSync(join(victim, 'precious'), 'precious\n');
-  await stopInProcess(argv('--resume'), { call: 'write', ending: '.pile', nth: 250 });
+  await job.run(['-T', directory.temp, '--resume'], { sabotage: STOPPED });
   paths = findJobPaths(directory.temp, directory.path());
 });
 

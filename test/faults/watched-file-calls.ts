@@ -114,7 +114,6 @@ export function watchFileCalls(
     access: (path, mode) => onPath({ name: 'access', path }, () => system.access(path, mode)),
     realPath: (path) => onPath({ name: 'realPath', path }, () => system.realPath(path)),
     list: (path) => onPath({ name: 'list', path }, () => system.list(path)),
-    listBytes: (path) => onPath({ name: 'listBytes', path }, () => system.listBytes(path)),
     makeDirectory: (path, mode) => onPath({ name: 'makeDirectory', path }, () => system.makeDirectory(path, mode)),
     makeUniqueDirectory: (path) =>
       onPath({ name: 'makeUniqueDirectory', path }, () => system.makeUniqueDirectory(path)),

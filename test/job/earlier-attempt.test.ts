@@ -9,7 +9,7 @@ import { UsageError, VerificationError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { jsonOf, parseJson } from '#src/io/plain-data.js';
 import { seal } from '#src/io/sealed-file.js';
-import { findStart, type JobStart } from '#src/job/earlier-attempt.js';
+import { type EarlierAttempt, findEarlier } from '#src/job/earlier-attempt.js';
 import { completeShuffle } from '#src/job/request.js';
 import { chooseSite, type FilesSite } from '#src/job/site.js';
 import { JobDirectory } from '#src/job-directory/job-directory.js';
@@ -39,10 +39,23 @@ function placesOf(options: Partial<ShuffleOptions> = {}): FilesSite {
   return places;
 }
 
-async function start(options: Partial<ShuffleOptions> = {}): Promise<JobStart> {
-  const found = await findStart(completeShuffle(optionsOf(options)), placesOf(options));
-  held.push(found.directory);
-  return found;
+interface Started {
+  readonly directory: JobDirectory;
+  readonly earlier: EarlierAttempt | undefined;
+}
+
+async function start(options: Partial<ShuffleOptions> = {}, mayResume?: false): Promise<Started> {
+  const request = { ...completeShuffle(optionsOf(options)), ...(mayResume === false && { mayResume }) };
+  const places = placesOf(options);
+  const one = new JobDirectory(places.paths);
+  try {
+    const started = { directory: one, earlier: await findEarlier(request, places, one) };
+    held.push(one);
+    return started;
+  } catch (error) {
+    one.release();
+    throw error;
+  }
 }
 
 /** Without the fields that are undefined. */
@@ -129,7 +142,7 @@ beforeEach(() => {
 describe('where nothing was left', () => {
   it.each([{}, { resume: true }, { force: true }])('a job starts anew, and makes nothing yet: %j', async (options) => {
     const started = await start(options);
-    expect(started).toMatchObject({ kind: 'fresh', directory: { wasThere: false } });
+    expect(started).toMatchObject({ earlier: undefined, directory: { wasThere: false } });
     expect(isGone()).toBe(true);
   });
 });
@@ -143,7 +156,7 @@ describe('what is of no use to anybody', () => {
   ])('is removed: %s', async (_, left) => {
     for (const options of [{}, { resume: true }]) {
       const places = await leave(left);
-      expect(await start(options)).toMatchObject({ kind: 'fresh', directory: { wasThere: true } });
+      expect(await start(options)).toMatchObject({ earlier: undefined, directory: { wasThere: true } });
       expect(isHeld(places)).toBe(true);
       expect([places.paths.jobDirectory, places.paths.stagingDirectory].flatMap(namesIn)).toEqual([]);
       expect(isGone()).toBe(true);
@@ -154,7 +167,7 @@ describe('what is of no use to anybody', () => {
     const options = { jobDir: directory.path('named') };
     const places = await leave({}, options);
     writeFileSync(join(places.paths.jobDirectory, 'set-000001-ab.index'), 'pileset3');
-    expect(await start(options)).toMatchObject({ kind: 'fresh', directory: expect.any(JobDirectory) });
+    expect(await start(options)).toMatchObject({ earlier: undefined, directory: expect.any(JobDirectory) });
     expect(namesIn(places.paths.jobDirectory)).toEqual([]);
     expect(isHeld(places)).toBe(true);
   });
@@ -184,8 +197,7 @@ describe('what can be resumed', () => {
     'is refused by a job of a kind that cannot be resumed, which can only discard it: %s',
     async (_, left) => {
       const places = await leave(left);
-      const request = { ...completeShuffle(optionsOf({})), mayResume: false };
-      await expect(findStart(request, placesOf({}))).rejects.toMatchObject({
+      await expect(start({}, false)).rejects.toMatchObject({
         code: 'ERR_JOB_UNFINISHED',
         message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give \`force\` to discard it`,
       });
@@ -197,9 +209,9 @@ describe('what can be resumed', () => {
     const places = await leave(left);
     for (const force of [false, true]) {
       const started = await start({ resume: true, force });
-      expect(started).toMatchObject({ kind: 'resumed', ...asLeft(left, places) });
+      expect(started).toMatchObject({ earlier: asLeft(left, places) });
       const ranges = left.journal === undefined ? (left.ranges ?? []) : [];
-      expect(started).toMatchObject({ finished: { ranges, recordCount: ranges.length } });
+      expect(started).toMatchObject({ earlier: { finished: { ranges, recordCount: ranges.length } } });
       expect(isHeld(places)).toBe(true);
       held.pop()?.release();
     }
@@ -208,7 +220,7 @@ describe('what can be resumed', () => {
   it.each(kinds)('is to be discarded with --force, and still there: %s', async (_, left) => {
     const places = await leave(left);
     const before = namesIn(places.paths.jobDirectory);
-    expect(await start({ force: true })).toMatchObject({ kind: 'fresh', directory: expect.any(JobDirectory) });
+    expect(await start({ force: true })).toMatchObject({ earlier: undefined, directory: expect.any(JobDirectory) });
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(true);
   });
@@ -238,20 +250,20 @@ describe('what is damaged', () => {
     await expect(started).rejects.toThrow(/ is damaged: .*; give `force` to discard the job$/);
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
-    expect(await start({ force: true })).toMatchObject({ kind: 'fresh' });
+    expect(await start({ force: true })).toMatchObject({ earlier: undefined });
   });
 
   it('is warned of where nothing had been done', async () => {
     const lines: string[] = [];
     await leave({ manifest: 'damaged' });
-    expect(await start({ onWarning: (line) => lines.push(line) })).toMatchObject({ kind: 'fresh' });
+    expect(await start({ onWarning: (line) => lines.push(line) })).toMatchObject({ earlier: undefined });
     expect(isGone()).toBe(true);
     expect(lines).toEqual([expect.stringMatching(/ is damaged: .*; nothing was done yet, and the job starts anew$/)]);
   });
 
   it('is not told of records that the moves make superfluous', async () => {
     await leave({ manifest, journal, ranges: 'damaged' });
-    expect(await start({ resume: true })).toMatchObject({ kind: 'resumed', journal: { checksum: journal.checksum } });
+    expect(await start({ resume: true })).toMatchObject({ earlier: { journal: { checksum: journal.checksum } } });
   });
 
   it('is distinguished from files of another version', async () => {
@@ -260,7 +272,7 @@ describe('what is damaged', () => {
       await expect(start(options)).rejects.toMatchObject({ code: 'ERR_JOB_VERSION' });
     }
     expect(isHeld(places)).toBe(false);
-    expect(await start({ force: true })).toMatchObject({ kind: 'fresh' });
+    expect(await start({ force: true })).toMatchObject({ earlier: undefined });
   });
 });
 
@@ -303,7 +315,7 @@ describe('outputs that are staged by a job with another job directory', () => {
   it('are nobody’s when they do not say whose they are', async () => {
     const { paths } = await leave({ manifest }, elsewhere());
     writeFileSync(join(paths.stagingDirectory, 'owner'), '');
-    expect(await start()).toMatchObject({ kind: 'fresh' });
+    expect(await start()).toMatchObject({ earlier: undefined });
     expect(namesIn(paths.stagingDirectory)).toEqual([]);
   });
 

@@ -1,8 +1,8 @@
 /** The checks of a report: right ranges, nothing odd in a shuffle, and each way to be badly shuffled is found. */
 import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
-import type { SampledRecord } from '#src/job/report/report-facts.js';
 import { binomial, chiSquare, correlation, poissonHighest, selfChecks } from '#src/job/report/self-check.js';
+import type { SampledRecord } from '#src/options/report-facts.js';
 
 const COUNT = 2000;
 const NONE = { ordered: 0, written: 0 };

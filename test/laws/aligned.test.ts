@@ -9,7 +9,6 @@ import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import {
   PileshufError,
-  type ShuffleProgress,
   type ShuffleTogetherOptions,
   type ShuffleTogetherReport,
   shuffle,
@@ -257,69 +256,6 @@ describe('splits of aligned files', () => {
     const piles = { pileCount: 9, bufferBytes: 300, sliceBytes: 400 };
     await expectSplits(options, { inline: false, keepInRam: false, ...piles });
   });
-
-  it.each<[string, string[], Partial<ShuffleTogetherOptions>, RegExp]>([
-    [
-      'would have one name',
-      ['b.c', 'a.b.c'],
-      {
-        splits: [
-          { name: 't.a', share: 0.5 },
-          { name: 't', rest: true },
-        ],
-      },
-      /^`together`: shards of b\.c and of a\.b\.c would both be called t\.a\.b-\*-of-\*\.c; give other names of `splits`, or /,
-    ],
-    [
-      'would have too long names',
-      ['b.c', `${'a'.repeat(230)}.c`],
-      { splits: SPLITS },
-      /^the shards may have names of 261 bytes, and file systems allow 255; give files of shorter names, or /,
-    ],
-    [
-      'are fewer than asked for',
-      ['a', 'b'],
-      {
-        splits: [
-          { name: 'a', records: 4 },
-          { name: 'b', rest: true },
-        ],
-      },
-      /^the number of records is 3, /,
-    ],
-    [
-      'are cut by bytes',
-      ['a', 'b'],
-      { splits: SPLITS, shards: { by: 'bytes', maxShardBytes: 9 } },
-      /^shards by bytes /,
-    ],
-  ])('are refused when they %s', async (_, names, options, message) => {
-    for (const name of names) writeFileSync(directory.path(name), '1\n2\n3\n');
-    const together = [names.map((name) => directory.path(name))];
-    const job = run({ counts: [], forms: [], seed: '1', settings: SETTINGS, options }, together);
-    const error = await job.catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(PileshufError);
-    expect((error as PileshufError).message).toMatch(message);
-    expect(readdirSync(directory.path('.')).filter((name) => name === 'out' || name.startsWith('.pileshuf'))).toEqual(
-      [],
-    );
-  });
-
-  it('must be the same to resume them', async () => {
-    for (const name of ['a', 'b']) writeFileSync(directory.path(name), '1\n2\n');
-    const job = { together: [[directory.path('a'), directory.path('b')]], output: directory.path('out'), resume: true };
-    const abort = new AbortController();
-    const onProgress = ({ member }: ShuffleProgress) => {
-      if (member?.number === 2) abort.abort();
-    };
-    const stopped = shuffleTogether({ ...job, splits: SPLITS, seed: '1', onProgress, signal: abort.signal });
-    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
-    for (const splits of [undefined, SPLITS.toReversed()])
-      await expect(shuffleTogether({ ...job, splits, seed: '1' })).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS' });
-    const { members, resumedMembers } = await shuffleTogether({ ...job, splits: SPLITS });
-    expect(resumedMembers).toBe(1);
-    expect(members[0]?.splits?.map(({ name }) => name)).toEqual(['train', 'validation', 'test']);
-  });
 });
 
 describe('the members of the output', () => {
@@ -350,14 +286,6 @@ describe('the members of the output', () => {
 
   it.each([
     ['one tuple', [[3, 4]], 'a0 has 3 records and b0 has 4 records'],
-    [
-      'the second tuple',
-      [
-        [2, 2],
-        [1, 0],
-      ],
-      'a1 has 1 record and b1 has 0 records',
-    ],
     [
       'tuples whose sums agree',
       [

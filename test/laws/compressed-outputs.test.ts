@@ -4,7 +4,6 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -166,22 +165,6 @@ describe('a compressed output', () => {
       ];
       expect(first.bytes.equals(second.bytes)).toBe(true);
     }
-  });
-
-  it.each(sampled(WRITABLE_CODECS, 2))('goes to standard output: %s', async (codec) => {
-    const inputs = makeLargeInputs({ lines: 9000, longest: 30, factor: 5 });
-    const paths = inputs.map((bytes, i) => {
-      const path = directory.path(`${i}`);
-      writeFileSync(path, bytes);
-      return path;
-    });
-    const argv = ['-q', '--seed', 's', '-T', directory.temp, '-S', '16M', '--workers', '3', '--compress', `${codec}:1`];
-    const sizes = JSON.stringify({ pileCount: 9, outputBytes: 900, inline: false });
-    const { exitCode, stdout, stderr } = await runCommand([...argv, ...paths], {
-      env: { PILESHUF_TEST_TUNING: sizes },
-    });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(decodeWithTool(codec, stdout).equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
   });
 
   it.each(sampled(WRITABLE_CODECS, 2, 1))(

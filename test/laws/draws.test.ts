@@ -6,8 +6,8 @@ import { shuffle } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
-import { anySettings, tightOnThreads } from './any-settings.js';
+import { anyInputs } from './any-inputs.js';
+import { anySettings } from './any-settings.js';
 import { drawsFrom, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 
@@ -31,20 +31,6 @@ describe('draws with replacement', () => {
     const headCount = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4, max: 400 }));
     const job = fc.record({ inputs, seed: fc.string(), headCount, settings: anySettings });
     await fc.assert(fc.asyncProperty(job, expectDraws), { numRuns: atScale(20, 60, 2000) });
-  });
-
-  it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        largeInputs,
-        fc.integer({ min: 1, max: 20_000 }),
-        fc.string(),
-        tightOnThreads,
-        (large, headCount, seed, ofJob) =>
-          expectDraws({ inputs: makeLargeInputs(large), headCount, seed, settings: ofJob }),
-      ),
-      { numRuns: atScale(1, 4, 300) },
-    );
   });
 
   it('may take one record many times, and long records', async () => {
@@ -73,13 +59,6 @@ describe('an output without end', () => {
     const bounded = await runShell('"$@" | md5sum', [...words, '-n', count]);
     expect(endless.stdout).toEqual(bounded.stdout);
   });
-
-  it('must be a stream', async () => {
-    const path = directory.path('in');
-    writeFileSync(path, 'a\n');
-    const job = { inputs: [path], output: directory.path('out'), repeat: true };
-    await expect(shuffle(job)).rejects.toThrow(/^an output without end must be a stream: give `headCount`/);
-  });
 });
 
 describe('inputs that do not fit in memory', () => {
@@ -104,26 +83,6 @@ describe('inputs that do not fit in memory', () => {
 });
 
 describe('draws are refused', () => {
-  it.each([
-    [
-      { resume: true, output: 'out' },
-      'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`',
-    ],
-    [
-      { records: { by: 'webdataset' }, headCount: 1 },
-      '`repeat` does not go with samples of tar files: readers join copies that are neighbours',
-    ],
-    [{ records: { by: 'npy' } }, 'an output of npy has an end: give `headCount` beside `repeat`'],
-    [
-      { headCount: 9, shards: { by: 'bytes', maxShardBytes: 100 } },
-      '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
-    ],
-    [{ repeat: 1 }, '`repeat`: expected true or false'],
-  ])('with %j', async (options, message) => {
-    const job = { inputs: ['in'], repeat: true, ...options } as Parameters<typeof shuffle>[0];
-    await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
-  });
-
   it('from inputs without records', async () => {
     const path = directory.path('empty');
     writeFileSync(path, '');

@@ -68,36 +68,6 @@ describe('splits', () => {
       numRuns: atScale(2, 8, 300),
     });
   });
-
-  it('are refused with what has no meaning beside them', async () => {
-    const input = directory.path('in');
-    writeFileSync(input, '');
-    const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy: '.a' };
-    const refusals: [Parameters<typeof shuffle>[0], RegExp][] = [
-      [{ ...job, splits: undefined }, /^`splitBy` chooses between splits/],
-      [{ ...job, splitBy: undefined, missing: 'x' }, /^`missing` is about the values of `splitBy`/],
-      [{ ...job, headCount: 5 }, /^`splitBy` does not go with `headCount`/],
-      [
-        {
-          ...job,
-          splits: [
-            { name: 'a', records: 1 },
-            { name: 'b', rest: true },
-          ],
-        },
-        /no split can have an exact number/,
-      ],
-      ...['', 'a', '.', '.a.', '.a b', '.a[0]', '."a', `.${'x'.repeat(20_000)}`].map(
-        (splitBy): [typeof job, RegExp] => [{ ...job, splitBy }, /^`splitBy` /],
-      ),
-    ];
-    for (const [options, message] of refusals) {
-      await expect(shuffle(options), JSON.stringify(options)).rejects.toMatchObject({
-        code: 'ERR_OPTION',
-        message: expect.stringMatching(message),
-      });
-    }
-  });
 });
 
 describe('streams', () => {
@@ -163,28 +133,9 @@ describe('a record without a value', () => {
   });
 });
 
-describe('a selector that the records cannot have', () => {
+describe('a selector', () => {
   const csv: ShuffleOptions['records'] = { by: 'csv' };
   const header = { lines: 1 };
-
-  it.each<[string, Partial<ShuffleOptions>, RegExp]>([
-    ['key', {}, /^`splitBy` key: only samples of tar files have keys; give `records: \{ by: 'webdataset' \}`/],
-    ['key:/(a)/', { records: csv }, /only samples of tar files have keys/],
-    ['csv:2', {}, /^`splitBy` csv:2: only rows of CSV have such columns; give `records: \{ by: 'csv' \}`/],
-    ['csv:2', { records: { by: 'npy' } }, /only rows of CSV have such columns/],
-    ['tsv:2', { zeroTerminated: true }, /^`splitBy` tsv:2: only lines and rows of CSV have such columns/],
-    [
-      'csv:site',
-      { records: csv },
-      /^`splitBy` csv:site: a column has its name from the header; give `header.lines`, or/,
-    ],
-    ['csv:site', { records: csv, header: { bytes: 3 } }, /a column has its name from the header/],
-  ])('%s of %j is refused', async (splitBy, options, message) => {
-    const input = directory.path('in');
-    writeFileSync(input, 'id,site\n');
-    const done = shuffle({ inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy, ...options });
-    await expect(done).rejects.toMatchObject({ code: 'ERR_OPTION', message: expect.stringMatching(message) });
-  });
 
   it('works on records in memory', async () => {
     const inputs = [{ records: ['1\ta\n', '2\ta\n', '3\ta\n'] }];

@@ -7,11 +7,11 @@ import { basename } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, type ShuffleOptions, type SplitRule, shuffle, shuffleStore } from '#src/index.js';
-import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
-import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
-import { anySettings, type Settings, tightOnThreads } from './any-settings.js';
+import { anyInputs } from './any-inputs.js';
+import { anySettings, type Settings } from './any-settings.js';
 import { referenceShardBytes } from './reference-cuts.js';
 import { keyedOrder, recordsOf } from './reference-order.js';
 import { type Job, shuffleToShards } from './shuffle-under-test.js';
@@ -121,15 +121,6 @@ describe('splits', () => {
         await expectSplits({ ...each, splits: rules }, undefined, oneShard);
       }),
       { numRuns: atScale(4, 25, 2000) },
-    );
-  });
-
-  it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
-    await fc.assert(
-      fc.asyncProperty(largeInputs, shares, fc.string(), tightOnThreads, (large, splits, seed, ofJob) =>
-        expectSplits({ inputs: makeLargeInputs(large), splits, seed, settings: ofJob }, undefined, oneShard),
-      ),
-      { numRuns: atScale(2, 5, 300) },
     );
   });
 });

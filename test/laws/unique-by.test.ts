@@ -156,30 +156,6 @@ describe('records unique', () => {
     expect(report.resumed?.pileSets).toBeGreaterThan(1);
     expect(readFileSync(job.output).equals(Buffer.concat([HEADER, ...uniqueIn(given, 'r')]))).toBe(true);
   });
-
-  it.each<[Partial<ShuffleOptions>, string]>([
-    [{ unique: true }, '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],
-    [
-      { splits: [{ name: 'a', rest: true }], splitBy: '.v' },
-      '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output',
-    ],
-    [
-      { inputIds: 'path' },
-      '`inputIds` does not go with `uniqueBy`: the order then follows from the values of records, wherever they come from',
-    ],
-    [{ missing: 'x'.repeat(5000) }, '`missing`: expected a string of at most 4096 bytes'],
-    [
-      { uniqueBy: `.${'x'.repeat(9000)}`, missing: 'y'.repeat(4000) },
-      '`uniqueBy` and `missing` take 13037 bytes; expected at most 12288: give a shorter path, or a shorter value',
-    ],
-    [
-      { uniqueBy: 'url' },
-      '`uniqueBy` "url": expected a JSON field (.site, .metadata.site), a column (csv:site, csv:3, tsv:site), the key of a sample (key), or an expression with a group (/^(\\w+)/)',
-    ],
-  ])('are refused with %j', async (options, message) => {
-    const job = { inputs: ['in'], uniqueBy: '.u', ...options };
-    await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
-  });
 });
 
 describe('a record without a value', () => {

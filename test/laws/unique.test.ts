@@ -2,12 +2,8 @@
  * The law of unique records: with `unique`, the output has each record once, in the order of its content, for any settings,
  * in every format, in one file, in shards and as a stream, however the records are spread over inputs.
  */
-import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shuffle } from '#src/index.js';
-import { runShell } from '../fixtures/run-shell.js';
 import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { anyInputs } from './any-inputs.js';
@@ -108,17 +104,6 @@ describe('unique records', () => {
     );
   });
 
-  it('are written to a stream, compressed or not', async () => {
-    writeFileSync(directory.path('in'), makeSkewed({ lines: 9000, different: 5000, longest: 50, often: 0.2 })[1] ?? '');
-    const words = ['-q', '--seed', '1', '--unique', directory.path('in')];
-    const plain = await runShell('"$@" | md5sum', words);
-    const compressed = await runShell('"$@" --compress gzip | gzip -dc | md5sum', words);
-    expect(plain).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(compressed).toEqual(plain);
-    const expected = uniqueOrder(recordsIn([readFileSync(directory.path('in'))]), '1');
-    expect(plain.stdout.toString()).toBe(`${createHash('md5').update(Buffer.concat(expected)).digest('hex')}  -\n`);
-  });
-
   it('of which one comes very often need no more memory, temp space or time', async () => {
     const often = Buffer.from('the same line\n'.repeat(300_000));
     const few = Buffer.from(Array.from({ length: 20_000 }, (_, i) => `another line ${i * 7919}\n`).join(''));
@@ -162,22 +147,5 @@ describe('a pile with very many equal records', () => {
     const storedBytes = bytesOf(all) + 12 * all.length;
     expect(report.tempBytes / storedBytes).toBeGreaterThanOrEqual(leastRatio);
     if (leastRatio === 1) expect(report.tempBytes).toBe(storedBytes);
-  });
-});
-
-describe('unique records are refused', () => {
-  it.each([
-    [
-      { inputIds: 'path' },
-      '`inputIds` does not go with `unique`: the order then follows from the content of records, wherever they come from',
-    ],
-    [
-      { records: { by: 'webdataset' } },
-      '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"',
-    ],
-    [{ unique: 1 }, '`unique`: expected true or false'],
-  ])('with %j', async (options, message) => {
-    const job = { inputs: ['in'], unique: true, ...options } as Parameters<typeof shuffle>[0];
-    await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
   });
 });

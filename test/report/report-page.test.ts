@@ -1,8 +1,7 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
-import { speedsOf, throughputChart } from '#src/report/charts.js';
+import { linear, speedsOf, throughputChart } from '#src/report/charts.js';
 import { workShares } from '#src/report/in-short.js';
-import { linear } from '#src/report/svg.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
 import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
 

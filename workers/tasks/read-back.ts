@@ -1,46 +1,42 @@
 /**
- * A task before the shuffle pass: returns the present checksums of regions that an earlier attempt wrote, so that the pass
+ * A task before the shuffle pass: returns the present checksums of bytes that an earlier attempt wrote, so that the pass
  * can rely on them.
  */
 import { type OpenFile, openForRead, readAt, withFile } from '../../src/io/files.js';
 import type { GateNumber } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
-import { stagedPath, type WrittenRegion } from '../../src/sinks/output-target.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { type ThreadState, threadStateOf } from '../thread-state.js';
 
-export interface ReadBackTask {
-  readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
-  readonly stagingDirectory: string;
-  /** Each shard begins with a header; regions are counted from its end. */
-  readonly headerBytes: number;
-  readonly gate: GateNumber;
-  readonly regions: readonly WrittenRegion[];
+/** Bytes of a staged file, and the checksum with which they were written. */
+export interface StagedRange {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly checksum: string;
 }
 
-/** The checksums of the regions, in the form of `WrittenRegion`. */
+export interface ReadBackTask {
+  readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
+  readonly gate: GateNumber;
+  readonly ranges: readonly StagedRange[];
+}
+
+/** The checksums of the ranges now. */
 type ReadBackResult = readonly string[];
 
-export async function readBack({
-  job,
-  stagingDirectory,
-  headerBytes,
-  gate,
-  regions,
-}: ReadBackTask): Promise<ReadBackResult> {
+export async function readBack({ job, gate, ranges }: ReadBackTask): Promise<ReadBackResult> {
   const state = threadStateOf(job);
-  return regions.map(({ shard, start, end }) => {
-    const path = stagedPath(stagingDirectory, shard);
-    const range = { start: headerBytes + start, end: headerBytes + end };
-    return withFile(openForRead(path, 'output'), (file) => hashRange(file, range, gate, job.readBytes, state));
-  });
+  return ranges.map((range) =>
+    withFile(openForRead(range.path, 'output'), (file) => hashRange(file, range, gate, job.readBytes, state)),
+  );
 }
 
 /** If the file ends inside the range, the checksum covers only the bytes up to its end. */
 function hashRange(
   file: OpenFile,
-  { start, end }: { readonly start: number; readonly end: number },
+  { start, end }: StagedRange,
   gate: GateNumber,
   pieceBytes: number,
   { control, arena, outputHasher }: ThreadState,

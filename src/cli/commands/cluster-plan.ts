@@ -1,5 +1,6 @@
-import { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
+import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
 import { SystemError, UsageError } from '../../errors.js';
+import type { ClusterPlanOptions } from '../../options/cluster-options.js';
 import { formatBytes, formatPlural } from '../../quantity.js';
 import type { CommandDefinition, ParsedWords, Talk } from '../command.js';
 import { readNamedFiles } from '../input-list.js';

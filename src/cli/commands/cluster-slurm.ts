@@ -1,11 +1,17 @@
 import { followSlurm, type SlurmOutcome } from '../../cluster/slurm-follow.js';
-import { describeSlurm, resumeOnSlurm, type SlurmSubmission, submitToSlurm } from '../../cluster/slurm-job.js';
-import { describeLaterOnSlurm, submitLaterToSlurm } from '../../cluster/slurm-later.js';
-import type { SlurmTaskOptions } from '../../cluster/slurm-settings.js';
+import {
+  describeLaterOnSlurm,
+  describeSlurm,
+  resumeOnSlurm,
+  type SlurmSubmission,
+  submitLaterToSlurm,
+  submitToSlurm,
+} from '../../cluster/slurm-job.js';
 import { UsageError } from '../../errors.js';
+import type { SlurmTaskOptions } from '../../options/cluster-options.js';
+import type { OptionFlag } from '../../options/option.js';
 import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import type { OptionEntry } from '../option-table.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
 import { typedParts } from '../typed-words.js';
 import { askedJob, readJob } from './cluster-plan.js';
@@ -91,7 +97,7 @@ function partsOf({ operands, values, given }: Call) {
   return { words: { operands, values: options }, slurm: slurm as SlurmTaskOptions };
 }
 
-function isForSlurm({ group, sets }: OptionEntry): boolean {
+function isForSlurm({ group, sets }: OptionFlag): boolean {
   return group === 'Slurm' || sets === 'cpusPerTask' || sets === 'scratchDir';
 }
 

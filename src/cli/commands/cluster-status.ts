@@ -5,11 +5,11 @@ import {
   type PassStatus,
   type RunningAttempt,
 } from '../../cluster/cluster-status.js';
-import { type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-queue.js';
+import { type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-calls.js';
 import { SystemError } from '../../errors.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds, nameSome } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { nameFlags } from '../option-table.js';
+import { nameFlags } from '../option-names.js';
 import { duplicateWords } from '../report-text.js';
 import { printReport } from '../standard-streams.js';
 

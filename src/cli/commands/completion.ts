@@ -1,9 +1,9 @@
 /** The script holds all commands, options and values: a shell that completes a word starts no process. */
 
+import type { OptionFlag } from '../../options/option.js';
 import { oneOf } from '../../typed-values.js';
 import type { CommandDefinition } from '../command.js';
-import { CLUSTER, type CommandName, commandSummaries } from '../command-table.js';
-import { type OptionEntry, optionsOf } from '../option-table.js';
+import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, optionsOf } from '../command-table.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -35,7 +35,7 @@ export function completionFor(shell: (typeof SHELLS)[number]): string {
   return shell === 'zsh' ? `autoload -Uz bashcompinit && bashcompinit\n${completionForBash()}` : completionForBash();
 }
 
-const names = (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle').sort();
+const names = COMMAND_NAMES.filter((name) => name !== 'shuffle').sort();
 const firstWords = [...new Set([...names.map((name) => name.replace(/ .*/, '')), 'help'])].sort();
 /** The operands that are words and not names of files, by command. */
 const wordsAfter: Readonly<Record<string, readonly string[]>> = {
@@ -44,7 +44,7 @@ const wordsAfter: Readonly<Record<string, readonly string[]>> = {
   help: firstWords,
 };
 
-type CompletedOption = Pick<OptionEntry, 'name' | 'short' | 'help' | 'value' | 'words' | 'usualWords'>;
+type CompletedOption = Pick<OptionFlag, 'name' | 'short' | 'help' | 'value' | 'words' | 'usualWords'>;
 
 function completedOptions(name: CommandName): readonly CompletedOption[] {
   const version = name === 'shuffle' ? [{ name: 'version', help: 'print the version' }] : [];
@@ -118,7 +118,7 @@ function completionForFish(): string {
     return `${flags} ${option.value === undefined ? '' : `${ofValue} `}-d ${quoted(option.help)}`;
   };
   const condition = (name: string) => `__pileshuf_calls ${name === 'shuffle' ? '' : name}`.trim();
-  const summaryOf = (word: string) => Object.entries(commandSummaries).find(([name]) => name === word)?.[1] ?? '';
+  const summaryOf = (word: string) => Object.entries(COMMANDS).find(([name]) => name === word)?.[1].summary ?? '';
   return [
     '# Completes the words of pileshuf; pileshuf completion fish prints this.',
     '# Whether the words call a command; without an argument, the main one.',

@@ -1,5 +1,5 @@
 import { indexFile } from '../../job/index-file.js';
-import type { IndexReport } from '../../job/options.js';
+import type { IndexReport } from '../../options/reports.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 

@@ -6,7 +6,7 @@ import type { Expected } from '../../plan/sampled-records.js';
 import { formatBytes, formatCount, formatPlural, sizeWord } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
-import { nameFlags } from '../option-table.js';
+import { nameFlags } from '../option-names.js';
 import { printReport } from '../standard-streams.js';
 import { togetherCallOf, togetherJobOf } from '../together-call.js';
 import { shuffleCallOf, shuffleJobOf } from './shuffle.js';

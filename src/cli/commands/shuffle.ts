@@ -1,25 +1,24 @@
 /** The main command. It finds contradictions between options before anything is opened; the library checks the rest. */
 
 import { UsageError } from '../../errors.js';
-import type { ShuffleOptions } from '../../job/options.js';
 import { shuffle } from '../../job/shuffle.js';
+import type { ShuffleOptions } from '../../options/shuffle-options.js';
 import { reportPage } from '../../report/page-of-report.js';
 import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
-import { commandSummaries } from '../command-table.js';
+import { COMMANDS, type OptionValues } from '../command-table.js';
 import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
-import type { OptionValues } from '../option-table.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';
 import { isStandardOutput } from '../standard-streams.js';
 
-const otherCommands = Object.entries(commandSummaries)
+const otherCommands = Object.entries(COMMANDS)
   .filter(([name]) => name !== 'shuffle')
   .sort(([a], [b]) => (a < b ? -1 : 1));
 
 const notes = `
 Commands, each with its own --help (write an input of such a name as ./NAME):
-${otherCommands.map(([name, summary]) => `  ${name.padEnd(15)}${summary}`).join('\n')}
+${otherCommands.map(([name, { summary }]) => `  ${name.padEnd(15)}${summary}`).join('\n')}
   help           Prints this help, or that of a command.
 
 Records are lines, unless an option says otherwise: see docs/FORMATS.md. All

@@ -4,8 +4,8 @@ import type { LoaderState } from '../../loader/loader-options.js';
 import { writeEpochs } from '../../loader/write-epochs.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
+import { type OptionValues, optionsOf } from '../command-table.js';
 import { readNamedFile } from '../input-list.js';
-import { type OptionValues, optionsOf } from '../option-table.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const notes = `

@@ -5,12 +5,12 @@ import { isHead } from '../../keep/head.js';
 import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
 import { isSplitByValue, type SplitRule, sizesOfSplits } from '../../keep/splits.js';
 import { numberOf } from '../../keep/weights.js';
+import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from '../../options/report-facts.js';
+import type { JobProfile, JobReport, ShuffleReport } from '../../options/reports.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import { formatPlural } from '../../quantity.js';
 import type { ShuffleSpec } from '../../spec.js';
-import type { JobProfile, JobReport, ShuffleReport } from '../options.js';
 import type { ShuffleRequest } from '../request.js';
-import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from './report-facts.js';
 import type { PassOutcome, ReportLog } from './report-log.js';
 import { binomial, selfChecks, sum } from './self-check.js';
 

@@ -7,11 +7,11 @@ import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/
 import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../job-control.js';
 import type { DeviceGates } from '../../machine/devices.js';
+import type { DeviceTraffic, Moment } from '../../options/report-facts.js';
 import type { PileTotals } from '../../piles/pile-totals.js';
 import type { ShardCuts } from '../../plan/shard-cuts.js';
 import type { ScatteredPiles } from '../../stages/shuffle-work.js';
 import type { ShuffleRequest } from '../request.js';
-import type { DeviceTraffic, Moment } from './report-facts.js';
 
 const LOOK_MILLISECONDS = 200;
 /** A longer job is looked at more rarely: so many moments make a chart. */

@@ -2,8 +2,9 @@
  * Asks the sample of a job and the sizes of its piles whether they look like chance. Pure. Each check has the range in
  * which its value lies in 999 of 1000 jobs.
  */
+
+import type { ExpectedRange, PileSizes, SampledRecord, SelfCheck } from '../../options/report-facts.js';
 import { formatPlural } from '../../quantity.js';
-import type { ExpectedRange, PileSizes, SampledRecord, SelfCheck } from './report-facts.js';
 
 /** 999 of 1000 normal numbers lie within this many standard deviations of the mean. */
 const DEVIATIONS = 3.29;

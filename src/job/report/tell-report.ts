@@ -4,8 +4,9 @@
  */
 import { UsageError } from '../../errors.js';
 import { reasonOf } from '../../io/io-error.js';
+import type { JobProfile, JobReport, ReportFile, ShuffleReport } from '../../options/reports.js';
+import type { ShuffleOptions } from '../../options/shuffle-options.js';
 import { ignoreThrown } from '../job.js';
-import type { JobProfile, JobReport, ReportFile, ShuffleOptions, ShuffleReport } from '../options.js';
 import { completeShuffle, type ShuffleRequest } from '../request.js';
 import type { JobSite } from '../site.js';
 import { reportData } from './report-data.js';

@@ -1,6 +1,6 @@
 /**
- * zstd files from other programs: with one frame and with several, with and without sizes and checksums, with large
- * windows. A test of a missing program is skipped with a note.
+ * gzip and zstd files from other programs: with one member and with several, with and without sizes and checksums, with
+ * large windows. A test of a missing program is skipped with a note.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,14 @@ import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { BGZF_END, bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf, referenceOrder } from './reference-order.js';
 
 const directory = useMemoryDirectory();
 const MIB = 2 ** 20;
 
-/** Some megabytes, so that there are many blocks and, with pzstd, many frames. */
-const lines = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `${i} ${'x'.repeat((i * 7919) % 150)}\n`).join(''));
+/** Some megabytes, so that there are many blocks and, of programs with several threads, many members. */
+const lines = Buffer.from(Array.from({ length: 50_000 }, (_, i) => `${i} ${'x'.repeat((i * 7919) % 150)}\n`).join(''));
 const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
 
 async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void> {
@@ -32,39 +33,57 @@ async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void
   }
 }
 
-describe.each(
-  sampled(
-    [
-      ['zstd -1'],
-      ['zstd -T0'],
-      ['zstd -T2 -B512K'],
-      ['zstd --no-check'],
-      ['zstd --no-content-size'],
-      ['zstd --fast=5'],
-      ['zstd --ultra -20'],
-      ['pzstd -p 4'],
-    ],
-    7,
-    0,
-    2,
-  ),
-)('%s', (command) => {
-  const argv = [...command.split(' '), '-q', '-c'];
-  const [program = ''] = argv;
+const PYTHON = 'import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 6))';
+const NAMED =
+  'import gzip, sys; f = gzip.GzipFile("a name", "wb", 9, sys.stdout.buffer); f.write(sys.stdin.buffer.read()); f.close()';
+const ZSTD = ['-1', '-T0', '-T2 -B512K', '--no-check', '--no-content-size', '--fast=5', '--ultra -20'];
 
-  it.skipIf(!isOnPath(program))(`writes what is read as it was, if ${program} is on PATH`, async () => {
-    const fromStdin = runOn(lines, argv);
-    expect(detectCodec(fromStdin)?.name).toBe('zstd');
-    await expectLines(fromStdin);
-    writeFileSync(directory.path('lines'), lines);
-    await expectLines(runOn(new Uint8Array(), [...argv, directory.path('lines')]));
-  });
+const WRITERS: readonly (readonly [codec: string, words: string, ...argv: string[]])[] = [
+  ['gzip', 'gzip -1'],
+  ['gzip', 'gzip -9'],
+  ['gzip', 'pigz -p 4'],
+  ['gzip', 'pigz -p 4 --independent'],
+  ['gzip', 'igzip'],
+  ['bgzf', 'bgzip'],
+  ['bgzf', 'bgzip --threads 2'],
+  ['gzip', 'python3', '-c', PYTHON],
+  ['gzip', 'python3', '-c', NAMED],
+  ...sampled(ZSTD, 1, 0, 2).map((words) => ['zstd', `zstd ${words} -q -c`] as const),
+  ['zstd', 'pzstd -p 4 -q -c'],
+];
 
-  it.skipIf(!isOnPath(program))(`writes what is read as it was, cut and joined, if ${program} is on PATH`, async () => {
+describe.each(WRITERS)('%s of %s', (codec, words, ...argv) => {
+  const command = [...words.split(' '), ...argv];
+  const [program = ''] = command;
+
+  it.skipIf(!isOnPath(program))(`is read as it was, alone, cut and joined, if ${program} is on PATH`, async () => {
+    const stored = runOn(lines, command);
+    expect(detectCodec(stored)?.name).toBe(codec);
+    await expectLines(stored);
     const third = Math.ceil(lines.byteLength / 3);
-    const frames = [0, 1, 2].map((i) => runOn(lines.subarray(i * third, (i + 1) * third), argv));
-    await expectLines(Buffer.concat([runOn(new Uint8Array(), argv), ...frames]));
+    const members = [0, 1, 2].map((i) => runOn(lines.subarray(i * third, (i + 1) * third), command));
+    await expectLines(Buffer.concat([runOn(new Uint8Array(), command), ...members]));
+    if (codec !== 'zstd') await expectLines(Buffer.concat([...members, Buffer.alloc(10_240)]));
   });
+});
+
+describe.each([
+  ['gzip -dc'],
+  ['bgzip -dc'],
+  ['python3', '-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.decompress(sys.stdin.buffer.read()))'],
+])('%s', (words, ...argv) => {
+  const command = [...words.split(' '), ...argv];
+  const [program = ''] = command;
+
+  it.skipIf(!isOnPath(program))(`reads the BGZF that the tests write, if ${program} is on PATH`, () => {
+    expect(runOn(bgzfOf(lines, [65_536, 0, 1, 300]), command).equals(lines)).toBe(true);
+  });
+});
+
+it.skipIf(!isOnPath('bgzip'))('bgzip ends its files as the tests do, but for the compressor, if it is on PATH', () => {
+  const end = runOn(Buffer.alloc(0), ['bgzip']);
+  expect(end.byteLength).toBe(28);
+  expect(end.subarray(0, 18)).toEqual(BGZF_END.subarray(0, 18));
 });
 
 const hasZstd = isOnPath('zstd');
@@ -112,19 +131,6 @@ describe.runIf(fromCi)('zstd --long, if zstd is on PATH', () => {
   it.skipIf(!hasZstd || loadZstdAddon() === undefined)('=31 is read where there is zstd-napi', async () => {
     await expectLines(runOn(lines, ['zstd', '-q', '-c', '--long=31']), 8192 * MIB);
   });
-});
-
-it.skipIf(!hasZstd)('of no bytes zstd makes an input without records, if it is on PATH', async () => {
-  writeFileSync(directory.path('in'), runOn(new Uint8Array(), ['zstd', '-q', '-c']));
-  const output = directory.path('out');
-  await shuffle({ inputs: [directory.path('in')], output, seed: 'foreign', tempDirs: [directory.temp] });
-  expect(readFileSync(output)).toHaveLength(0);
-});
-
-it.skipIf(!fromCi || !hasZstd)('zstd is recognised in a pipe, if it is on PATH', async () => {
-  const stdin = runOn(lines, ['zstd', '-q', '-c']);
-  const { stdout, stderr } = await runCommand(['-', '--seed', 'foreign', '--temp-dir', directory.temp], { stdin });
-  expect(stdout.equals(expected), stderr).toBe(true);
 });
 
 it.skipIf(!hasZstd)('a truncated and a corrupt file are errors with their place, if zstd is on PATH', async () => {

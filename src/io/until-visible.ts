@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbortError, VerificationError } from '../errors.js';
-import { listNames } from '../io/paths.js';
+import { listNames } from './paths.js';
 
 const FIRST_PAUSE_MILLISECONDS = 100;
 const LONGEST_PAUSE_MILLISECONDS = 2000;

@@ -1,13 +1,8 @@
-/**
- * Each function takes the text of a value and the flag, for its message, and throws UsageError (ERR_OPTION). The
- * library checks what the machine or another option decides.
- */
-
+/** Values of single options as people type them; `typed-values.ts` has the others. */
 import { UsageError } from '../errors.js';
-import type { InputWeight, OutputCompression, ShuffleOptions } from '../job/options.js';
-import type { RangeOptions } from '../job/shuffle-range.js';
 import type { SplitRule } from '../keep/splits.js';
 import { readMemory } from '../machine/limits.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
 import { parseAmount, parseSize } from '../size.js';
 import {
   pairsOf,
@@ -19,7 +14,15 @@ import {
   UNITS_OF_RECORDS,
   wordsIn,
 } from '../typed-values.js';
-import type { InputIdsChoice, InputList } from './input-list.js';
+import type { InputWeight, OutputCompression, SplitShards } from './values.js';
+
+export interface InputList {
+  readonly flag: string;
+  /** A file, or `-` for standard input. */
+  readonly path: string;
+}
+
+export type InputIdsChoice = 'ordinal' | 'path' | 'name' | { readonly file: string };
 
 /** A whole number of at least 0, also with a unit. Of several, the smallest counts. No job has more than a number tells. */
 export function parseHeadCount(text: string, flag: string, previous = Number.MAX_SAFE_INTEGER): number {
@@ -32,7 +35,7 @@ export function parseHeadCount(text: string, flag: string, previous = Number.MAX
 const LARGEST_NUMBER = 2n ** 64n - 1n;
 
 /** `LO-HI`, both included. `HI` may be one less than `LO`: such a range is empty. */
-export function parseRange(text: string, flag: string): RangeOptions['range'] {
+export function parseRange(text: string, flag: string): { readonly low: bigint; readonly high: bigint } {
   const [, low, high] = /^(\d+)-(\d+)$/.exec(text) ?? [];
   if (low === undefined || high === undefined)
     throw new UsageError(`${flag} ${text}: expected LO-HI, two whole numbers, as in 1-100`);
@@ -44,7 +47,7 @@ export function parseRange(text: string, flag: string): RangeOptions['range'] {
 }
 
 /** `N`, or `NAME=N,NAME=N` for splits. */
-export function parseShards(text: string, flag: string): NonNullable<ShuffleOptions['shards']> {
+export function parseShards(text: string, flag: string): ShardRule | SplitShards {
   if (!text.includes('=')) return { by: 'count', shardCount: parseCount(text, flag) };
   const counts = pairsOf(text, flag, 'NAME=N for each split, as in train=128,validation=1');
   const entries = counts.map(([name, count]): [string, number] => [name, parseCount(count, `${flag} ${name} =`)]);
@@ -52,7 +55,7 @@ export function parseShards(text: string, flag: string): NonNullable<ShuffleOpti
 }
 
 /** `NAME=AMOUNT,NAME=AMOUNT`: a part of 1, a number of records, or `rest`. */
-export function parseSplits(text: string, flag: string): NonNullable<ShuffleOptions['splits']> {
+export function parseSplits(text: string, flag: string): readonly SplitRule[] {
   const expected = 'NAME=SHARE, NAME=RECORDS or NAME=rest for each split, as in train=0.98,validation=0.02';
   return pairsOf(text, flag, expected).map(([name, amount]): SplitRule => {
     if (amount === 'rest') return { name, rest: true };
@@ -140,7 +143,7 @@ export function parseCompression(text: string, flag: string): OutputCompression 
   throw new UsageError(`${flag} ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
 }
 
-export function parseTempCompression(text: string, flag: string): NonNullable<ShuffleOptions['tempCompress']> {
+export function parseTempCompression(text: string, flag: string): { readonly codec: 'zstd'; readonly level?: number } {
   const [, codec, level] = WITH_LEVEL.exec(text) ?? [];
   if (codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
   throw new UsageError(`${flag} ${text}: expected zstd, or with a level as in zstd:3`);

@@ -1,0 +1,139 @@
+/**
+ * An entry of the schema: the type of an option, its check, the flags that give it, what it excludes, and what a resumed
+ * job must have in common with the unfinished one. The types of the library, the parser of the command, its refusals,
+ * help, completion and manual come from the entries.
+ */
+import { UsageError } from '../errors.js';
+import type { Flag } from '../flag.js';
+import type { Check } from '../known-options.js';
+import type { ShuffleSpec } from '../spec.js';
+
+/** In the order of the help. */
+export const OPTION_GROUPS = [
+  'Output',
+  'Order',
+  'Store',
+  'Epochs',
+  'Records',
+  'Input',
+  'Tasks',
+  'Slurm',
+  'Machine',
+  'Resume',
+  'Progress',
+] as const;
+
+export type OptionGroup = (typeof OPTION_GROUPS)[number];
+
+interface Rules<T> {
+  /** How the value is checked. Absent: where it is used. */
+  readonly check?: Check;
+  readonly default?: T;
+  /**
+   * Options that it does not go with, or parts of them that decide (`shards.maxShardBytes`, `records.npy`), each with
+   * the refusal. A third option may make it possible.
+   */
+  readonly excludes?: readonly (readonly [other: string, refusal: string, unless?: string])[];
+  /** Of these options one must be given, too; else the refusal. */
+  readonly needs?: readonly [others: readonly string[], refusal: string];
+  /** What must be the same in a job that is resumed. `isCut`: the output is being cut, or its places are noted. */
+  readonly resumes?: readonly [what: string, of: (spec: ShuffleSpec, isCut: boolean) => unknown];
+  /** A resumed job may have another value. */
+  readonly mayChange?: true;
+  /** Whether a call of the library, or one of the command, must have it; a type says it where the library refuses it otherwise. */
+  readonly isNeeded?: true;
+  readonly isRequired?: true;
+  /** Of the flags of all options with the same word here at most one may be given. Absent: the name of the option. */
+  readonly choice?: string;
+}
+
+/** A flag of an option. */
+export interface OptionFlag extends Flag {
+  /** The option that it gives, with the part of it: `shards.shardCount`. */
+  readonly sets: string;
+  readonly choice: string;
+  readonly isRequired: boolean;
+  readonly group: OptionGroup;
+}
+
+declare const types: unique symbol;
+
+/** @typeParam Typed what its flags give: another type if the command makes the value of it, such as of the name of a file. */
+export interface Option<T = unknown, Typed = T> extends Rules<T> {
+  readonly flags: readonly OptionFlag[];
+  readonly [types]?: readonly [T, Typed];
+}
+
+export type Schema = Readonly<Record<string, Option>>;
+
+/** An option of the type `T` that these flags give. Its group completes the flags. */
+export function option<T, Typed = T>(rules: Rules<T>, ...flags: readonly Flag<Typed>[]): Option<T, Typed> {
+  return { ...rules, flags: flags as readonly OptionFlag[] };
+}
+
+/** Options of one group of the help, by their names. */
+export function optionGroup<Entries extends Schema>(group: OptionGroup, entries: Entries): Entries {
+  const named = Object.entries(entries).map(([name, { flags, ...rules }]): [string, Option] => {
+    const { choice = name, isRequired = false, mayChange } = rules;
+    const complete = (flag: Flag): OptionFlag => {
+      const sets = flag.part === undefined ? name : `${name}.${flag.part}`;
+      return { ...(mayChange && { mayChange }), ...flag, choice, isRequired, group, sets };
+    };
+    return [name, { ...rules, flags: flags.map(complete) }];
+  });
+  return Object.fromEntries(named) as Entries;
+}
+
+/** All but these options. */
+export function omit<Entries extends Schema, Name extends keyof Entries>(
+  entries: Entries,
+  ...names: readonly Name[]
+): Omit<Entries, Name> {
+  const without: ReadonlySet<PropertyKey> = new Set(names);
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !without.has(name))) as Omit<Entries, Name>;
+}
+
+/** The options of the library, none of which must be given. */
+export type OptionsOf<Entries> = {
+  readonly [Name in keyof Entries]?: (Entries[Name] extends Option<infer T, unknown> ? T : never) | undefined;
+};
+
+/** What the command has of them: each that was typed. */
+export type TypedOptions<Entries> = {
+  readonly [Name in keyof Entries]?: Entries[Name] extends Option<unknown, infer Typed> ? Typed : never;
+};
+
+/** @throws UsageError if two of the options do not go together, or one is missing. */
+export function refuseContradictions(schema: Schema, options: object): void {
+  const given = new Map<string, unknown>(Object.entries(options));
+  const isGiven = (path: string) => {
+    const [name = '', part] = path.split('.');
+    const value = given.get(name);
+    if (part !== undefined) return hasPart(value, part);
+    return value !== undefined && value !== false && value !== schema[name]?.default;
+  };
+  for (const [name, { excludes = [], needs }] of Object.entries(schema)) {
+    if (!isGiven(name)) continue;
+    const excluded = excludes.find(([other, , unless]) => isGiven(other) && !(unless !== undefined && isGiven(unless)));
+    if (excluded !== undefined) throw new UsageError(excluded[1]);
+    if (needs !== undefined && !needs[0].some(isGiven)) throw new UsageError(needs[1]);
+  }
+}
+
+function hasPart(value: unknown, part: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    ('by' in value && value.by === part) || new Map<string, unknown>(Object.entries(value)).get(part) !== undefined
+  );
+}
+
+/** What must be the same when a job is resumed, in words. */
+export function resumeWords(
+  schema: Schema,
+  spec: ShuffleSpec,
+  isCut: boolean,
+): readonly (readonly [string, unknown])[] {
+  return Object.values(schema).flatMap(({ resumes }) =>
+    resumes === undefined ? [] : [[resumes[0], resumes[1](spec, isCut)] as const],
+  );
+}

@@ -1,0 +1,739 @@
+/** The options of the calls that shuffle or read files: of the library, by their names, and of the command, by their flags. */
+import { nameOfCompression } from '../formats/encoder-table.js';
+import { nameOfFormat } from '../formats/record-format.js';
+import { RECORD_FLAGS, type RecordKind } from '../formats/record-kinds.js';
+import type { ValueRule } from '../formats/selector.js';
+import type { SplitRule } from '../keep/splits.js';
+import type { KeyRule } from '../keys.js';
+import { flag, oneOf, path, paths, whole } from '../known-options.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
+import type { NamedInput } from '../sources/expand-names.js';
+import type { InputIdRule } from '../sources/ids.js';
+import { oneOf as oneWord, parseBytes, parseCount, parsePath, parsePaths, parseRecords } from '../typed-values.js';
+import { type OptionsOf, option, optionGroup } from './option.js';
+import type { ShuffleProgress } from './progress.js';
+import type { JobProfile, JobReport, ReportFile } from './reports.js';
+import {
+  type InputIdsChoice,
+  parseCompression,
+  parseDecompressProgram,
+  parseHeadCount,
+  parseInputIds,
+  parseIoLimit,
+  parseMemory,
+  parsePrefix,
+  parseShards,
+  parseSplits,
+  parseTempCompression,
+  parseWeight,
+} from './typed-options.js';
+import {
+  decompressProgram,
+  globs,
+  header,
+  inputIds,
+  ioLimits,
+  LARGEST_MAX_RECORD_BYTES,
+  MOST_WORKERS,
+  missing,
+  seedText,
+  selector,
+  shardPrefix,
+} from './value-checks.js';
+import type { HeaderKind, InputWeight, Mix, OutputCompression, SplitShards } from './values.js';
+
+const amountOf = (rule: ShardRule | undefined, isCut: boolean) =>
+  isCut || rule?.by === 'count' ? rule : rule && { by: rule.by };
+const textOf = (rule: ValueRule | undefined) =>
+  rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
+
+/** What does not go with an option that makes records equal. @param source what the order follows from. */
+const beside = (name: 'unique' | 'uniqueBy', source: string) =>
+  [
+    [
+      'inputIds',
+      `\`inputIds\` does not go with \`${name}\`: the order then follows from ${source}, wherever they come from`,
+    ],
+    ['keys', `\`keys\` from ordinals do not go with \`${name}\`: then the order follows from ${source}`],
+    ['weights.0', `\`weights\` does not go with \`${name}\`: of the copies that it makes, one would be kept`],
+    ['mix', `\`mix\` does not go with \`${name}\`: of the copies that it makes, one would be kept`],
+  ] as const;
+
+const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
+const ALIGNED = 'those keep files aligned in which each record comes once';
+
+// biome-ignore format: a table, of few lines an entry
+const OUTPUT = optionGroup('Output', {
+  /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
+  output: option<string>(
+    { check: path },
+    {
+      name: 'output', short: 'o', value: 'PATH', parse: parsePath,
+      help: 'output file, or directory for shards', default: 'standard output',
+    },
+  ),
+  /** The output has only this many records: the first records of the order. Default: all. */
+  headCount: option<number>(
+    { check: whole(0), resumes: ['number of records', ({ keep }) => keep.headCount ?? 'all'] },
+    {
+      name: 'head-count', short: 'n', value: 'COUNT', isRepeatable: true, parse: parseHeadCount,
+      help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const KEEP = optionGroup('Output', {
+  /**
+   * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without it,
+   * the output has no end: it must be a stream, which ends when its reader leaves or `signal` fires. Default false.
+   */
+  repeat: option<boolean>(
+    {
+      check: flag,
+      excludes: [
+        ['resume', NOT_RESUMED],
+        ['jobDir', NOT_RESUMED],
+        ['keepTemp', NOT_RESUMED],
+        ['splits', '`repeat` does not go with `splits`: copies of one record would be in several of them'],
+        [
+          'records.webdataset',
+          '`repeat` does not go with samples of tar files: readers join copies that are neighbours',
+        ],
+        ['records.npy', 'an output of npy has an end: give `headCount` beside `repeat`', 'headCount'],
+        [
+          'shards.maxShardBytes',
+          '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
+        ],
+      ],
+    },
+    {
+      name: 'repeat', short: 'r',
+      help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
+    },
+  ),
+  /**
+   * Keeps one of equal records. Records are equal if all of their bytes are, delimiters included. The order then
+   * depends only on the seed and the different records, not on the inputs that hold them (docs/CHOOSING-RECORDS.md).
+   * `headCount` and `repeat` apply to the kept records. Cannot be combined with `inputIds` or samples of tar files.
+   * Default false.
+   */
+  unique: option<boolean>(
+    {
+      check: flag,
+      excludes: [
+        ['uniqueBy', '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],
+        ...beside('unique', 'the content of records'),
+        [
+          'records.webdataset',
+          '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"',
+        ],
+      ],
+      resumes: ['rule for equal records', ({ keep }) => (keep.unique === undefined ? 'all are kept' : 'one is kept')],
+    },
+    { name: 'unique', help: 'keep one of equal records; the order then follows from the records alone' },
+  ),
+  /**
+   * Keeps the first of the records with equal values, in the order of the inputs. Selects and compares values as
+   * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique`, `inputIds` or
+   * `splitBy`. Default: none.
+   */
+  uniqueBy: option<string>(
+    {
+      check: selector,
+      excludes: beside('uniqueBy', 'the values of records'),
+      resumes: ['selector of equal records', ({ keep }) => textOf(keep.unique?.by)],
+    },
+    {
+      name: 'unique-by', value: 'SELECTOR',
+      help: 'keep the first record of each value, in the order of the inputs; the value is .url, csv:url, tsv:3, key or /^(EXPR)/',
+    },
+  ),
+  /**
+   * Keeps records with equal values in one split, such as all documents of one site. The text selects the value: a
+   * field of a JSON object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar
+   * file or a part of it (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with
+   * shares. Default: each record for itself.
+   */
+  splitBy: option<string>(
+    {
+      check: selector,
+      needs: [['splits'], '`splitBy` chooses between splits: give `splits`'],
+      excludes: [
+        [
+          'uniqueBy',
+          '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output',
+        ],
+        ['headCount', '`splitBy` does not go with `headCount`: the first records belong to the first split'],
+      ],
+      resumes: ['selector of splits', ({ cut }) => textOf(cut.splitBy)],
+    },
+    {
+      name: 'split-by', value: 'SELECTOR',
+      help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
+    },
+  ),
+  /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: an error, ERR_FIELD_MISSING. */
+  missing: option<string>(
+    {
+      check: missing,
+      needs: [['splitBy', 'uniqueBy'], '`missing` is about the values of `splitBy` or `uniqueBy`: give one of them'],
+    },
+    {
+      name: 'missing', value: 'VALUE',
+      help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const CUT = optionGroup('Output', {
+  /**
+   * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its
+   * own, `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
+   */
+  splits: option<readonly SplitRule[]>(
+    {
+      excludes: [
+        ['shardPrefix', 'the names of `splits` are the first parts of their shards; leave out `shardPrefix`'],
+      ],
+      resumes: [
+        'list of splits',
+        ({ cut }, isCut) => cut.splits?.map(({ rule, shards }) => ({ ...rule, shards: amountOf(shards, isCut) })) ?? 'none',
+      ],
+    },
+    {
+      name: 'split', value: 'PARTS', parse: parseSplits,
+      help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
+    },
+  ),
+  /** Cuts the output into several files. Default: one output, or one shard for each of `splits`. */
+  shards: option<ShardRule | SplitShards>(
+    { resumes: ['cut into shards', ({ cut }, isCut) => amountOf(cut.shards, isCut)] },
+    {
+      name: 'shards', value: 'N', part: 'shardCount', parse: parseShards,
+      help: 'write N shards; their record counts differ by at most 1; for splits, train=128,test=1',
+    },
+    {
+      name: 'shard-records', value: 'N', part: 'recordsPerShard', mayChange: true,
+      parse: (text, flag) => ({ by: 'records', recordsPerShard: parseRecords(text, flag) }),
+      help: 'write N records to each shard, fewer to the last one',
+    },
+    {
+      name: 'shard-bytes', value: 'SIZE', part: 'maxShardBytes', mayChange: true,
+      parse: (text, flag) => ({ by: 'bytes', maxShardBytes: parseBytes(text, flag) }),
+      help: 'write equal shards of at most SIZE; no record is cut',
+    },
+  ),
+  /**
+   * How the output is compressed. Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for
+   * shards: `none`. The seed fixes the decompressed bytes of the output, not the compressed bytes.
+   */
+  compress: option<OutputCompression>(
+    { resumes: ['compression', ({ write }) => write.compression && nameOfCompression(write.compression)] },
+    {
+      name: 'compress', value: 'CODEC', parse: parseCompression, usualWords: ['none', 'gzip', 'zstd'],
+      help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
+    },
+  ),
+  /** First part of each shard's name, without `/`. Default `shard`. */
+  shardPrefix: option<string>(
+    { check: shardPrefix, resumes: ['prefix', ({ cut }) => cut.shardPrefix] },
+    {
+      name: 'prefix', value: 'NAME', parse: parsePrefix,
+      help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
+    },
+  ),
+  /** Replaces existing outputs. Without `resume`, also discards an unfinished job of this output. Default false. */
+  force: option<boolean>({ check: flag }, { name: 'force', help: 'replace existing outputs' }),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const ORDER = optionGroup('Order', {
+  /** Any well-formed string. Default: drawn at random; the report has it. */
+  seed: option<string>(
+    { check: seedText, resumes: ['seed', ({ key }) => key.seed] },
+    {
+      name: 'seed', value: 'STRING',
+      help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
+    },
+  ),
+  /**
+   * How often the records of an input come. 2.5: each record twice, and a random half of them a third time. 0.1: a
+   * random tenth. 0: not at all; the input is not even read. Of several globs that name an input, the last one counts.
+   * Default: each record once.
+   */
+  weights: option<readonly InputWeight[]>(
+    {
+      excludes: [['mix', '`weights` and `mix` contradict each other; give one of them']],
+      resumes: ['list of weights', ({ keep }) => (keep.mix.words.length === 0 ? 'none' : keep.mix.words)],
+    },
+    {
+      name: 'weight', value: 'GLOB=FACTOR', parse: parseWeight, isRepeatable: true, default: '1',
+      help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
+    },
+  ),
+  /** Weights of groups of inputs, or their shares of the output. Cannot be combined with `weights`. Default: none. */
+  mix: option<Mix, string>(
+    {},
+    {
+      name: 'mix', value: 'FILE', parse: parsePath,
+      help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
+    },
+  ),
+  /**
+   * What decides the key of a record, beside the seed and the input. `position`: the place of its first byte.
+   * `ordinal`: its number in its input. With `ordinal`, files with equal numbers of records get the same order; large
+   * files may be read once more, to count their records. Default `position`.
+   */
+  keys: option<KeyRule>(
+    {
+      check: oneOf('position', 'ordinal'),
+      default: 'position',
+      excludes: [
+        [
+          'skipBlank',
+          '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
+        ],
+        ['weights.0', `\`weights\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
+        ['mix', `\`mix\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
+      ],
+      resumes: ['kind of keys', ({ key }) => key.from],
+    },
+    {
+      name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),
+      help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
+    },
+  ),
+  /**
+   * The ids of the inputs; no two may be equal. The order of the records depends on the seed and these ids. `ordinal`:
+   * the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: the id of
+   * each, in order. With any rule but `ordinal`, the order of the inputs does not matter. Default `ordinal`.
+   */
+  inputIds: option<InputIdRule, InputIdsChoice>(
+    { check: inputIds, default: 'ordinal' },
+    {
+      name: 'input-ids', value: 'RULE', parse: parseInputIds, default: 'ordinal',
+      help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const RECORDS = optionGroup('Records', {
+  /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
+  zeroTerminated: option<boolean>(
+    { check: flag, choice: 'records' },
+    {
+      name: 'zero-terminated', short: 'z',
+      help: 'records end in NUL instead of newline, in inputs and output',
+    },
+  ),
+  /**
+   * What a record is. Default: each line is a record, and an input that is clearly of another format is an error,
+   * ERR_INPUT_FORMAT. With `{ by: 'lines' }` every input is shuffled line by line.
+   */
+  records: option<RecordKind>(
+    { resumes: ['kind of records', ({ read }) => nameOfFormat(read)] },
+    ...RECORD_FLAGS,
+  ),
+  /** The header of each input. Default: none, but records of `npy` and `webdataset` have headers of their own. */
+  header: option<HeaderKind>(
+    { check: header },
+    {
+      name: 'header', value: 'N', part: 'lines', parse: (text, flag) => ({ lines: parseCount(text, flag) }),
+      help: 'the first N lines of each input are its header',
+    },
+    {
+      name: 'header-prefix', value: 'TEXT', part: 'prefix', parse: (prefix) => ({ prefix }),
+      help: "the leading lines that begin with TEXT are the header of each input: '#' for VCF, '@' for SAM",
+    },
+    {
+      name: 'skip-bytes', value: 'N', part: 'bytes', parse: (text, flag) => ({ bytes: parseCount(text, flag) }),
+      help: 'the first N bytes of each input are its header',
+    },
+  ),
+  /** Longest accepted record, in bytes with its delimiter, at most 2,080,374,784. Default 1 GiB. */
+  maxRecordBytes: option<number>(
+    { check: whole(1, LARGEST_MAX_RECORD_BYTES), mayChange: true },
+    {
+      name: 'max-record', value: 'SIZE', parse: parseBytes,
+      help: 'refuse longer records, at most 1984MiB', default: '1GiB',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const BLANK = optionGroup('Records', {
+  /** Leaves out records that are empty or white space (ASCII). The report counts them. Default false. */
+  skipBlank: option<boolean>(
+    { check: flag },
+    { name: 'skip-blank', help: 'leave out records that are empty or white space, and count them' },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const CHOICE = optionGroup('Input', {
+  /**
+   * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
+   * beside data, such as `_SUCCESS` (docs/FORMATS.md). Default false.
+   */
+  hidden: option<boolean>(
+    { check: flag },
+    {
+      name: 'hidden',
+      help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
+    },
+  ),
+  /**
+   * Takes those files of directories that one of these globs matches. A glob without a slash is compared with the name,
+   * others with the path below the directory. Default: all files, which must be of one kind (docs/FORMATS.md).
+   */
+  include: option<readonly string[]>(
+    { check: globs },
+    {
+      name: 'include', value: 'GLOB', parse: parsePaths, isRepeatable: true,
+      help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
+      default: 'all, if they are of one kind',
+    },
+  ),
+  /** Leaves out the files and directories below directories that one of these globs matches. Default: none. */
+  exclude: option<readonly string[]>(
+    { check: globs },
+    {
+      name: 'exclude', value: 'GLOB', parse: parsePaths, isRepeatable: true,
+      help: 'leave out files and directories below directories that match, compared in the same way',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const DECODING = optionGroup('Input', {
+  /**
+   * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
+   * standard input, and reads the records from its standard output. `none`: no input is decoded, whatever it begins
+   * with. Default: pileshuf recognises compressed inputs by their first bytes. It decodes gzip and zstd itself, and
+   * starts the programs bzip2, xz and lz4 for their formats.
+   */
+  decompressProgram: option<readonly string[] | 'none'>(
+    { check: decompressProgram, resumes: ['program to decompress', ({ read }) => read.decompressProgram] },
+    {
+      name: 'decompress-program', value: 'CMD', parse: parseDecompressProgram,
+      help: "decode every input with CMD, such as 'xz -dc'",
+    },
+  ),
+  /** Whether igzip, if on PATH, decodes large gzip files: in a third of the time, to the same bytes. Default true. */
+  igzip: option<boolean>(
+    { check: flag },
+    { name: 'without-igzip', constant: false, help: 'do not decode gzip with the program igzip' },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const MACHINE = optionGroup('Machine', {
+  /**
+   * Bytes of memory for pile buffers, piles and sort entries. Default: half of the available memory. If the machine has
+   * less memory, pileshuf warns and uses the memory of the machine.
+   */
+  memoryBytes: option<number>(
+    { check: whole(1), mayChange: true },
+    {
+      name: 'memory', short: 'S', value: 'SIZE', parse: parseMemory,
+      help: 'memory for records, also as in 50%', default: 'half of the available memory',
+    },
+  ),
+  /** Worker threads, 1 to 1024. Default: the number of CPUs that this process may use. */
+  workers: option<number>(
+    { check: whole(1, MOST_WORKERS), mayChange: true },
+    { name: 'workers', value: 'N', parse: parseCount, help: 'worker threads', default: 'one per CPU' },
+  ),
+  /** For a path, the most concurrent I/O calls on its device, 1 to 65,536. Default: by the kind of the device. */
+  ioLimits: option<Readonly<Record<string, number>>>(
+    { check: ioLimits, mayChange: true },
+    {
+      name: 'io-limit', value: 'PATH=N', parse: parseIoLimit, isRepeatable: true,
+      help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const TEMP = optionGroup('Machine', {
+  /**
+   * Existing directories for temp data. Default: `jobDir` if it is given, else `$TMPDIR`, else the directory of the
+   * output, or /var/tmp for a stream.
+   */
+  tempDirs: option<readonly string[]>(
+    { check: paths },
+    {
+      name: 'temp-dir', short: 'T', value: 'DIR', parse: parsePaths, isRepeatable: true,
+      help: 'directory for temp files; repeat it to use several',
+      default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
+    },
+  ),
+  /**
+   * Compresses temp data, which saves time if the temp disks are slow (docs/SCALE.md). Levels are 1 to 22, default 1.
+   * The output does not depend on it. You may change it when you resume a job. Default: no compression.
+   */
+  tempCompress: option<{ readonly codec: 'zstd'; readonly level?: number | undefined }>(
+    { mayChange: true },
+    {
+      name: 'temp-compress', value: 'CODEC', parse: parseTempCompression, usualWords: ['zstd'],
+      help: 'compress temp files on slow disks: zstd, with a level as in zstd:3', default: 'not compressed',
+    },
+  ),
+});
+
+// biome-ignore format: a table, of few lines an entry
+const RESUME = optionGroup('Resume', {
+  /**
+   * Resumes the unfinished job of this output. If there is none, starts a job that can be resumed. The output must be a
+   * file or a directory, and every input a file. A job that is expected to use 32 GiB of temp space or more can be
+   * resumed even without this option. Default false.
+   */
+  resume: option<boolean>(
+    { check: flag },
+    { name: 'resume', help: 'resume the unfinished job of this output, or start one that can be resumed' },
+  ),
+  /**
+   * Directory with everything needed to resume the job; its parent must exist. The job can then be resumed, as with
+   * `resume`. Default: a name derived from the output, in the first of the temp directories.
+   */
+  jobDir: option<string>(
+    { check: path },
+    {
+      name: 'job-dir', value: 'DIR', parse: parsePath,
+      help: 'directory for everything needed to resume', default: 'named after the output, beside the temp files',
+    },
+  ),
+  /** Keeps the job directory and temp data after success. The output must be a file or a directory. Default false. */
+  keepTemp: option<boolean>(
+    { check: flag },
+    { name: 'keep-temp', help: 'keep the job directory and temp files after success' },
+  ),
+});
+
+const TALK = optionGroup('Progress', {
+  /** Stops the job, which then throws an AbortError. */
+  signal: option<AbortSignal>({}),
+  /** Called about five times a second. If it throws, the job stops and throws the same. */
+  onProgress: option<(progress: ShuffleProgress) => void>({}),
+  /** Called with each warning, which is one line. */
+  onWarning: option<(line: string) => void>({}),
+});
+
+const REPORT = optionGroup('Progress', {
+  /** Called when the job has succeeded. Without it, the job does not measure its phases. */
+  onProfile: option<(profile: JobProfile) => void>({}),
+  /**
+   * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file of JSON. An object such as
+   * `{ file: 'x.html', textOf: reportPage }` writes a page. A function is called with the same data. If the report
+   * fails, a warning says so, and the output stays. Default: no report.
+   */
+  report: option<string | ReportFile | ((report: JobReport) => void), string>(
+    {},
+    {
+      name: 'report',
+      value: 'FILE',
+      parse: parsePath,
+      help: 'write a page about the job to FILE.html, or its data to FILE.json',
+    },
+  ),
+});
+
+export type TalkOptions = OptionsOf<typeof TALK>;
+export type MachineOptions = OptionsOf<typeof MACHINE>;
+type FormatOptions = OptionsOf<typeof RECORDS>;
+type DecodingOptions = OptionsOf<typeof DECODING>;
+type TempOptions = OptionsOf<typeof TEMP>;
+export type FileChoiceOptions = OptionsOf<typeof CHOICE>;
+type BlankOptions = OptionsOf<typeof BLANK>;
+type PlaceOptions = OptionsOf<typeof OUTPUT>;
+type CutOptions = OptionsOf<typeof CUT>;
+
+/** How records are read, and what the call may use. */
+export interface ReadOptions extends FormatOptions, DecodingOptions, MachineOptions, TalkOptions {}
+
+export interface OutputOptions extends PlaceOptions, CutOptions, TempOptions {}
+
+interface JobOptions
+  extends OutputOptions,
+    OptionsOf<typeof KEEP>,
+    OptionsOf<typeof ORDER>,
+    ReadOptions,
+    FileChoiceOptions,
+    BlankOptions,
+    OptionsOf<typeof RESUME>,
+    OptionsOf<typeof REPORT> {}
+
+/** Only `inputs` is required. */
+export interface ShuffleOptions extends JobOptions {
+  /**
+   * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
+   * the delimiter after it, as in a file. A directory means all regular files below it, except hidden ones and those
+   * that pileshuf made beside data. Files of a directory or pattern are sorted by the bytes of their paths. `{ path }`
+   * is never a pattern. With the default `inputIds`, the output depends on the order of the inputs.
+   */
+  readonly inputs: readonly NamedInput[];
+}
+
+export type InputOptions = Pick<ShuffleOptions, 'inputs'> & ReadOptions & FileChoiceOptions & BlankOptions;
+
+export const TALK_OPTIONS = TALK;
+export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
+export const INPUT_OPTIONS = { ...RECORDS, ...BLANK, ...CHOICE, ...DECODING, ...MACHINE, ...TALK };
+export const SHUFFLE_STORE_OPTIONS = { ...OUTPUT, ...CUT, ...MACHINE, ...TEMP, ...TALK, onProfile: REPORT.onProfile };
+export const SHUFFLE_OPTIONS = {
+  inputs: option<readonly NamedInput[]>({}),
+  ...OUTPUT,
+  ...KEEP,
+  ...CUT,
+  ...ORDER,
+  ...INPUT_OPTIONS,
+  ...TEMP,
+  ...RESUME,
+  ...REPORT,
+};
+
+export interface ShuffleStoreOptions
+  extends OutputOptions,
+    MachineOptions,
+    TalkOptions,
+    Pick<ShuffleOptions, 'onProfile'> {}
+
+const TOGETHER = optionGroup('Output', {
+  /** By count or by records. Default: one file for each member, or one shard for each of `splits`. */
+  shards: option<ShardRule | SplitShards>({}),
+  /** Default for one file: by its name. Default for shards and splits: `none`. */
+  compress: option<OutputCompression>({}),
+  /** Discards an unfinished job of this output. It never replaces a directory that holds something. Default false. */
+  force: option<boolean>({ check: flag }),
+  /** Resumes the unfinished job of this output. If there is none, starts a job that can be resumed. Default false. */
+  resume: option<boolean>({ check: flag }),
+});
+
+export const SHUFFLE_TOGETHER_OPTIONS = {
+  together: option<readonly (readonly string[])[]>({}),
+  ...OUTPUT,
+  splits: CUT.splits,
+  seed: ORDER.seed,
+  ...TOGETHER,
+  ...READ_OPTIONS,
+  ...TEMP,
+};
+
+export interface ShuffleTogetherOptions
+  extends ReadOptions,
+    TempOptions,
+    OptionsOf<typeof TOGETHER>,
+    Pick<ShuffleOptions, 'headCount' | 'splits' | 'seed'> {
+  /**
+   * Tuples of files, all of the same length: `[['a_R1.fq', 'a_R2.fq'], ['b_R1.fq', 'b_R2.fq']]`. All files of a tuple
+   * have the same number of records, and record i of each belongs together. The files at one place of all tuples are a
+   * member of the output, named like the first of them. `.npy`, `.tfrecord` and `.tar` files have the records that
+   * their names say, and FASTQ four lines each unless `records` says otherwise.
+   */
+  readonly together: readonly (readonly string[])[];
+  /** A directory that is new or empty. All members appear in it at once. */
+  readonly output: string;
+}
+
+const RANGE = optionGroup('Output', {
+  /** Only the first numbers of the order. Default: all of them. */
+  headCount: option<number | bigint>({}),
+  /**
+   * Draws each number anew from the whole range, so that numbers repeat. Without `headCount` there is no end: only a
+   * stream can take that. Default false.
+   */
+  repeat: option<boolean>({ check: flag }),
+  /** Numbers end with a NUL byte instead of a newline. Default false. */
+  zeroTerminated: option<boolean>({ check: flag }),
+  /** Numbers are never compressed. An `output` whose name ends like `.gz` is refused without this. */
+  compress: option<'none'>({}),
+});
+
+export const SHUFFLE_RANGE_OPTIONS = {
+  range: option<RangeOptions['range']>({}),
+  ...RANGE,
+  output: OUTPUT.output,
+  force: CUT.force,
+  seed: ORDER.seed,
+  workers: MACHINE.workers,
+  ...TALK,
+};
+
+export interface RangeOptions
+  extends OptionsOf<typeof RANGE>,
+    TalkOptions,
+    Pick<ShuffleOptions, 'output' | 'force' | 'seed' | 'workers'> {
+  /** The whole numbers from `low` to `high`, both included and at most 2^64 - 1. `high` may be `low - 1`: no numbers. */
+  readonly range: { readonly low: number | bigint; readonly high: number | bigint };
+}
+
+const INDEX = optionGroup('Output', {
+  /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */
+  index: option<string>(
+    { check: path },
+    {
+      name: 'output',
+      short: 'o',
+      value: 'PATH',
+      parse: parsePath,
+      help: 'where to write the index',
+      default: 'FILE.pileshuf-index',
+    },
+  ),
+});
+
+export const INDEX_OPTIONS = { ...INDEX, ...RECORDS, ...MACHINE, ...TALK };
+
+export interface IndexOptions extends FormatOptions, MachineOptions, TalkOptions, OptionsOf<typeof INDEX> {}
+
+export const VERIFY_OPTIONS = {
+  inputs: SHUFFLE_OPTIONS.inputs,
+  outputs: SHUFFLE_OPTIONS.inputs,
+  ...INPUT_OPTIONS,
+};
+
+export interface VerifyOptions extends InputOptions {
+  /** The files to verify, as in `ShuffleOptions.inputs`. */
+  readonly outputs: readonly NamedInput[];
+  /** The files that they were made from, read in the same way. */
+  readonly inputs: readonly NamedInput[];
+}
+
+const CHECK = optionGroup('Records', {
+  /** A field of JSON records whose values should not drift, such as `.source`. Default: none. */
+  field: option<string>(
+    {},
+    { name: 'field', value: 'FIELD', help: 'also look whether the values of a JSON field are spread evenly: .source' },
+  ),
+  /**
+   * The field of JSON records with a number that tells where a record was before, such as `.id`. Default: the first
+   * number in the text.
+   */
+  id: option<string>(
+    {},
+    {
+      name: 'id',
+      value: 'FIELD',
+      help: 'the JSON field of a number by which records were in order: .id',
+      default: 'the first number in a record',
+    },
+  ),
+});
+
+export const CHECK_OPTIONS = {
+  inputs: SHUFFLE_OPTIONS.inputs,
+  ...CHECK,
+  ...RECORDS,
+  ...CHOICE,
+  ...DECODING,
+  ...MACHINE,
+  ...TALK,
+};
+
+export interface CheckOptions extends ReadOptions, FileChoiceOptions, OptionsOf<typeof CHECK> {
+  /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
+  readonly inputs: readonly NamedInput[];
+}
