@@ -1,4 +1,5 @@
 /** What decides which records the output gets, and how often: all rules together. */
+import { UsageError } from '../errors.js';
 import { type Amount, amountWithout, NOTHING } from '../piles/pile-totals.js';
 import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
@@ -22,6 +23,12 @@ export const KEEP_ALL: KeepSpec = {
 /** Progress of a job without end tells neither the part that is done nor the time that is left. */
 export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
   return keep.repeat && !isHead(keep);
+}
+
+/** Of a job with an output that is no stream. */
+export function requireEnd(keep: HeadSpec & RepeatSpec): void {
+  if (isEndless(keep))
+    throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
 }
 
 /**

@@ -48,7 +48,7 @@ const WRITING = optionGroup('Store', {
 
 // biome-ignore format: a table, of few lines an entry
 const IDS = optionGroup('Store', {
-  /** As in `ShuffleOptions`, except for the default: `path`. The ids must be unique in the store. */
+  /** As in `ShuffleOptions`, except for the default: `path`. No other input of the store may have the id of one. */
   inputIds: option<InputIdRule, InputIdsChoice>(
     { check: inputIds },
     {
@@ -72,7 +72,7 @@ export const WRITER_OPTIONS = { inputId: option({}), ...WRITING, ...WRITER_MEMOR
 
 export interface PileWriterOptions extends OptionsOf<typeof WRITING>, OptionsOf<typeof WRITER_MEMORY> {
   /**
-   * The input id of these records: any non-empty string, unique in the store. The order of the records depends on the
+   * The input id of these records: any non-empty string that no other input of the store has. The order of the records depends on the
    * seed of the store and this id, not on when or where they are written.
    */
   readonly inputId: string;
