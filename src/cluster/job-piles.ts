@@ -7,11 +7,11 @@ import { type OpenedPiles, openPiles } from '../job/task-settings.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { type KeptNotes, NOTES } from '../job-directory/notes.js';
-import { contentRuleOf } from '../keep/content-rule.js';
+import { orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
-import { tallyOfText, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { type TallyText, totalsOfRange } from '../piles/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -20,14 +20,8 @@ import { readCommitted } from '../stages/committed-slices.js';
 import { GatheredSlices } from '../stages/gathered-slices.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
 import type { ScatterOutcome } from '../stages/scatter-pass.js';
-import {
-  bytesOfPart,
-  type PilesWork,
-  type ScatteredPiles,
-  type ShuffleWork,
-  scatteredPiles,
-} from '../stages/shuffle-work.js';
-import { measureDistinct, requireDistinct, textsOf } from '../stages/take-distinct.js';
+import { bytesOfPart, type PilesWork, type ScatteredPiles, type ShuffleWork } from '../stages/shuffle-work.js';
+import { distinctPiles, measureDistinct, textsOf } from '../stages/take-distinct.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, requireDone, startTaskThreads, unfinished } from './open-job.js';
@@ -63,8 +57,7 @@ async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<O
   const first = await startTaskThreads(job);
   const rule = {
     framing: spec.read.framing,
-    content: contentRuleOf(spec),
-    tiesByBytes: isDistinct(spec.keep) || inputIds !== undefined,
+    ...orderRuleOf(spec, inputIds !== undefined),
     hashesOutput: true,
     rescatterTo: openScratch(job),
     isProfiled: plan.profile !== undefined,
@@ -114,7 +107,7 @@ async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<Sca
   if (!isDistinct(plan.spec.keep)) return all;
   await requireDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
-  const tallies = [];
+  const tallies: TallyText[] = [];
   for (let task = 0; task < taskCount; task++) {
     const { first, end } = shareOfPiles(all.totals, task, taskCount);
     const limits = { pileCount: end - first, mostShards: 0 };
@@ -122,9 +115,9 @@ async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<Sca
     // It may not be visible here yet.
     const note = await patience.untilFound(directory, read);
     if (note === undefined) throw notReady(unfinished('measure', [task], directory));
-    for (const tally of note.piles) tallies.push(tallyOfText(tally));
+    for (const tally of note.piles) tallies.push(tally);
   }
-  return scatteredPiles(all.pileSets, requireDistinct(totalsOf(tallies), all.totals), all.longestRecordBytes);
+  return distinctPiles(all, tallies);
 }
 
 export interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {

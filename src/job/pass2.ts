@@ -3,8 +3,7 @@
  * Duplicates leave the piles (../stages/take-distinct.ts); with `repeat`, records are drawn from them
  * (../stages/draw-pass.ts). The rest is decided between the passes (../stages/between-passes.ts).
  */
-import { contentRuleOf, withColumns } from '../keep/content-rule.js';
-import { isDistinct } from '../keep/distinct.js';
+import { orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
@@ -36,8 +35,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const rule = {
     framing: spec.read.framing,
     // Pass 1 has read the headers of all inputs.
-    content: contentRuleOf(withColumns(spec, header && { path: 'the inputs', header })),
-    tiesByBytes: inputIds !== undefined || isDistinct(spec.keep),
+    ...orderRuleOf(withColumns(spec, header && { path: 'the inputs', header }), inputIds !== undefined),
     rescatterTo: staging.piles,
     hashesOutput: kept !== undefined,
     isProfiled,

@@ -42,6 +42,11 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
   return { ...spec, keep: withColumn(spec.keep, header), cut };
 }
 
+/** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
+export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
+  return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) };
+}
+
 /** Undefined: keys follow from places alone, and all records stay. */
 export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { splitBy, splits } = spec.cut;

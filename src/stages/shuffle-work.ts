@@ -33,6 +33,11 @@ export function scatteredPiles(
   return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
 }
 
+/** The same piles with fewer records. */
+export function withTotals(piles: ScatteredPiles, totals: PileTotals): ScatteredPiles {
+  return { ...piles, totals, ...sumTotals(totals) };
+}
+
 export function diskBytesOf({ pileSets }: ScatteredPiles): number {
   return pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
 }

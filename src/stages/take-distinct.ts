@@ -28,7 +28,7 @@ import {
   pilesTask,
   rangesForThreads,
   type ScatteredPiles,
-  scatteredPiles,
+  withTotals,
 } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -44,12 +44,15 @@ export async function takeDistinct(
 ): Promise<ScatteredPiles> {
   if (!isDistinct(spec.keep)) return work.piles;
   if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
-  const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
   const { piles } = await notedOrFound(kept, 'distinct', async () => ({
     piles: textsOf(await measureDistinct(work, threads)),
   }));
-  const distinct = requireDistinct(totalsOf(piles.map(tallyOfText)), totals);
-  return { ...scatteredPiles(pileSets, distinct, longestRecordBytes), keyScale };
+  return distinctPiles(work.piles, piles);
+}
+
+/** @param tallies what stays of each pile. */
+export function distinctPiles(piles: ScatteredPiles, tallies: readonly TallyText[]): ScatteredPiles {
+  return withTotals(piles, requireDistinct(totalsOf(tallies.map(tallyOfText)), piles.totals));
 }
 
 /** No more of a pile can stay than it has. */
