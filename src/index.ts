@@ -55,7 +55,7 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
-export type { RecordKind } from './formats/record-kinds.js';
+export type { RecordKind } from './formats/framing-table.js';
 export { appendToStore } from './job/append.js';
 export { indexFile } from './job/index-file.js';
 export { inspectStore, type StoreReport } from './job/inspect-store.js';

@@ -1,5 +1,5 @@
 /** Options in the words of the command. */
-import { RECORD_FLAGS } from '../formats/record-kinds.js';
+import { RECORD_FLAGS } from '../formats/framing-table.js';
 import { OPTION_GROUPS, type OptionFlag } from '../options/option.js';
 import { COMMAND_NAMES, type CommandName, optionsOf } from './command-table.js';
 

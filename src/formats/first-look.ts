@@ -5,9 +5,11 @@
 import { InputError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import { withoutCodecSuffix } from './codec-table.js';
-import { type ForeignFormat, foreignFormatOf, namedFormatOf, WIDE_HEAD_BYTES } from './foreign-formats.js';
 import { markBytesOf } from './header.js';
+import { foreignFormatOf, namedFormatOf } from './recognition.js';
 import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
+import type { RefusedFormat } from './record-kind.js';
+import { WIDE_HEAD_BYTES } from './wide-text.js';
 
 /** An error: the input is refused. */
 export type Finding = InputError | Doubt;
@@ -46,7 +48,7 @@ export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: Recor
   return cr >= 0 ? { kind: 'CR', position: skippedBytes + cr } : json;
 }
 
-function refusalOf(path: string, { name, remedy }: ForeignFormat, { linesAssumed }: RecordFormat): InputError {
+function refusalOf(path: string, { name, remedy }: RefusedFormat, { linesAssumed }: RecordFormat): InputError {
   const [what, advice] = linesAssumed ? ['lines', `${remedy}, or ${INSIST}`] : ['text', remedy];
   return new InputError('ERR_INPUT_FORMAT', `${inputName(path)} holds ${name}, not ${what}; ${advice}`);
 }

@@ -65,8 +65,14 @@ export interface Framing {
   readonly cut: Cut;
   /** A record ends after each `every`-th `byte`, counted from the first record. Absent: more decides. */
   readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
-  /** Bytes at the end of a record that only end it. Absent: 0. */
-  readonly delimiterBytes?: number;
+  /** The bytes at the end of every record, which only end it. Absent: more decides where a record ends. */
+  readonly delimiter?: Uint8Array;
+  /** Whether records are text. An input may then begin with a UTF-8 mark, which belongs to no record. Absent: no. */
+  readonly isText?: boolean;
+  /** Whether a record is made of lines, rather than one line. Absent: no. */
+  readonly isOfLines?: boolean;
+  /** Whether records have fields, where double quotes may stand around newlines. Absent: no. */
+  readonly hasQuotedFields?: boolean;
   /** Whether it finds mistakes after which all counts are wrong, and good records seem wrong. Absent: no. */
   readonly findsMistakes?: boolean;
   /** Whether records have names that aligned files share: see `sumOfNames`. Absent: no. */
@@ -109,6 +115,12 @@ export interface RecordScanner {
 }
 
 export const NOTHING = new Uint8Array();
+export const NEWLINE = Uint8Array.of(0x0a);
+
+/** What ends the lines of records, and those of a header before them. Undefined: such records have no lines. */
+export function lineEndOf({ isOfLines, delimiter }: Framing): Uint8Array | undefined {
+  return isOfLines === true ? NEWLINE : delimiter;
+}
 
 /**
  * Where the reader of the range that begins at `start` begins to scan; never in the header, which may hold bytes that

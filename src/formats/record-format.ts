@@ -2,7 +2,7 @@
  * What inputs are made of: a header, and the framing of the records. Both are plain data, a name and one value. To add
  * a rule of headers: a file that exports a `HeaderRule`, or a function that makes one, and its line in the table.
  */
-import { type FramingSpec, isOfLines, nameOfFraming } from './framing-table.js';
+import { type FramingSpec, framingOf, nameOfFraming } from './framing-table.js';
 import type { HeaderRule } from './header.js';
 import { globalPax } from './headers/global-pax.js';
 import {
@@ -39,15 +39,13 @@ export interface RecordFormat {
   readonly header: HeaderSpec | undefined;
   /** Whether records are lines only because the caller named no kind of records. */
   readonly linesAssumed: boolean;
-  /** Whether an input may begin with a UTF-8 mark, which belongs to no record. Absent: no. */
-  readonly isText?: boolean | undefined;
   /** Whether records that are empty or white space are left out. Absent: no. */
   readonly skipsBlank?: boolean | undefined;
 }
 
 /** Whether an input that is clearly not text is refused. Single lines that the caller asked for may hold anything. */
 export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
-  return linesAssumed || (framing !== undefined && isOfLines(framing));
+  return linesAssumed || (framing !== undefined && framingOf(framing).isOfLines === true);
 }
 
 /** One line, different for each format: `delimited 0a, header lines 1`. */

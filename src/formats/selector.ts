@@ -10,7 +10,7 @@
  *     /EXPR/flags          the first group of an expression that matches the record
  */
 import { InputError, UsageError } from '../errors.js';
-import type { FramingSpec } from './framing-table.js';
+import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
 
 export interface NumberField {
@@ -169,7 +169,8 @@ interface Rule {
 export function withColumnNumber<R extends Rule>(rule: R, header: FoundHeader | undefined): R {
   const { selector, framing } = rule;
   if (selector.kind !== 'column' || typeof selector.column === 'number' || header === undefined) return rule;
-  const names = columnNames(Buffer.from(header.header.bytes).toString(), selector, framing?.kind === 'csv');
+  const takesQuotes = framing !== undefined && framingOf(framing).hasQuotedFields === true;
+  const names = columnNames(Buffer.from(header.header.bytes).toString(), selector, takesQuotes);
   const index = names.indexOf(selector.column);
   if (index < 0 || names.lastIndexOf(selector.column) > index) throw notOne(selector, names, index >= 0, header.path);
   return { ...rule, selector: { ...selector, column: index + 1 } };

@@ -84,7 +84,7 @@ export class RegularInput {
 }
 
 /** An empty piece is the end. */
-interface StreamInput {
+export interface StreamInput {
   readonly path: string;
   next(): Promise<Uint8Array>;
   /** Wakes a caller that waits for the next piece. Safe to call twice. */

@@ -6,7 +6,7 @@ import { readHeader } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { hearSignals } from '../pause.js';
-import { decodedPieces, sourceOf } from '../sources/headers.js';
+import { decodedPieces, storedPieces } from '../sources/decoded-pieces.js';
 import type { FileInput } from '../sources/list-inputs.js';
 
 export interface NamedReads {
@@ -64,11 +64,7 @@ async function* namesOf(
 ): AsyncGenerator<ReadName, undefined> {
   const file = openForRead(input.path, 'input');
   const memory = { reserve: () => true, budgetFor: String };
-  const pieces = decodedPieces(
-    sourceOf(file, () => {}),
-    input.codec,
-    memory,
-  );
+  const pieces = decodedPieces(storedPieces(file), input.codec, memory);
   try {
     let position = 0;
     let rest: Uint8Array = new Uint8Array();

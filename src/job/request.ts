@@ -2,17 +2,10 @@
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import {
-  type Compression,
-  codecOfName,
-  compressionOf,
-  OUTPUT_CODECS,
-  openEncoder,
-  refuseOtherFormats,
-} from '../formats/encoder-table.js';
-import { delimiterOf } from '../formats/framing-table.js';
+import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
+import { framingOf, type RecordKind } from '../formats/framing-table.js';
+import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
-import type { RecordKind } from '../formats/record-kinds.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireNoCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
@@ -282,7 +275,7 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'mem
 
 function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
   if (typeof input === 'string' || !('records' in input)) return input;
-  const delimiter = framing && delimiterOf(framing);
+  const delimiter = framing && framingOf(framing).delimiter;
   if (delimiter === undefined)
     throw new UsageError(
       'records that are given as words must end in a delimiter: lines, NUL or `records.delimiter`; give others in files',
@@ -291,7 +284,7 @@ function askedInput(input: NamedInput, { framing, header }: RecordFormat): Asked
     throw new UsageError(
       'records that are given as words have no header; leave out `header.lines`, `header.prefix` and `header.bytes`, or give files',
     );
-  return { list: joinRecords(input.records, Buffer.from(delimiter, 'hex')) };
+  return { list: joinRecords(input.records, delimiter) };
 }
 
 function isTextOrBytes(value: unknown): boolean {

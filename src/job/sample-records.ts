@@ -304,7 +304,7 @@ class WindowReader {
 
   #scan({ bytes, atStart }: Piece) {
     const kernel = this.#kernel;
-    const endBytes = this.#framing.delimiterBytes ?? 0;
+    const endBytes = this.#framing.delimiter?.byteLength ?? 0;
     const table = ARENA_START;
     const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
     const fieldAt = from + bytes.byteLength + BEHIND_BYTES;

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { counted, UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Compression, codecOfName, compressionOf, suffixOf } from '../formats/encoder-table.js';
-import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
+import { isBinary, recordsOfName } from '../formats/recognition.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import type { ShardSpec } from '../keep/splits.js';
@@ -31,12 +31,6 @@ interface TogetherRequest {
   readonly common: ShuffleRequest;
 }
 
-/** Files of these names hold no text, so options for text do not mean them. */
-const BINARY_KINDS: readonly [name: RegExp, records: NonNullable<ShuffleOptions['records']>][] = [
-  [/\.npy$/i, { by: 'npy' }],
-  [/\.tfrecords?$/i, { by: 'tfrecord' }],
-  [/\.tar$/i, { by: 'webdataset' }],
-];
 /** More than people type; each member is a shuffle of its own. */
 const MOST_MEMBERS = 1000;
 
@@ -96,10 +90,11 @@ function recordsOf(
   name: string,
   { records, zeroTerminated, header }: ShuffleTogetherOptions,
 ): Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'> {
-  const byName = BINARY_KINDS.find(([pattern]) => pattern.test(name))?.[1];
-  if (byName !== undefined) return { records: byName };
-  if (records === undefined && zeroTerminated !== true && NAME_OF_FASTQ.test(name))
-    return { records: { by: 'fastq' }, header };
+  const kind = recordsOfName(name);
+  const byName = kind && ({ by: kind.by } as NonNullable<ShuffleOptions['records']>);
+  // Such files hold no text, so options for text do not mean them.
+  if (kind !== undefined && isBinary(kind)) return { records: byName };
+  if (byName?.by === 'fastq' && records === undefined && zeroTerminated !== true) return { records: byName, header };
   return { records, zeroTerminated, header };
 }
 

@@ -1,7 +1,8 @@
 /** Completes the options about the values of records: which keep them in one split, and which make them equal. */
 import { selectorByteLength } from '../../workers/piles/record-values.js';
 import { UsageError } from '../errors.js';
-import { delimiterOf } from '../formats/framing-table.js';
+import { NEWLINE } from '../formats/framing.js';
+import { framingOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
 import type { Equality } from '../keep/distinct.js';
@@ -43,17 +44,18 @@ function completeValueRule(
 function requireFormat(
   selector: Selector,
   option: string,
-  { framing, header }: Pick<RecordFormat, 'framing' | 'header'>,
+  { framing: spec, header }: Pick<RecordFormat, 'framing' | 'header'>,
 ): void {
   const { text } = selector;
-  if (selector.kind === 'key' && framing?.kind !== 'webdataset')
+  const framing = spec && framingOf(spec);
+  if (selector.kind === 'key' && framing?.sampleKeys === undefined)
     throw new UsageError(
       `${option} ${text}: only samples of tar files have keys; give \`records: { by: 'webdataset' }\``,
     );
   if (selector.kind !== 'column') return;
   const isTabs = text.startsWith('tsv:');
-  const isLine = framing !== undefined && delimiterOf(framing) === '0a';
-  if (framing?.kind !== 'csv' && !(isTabs && isLine))
+  const isLine = framing?.delimiter !== undefined && Buffer.compare(framing.delimiter, NEWLINE) === 0;
+  if (framing?.hasQuotedFields !== true && !(isTabs && isLine))
     throw new UsageError(
       `${option} ${text}: only ${isTabs ? 'lines and rows of CSV' : 'rows of CSV'} have such columns; give \`records: { by: 'csv' }\``,
     );

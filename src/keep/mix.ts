@@ -4,7 +4,7 @@
  * of them. The kernel's `weigh` makes the copies.
  */
 import { UsageError } from '../errors.js';
-import type { FramingSpec } from '../formats/framing-table.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { pathMatcher } from '../io/list-files.js';
@@ -107,7 +107,7 @@ export async function groupJob(
   const groupOf = await groupInputs(groups, inputs, option);
   const weigh: SharedGroups['weigh'] = (weights, amounts) => {
     const weighing = weighInputs(groups, groupOf, weights, amounts);
-    if (framing?.kind === 'webdataset') refuseCopies(weighing);
+    if (framing !== undefined && framingOf(framing).sampleKeys !== undefined) refuseCopies(weighing);
     return weighing;
   };
   if (shares === undefined)

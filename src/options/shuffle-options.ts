@@ -1,7 +1,7 @@
 /** The options of the calls that shuffle or read files: of the library, by their names, and of the command, by their flags. */
 import { nameOfCompression } from '../formats/encoder-table.js';
+import { RECORD_FLAGS, type RecordKind } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
-import { RECORD_FLAGS, type RecordKind } from '../formats/record-kinds.js';
 import type { ValueRule } from '../formats/selector.js';
 import type { SplitRule } from '../keep/splits.js';
 import type { KeyRule } from '../keys.js';

@@ -7,8 +7,9 @@ import { InputError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
-import { NAME_OF_FASTQ } from '../formats/foreign-formats.js';
+import { framingOf } from '../formats/framing-table.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
+import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
@@ -83,12 +84,14 @@ export function warnOfMates(
   onWarning: (line: string) => void,
 ): void {
   const names = new Set(inputs.map(({ path }) => withoutCodecSuffix(basename(path))));
-  const hasFourLines = framing?.kind === 'fastq' || (framing?.kind === 'lines' && framing.value === LINES_OF_READ);
+  const hasFourLines = framing !== undefined && framingOf(framing).recordEnd?.every === LINES_OF_READ;
   const named = namesOf(
     inputs.filter(({ path }) => {
       const name = withoutCodecSuffix(basename(path));
       if (!MATE.test(name)) return false;
-      return NAME_OF_FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
+      return recordsOfName(name)?.by === 'fastq'
+        ? hasFourLines || linesAssumed
+        : hasFourLines && names.has(mateOf(name));
     }),
   );
   if (named === undefined) return;

@@ -6,9 +6,8 @@
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortError, InputError } from '../errors.js';
-import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
-import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
-import { lookedAt } from '../formats/first-look.js';
+import type { DecoderMemory } from '../formats/codec.js';
+import type { DecompressProgram } from '../formats/codec-table.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
 import {
@@ -19,15 +18,12 @@ import {
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { headerRuleOf, isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { type OpenFile, openForRead, readBytes, withFileAsync } from '../io/files.js';
+import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
+import { openForRead, readBytes, withFileAsync } from '../io/files.js';
 import { inputName, openStreamInput } from '../io/input-source.js';
 import { hearSignalsAt } from '../pause.js';
+import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
 import type { FileInput, Input } from './list-inputs.js';
-
-/** Most headers end within this many bytes, which are decoded at once. */
-const HEAD_BYTES = 4096;
-const PIECE_BYTES = 256 * 1024;
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
@@ -130,7 +126,7 @@ function readHeaderOf(
       const header = rule.measure(decoded, false, path);
       if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
     }
-    return readHeaderIn(decodedPieces(sourceOf(file, throwIfAborted), codec, memory), rule, path);
+    return readHeaderIn(decodedPieces(storedPieces(file, throwIfAborted), codec, memory), rule, path);
   });
 }
 
@@ -141,22 +137,12 @@ function readHeaderOfStream(
   throwIfAborted: () => void,
   request: HeaderRequest,
 ): Promise<ReadHeader> {
-  const { decompressProgram, signal } = request;
+  const { signal } = request;
   const stream = openStreamInput(path);
   // Closing the stream wakes a reader that waits for it.
   signal?.addEventListener('abort', stream.close);
-  const nextOfStream = async () => {
-    try {
-      return await stream.next();
-    } finally {
-      throwIfAborted();
-    }
-  };
-  const read = async (): Promise<ReadHeader> => {
-    const { codec, next } = await detectCodecOfStream(nextOfStream, decompressProgram);
-    const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted }, codec, memory);
-    return readHeaderIn(isHeldToText(request) ? lookedAt(pieces, path, request, () => {}) : pieces, rule, stream.path);
-  };
+  const read = async () =>
+    readHeaderIn(await decodeStream(stream, path, request, { memory, throwIfAborted }), rule, stream.path);
   return thenAlwaysAsync(read, () => {
     signal?.removeEventListener('abort', stream.close);
     stream.close();
@@ -173,26 +159,4 @@ async function readHeaderIn(
   } finally {
     await pieces.return();
   }
-}
-
-export function sourceOf(file: OpenFile, throwIfAborted: () => void): CompressedSource {
-  let position = 0;
-  const next = (): Uint8Array => {
-    const bytes = readBytes(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
-    position += bytes.byteLength;
-    return bytes;
-  };
-  return { path: file.path, start: 0, next, throwIfAborted };
-}
-
-export async function* decodedPieces(
-  source: CompressedSource,
-  codec: Codec | undefined,
-  memory: DecoderMemory,
-): AsyncGenerator<Uint8Array, void> {
-  if (codec !== undefined) {
-    yield* codec.decode(source, memory);
-    return;
-  }
-  for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
 }

@@ -29,32 +29,25 @@ export type InputPart = {
   /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
   readonly firstOrdinal?: number | undefined;
 } & (
-  | ({
-      readonly kind: 'range';
-      readonly start: number;
-      readonly end: number;
-      /** How often the byte that the framing counts occurs before the position where its reader starts. */
-      readonly countBefore: number;
-    } & FilePart)
-  | ({ readonly kind: 'compressed'; readonly codec: string } & FilePart)
-  | ({
-      readonly kind: 'members';
-      readonly codec: string;
+  | {
+      readonly kind: 'file';
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+      /** Undefined: plain bytes. */
+      readonly codec: string | undefined;
+      /** Decoded bytes of the input before its first record. They precede the part. */
+      readonly headerBytes: number;
       /** The part has the records that begin in decoded bytes [start, end). */
       readonly start: number;
       readonly end: number;
-      readonly members: MemberRange;
-    } & FilePart)
+      /** What decodes to the part; undefined: it is plain, or all of a compressed file. */
+      readonly members: MemberRange | undefined;
+      /** How often the byte that the framing counts occurs before the position where its reader starts. */
+      readonly countBefore: number;
+    }
   | { readonly kind: 'stream'; readonly firstHeader: FoundHeader | undefined }
   | { readonly kind: 'list'; readonly list: RecordList }
 );
-
-interface FilePart {
-  /** Decoded bytes of the input before its first record. They precede the part. */
-  readonly headerBytes: number;
-  readonly version: FileVersion;
-  readonly gate: GateNumber;
-}
 
 /** A task took decoded bytes [start, end) of an input as records; none if start equals end. */
 export interface Coverage {
@@ -128,9 +121,18 @@ export function inputPart(
   if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader };
   if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
   const { version, codec, header } = input;
-  const gate = gates[inputOrdinal] ?? UNGATED;
-  const file = { ...whole, headerBytes: header.byteLength, version, gate };
-  if (codec === undefined) return { kind: 'range', ...file, start, end: end ?? version.byteLength, countBefore };
-  if (members === undefined) return { kind: 'compressed', ...file, codec: codec.name };
-  return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };
+  const { byteLength: headerBytes } = header;
+  const isCut = codec === undefined || members !== undefined;
+  return {
+    kind: 'file',
+    ...whole,
+    version,
+    gate: gates[inputOrdinal] ?? UNGATED,
+    codec: codec?.name,
+    headerBytes,
+    start: isCut ? start : headerBytes,
+    end: isCut ? (end ?? members?.decodedEnd ?? version.byteLength) : Number.POSITIVE_INFINITY,
+    members,
+    countBefore,
+  };
 }

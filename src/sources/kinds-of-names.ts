@@ -5,27 +5,10 @@
 import { basename } from 'node:path';
 import { InputError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
+import { natureOfEnding } from '../formats/recognition.js';
+import type { Nature } from '../formats/record-kind.js';
 import { formatCount, nameSome } from '../quantity.js';
 
-type Nature = 'records' | 'documents' | 'sources' | 'explanation' | 'unknown';
-
-/** What endings promise; `|` joins those of one kind. Programs have documents and settings beside their sources. */
-const ENDINGS: readonly (readonly [nature: Nature, words: string])[] = [
-  [
-    'records',
-    'jsonl|ndjson|jsonlines|ldjson csv tsv|tab psv parquet|pq arrow|feather orc avro npy npz tfrecord|tfrecords tar warc bin fasta|fna|faa fastq|fq sam bam',
-  ],
-  ['documents', 'txt|text md|markdown rst json html|htm|xhtml xml yaml|yml'],
-  [
-    'sources',
-    'c|h cc|cpp|cxx|hh|hpp cu py|pyi|pyx js|mjs|cjs|jsx ts|mts|cts|tsx java kt scala go rs rb php pl|pm lua r jl swift m|mm cs fs hs ml|mli ex|exs erl clj lisp el scm sql s|asm f|f90 pas d dart zig nim v vhd sh|bash|zsh css|scss|less vue svelte tex',
-  ],
-];
-const KIND_OF_ENDING = new Map(
-  ENDINGS.flatMap(([nature, words]) =>
-    words.split(' ').flatMap((word) => word.split('|').map((ending) => [ending, { word, nature }] as const)),
-  ),
-);
 /** Files that explain the others. */
 const EXPLANATION =
   /^(?:readme|licen[cs]e|copying|notice|authors|citation|changelog|(?:md5|sha\d+)sums?)(?:\.te?xt)?$/i;
@@ -94,8 +77,7 @@ function promisedBy(name: string): Promised {
   const [ending, letters = ''] = ENDING.exec(rest) ?? [];
   if (ending === undefined) return { word: '', nature: 'unknown', label: 'without an ending', glob: undefined };
   const lower = letters.toLowerCase();
-  const { word, nature } = KIND_OF_ENDING.get(lower) ?? { word: lower, nature: 'unknown' };
-  return { word, nature, label: `.${lower}${isNumbered ? '.N' : ''}`, glob: `*${ending}${tail}` };
+  return { ...natureOfEnding(lower), label: `.${lower}${isNumbered ? '.N' : ''}`, glob: `*${ending}${tail}` };
 }
 
 interface ShortenedName {

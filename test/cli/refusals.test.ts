@@ -160,6 +160,9 @@ refuses('records and headers', [
   ['in --header 1048577', 2, '--header is 1048577; expected a whole number from 1 to 1048576'],
   ['in --skip-bytes 20000000', 2, '--skip-bytes is 20000000; expected a whole number from 1 to 16777216'],
   [['in', '--delimiter', 'x'.repeat(1025)], 2, '--delimiter has 1025 bytes; expected 1 to 1024'],
+  [['in', '--begins-with', 'x'.repeat(1025)], 2, '--begins-with has 1025 bytes; expected 1 to 1024'],
+  [['in', '--begins-with', 'a\nb'], 2, '--begins-with has a newline; expected the beginning of a line'],
+  [['in', '--begins-with', ''], 2, '--begins-with: expected a value, got an empty string'],
   ['in --record-size 1073741825', 2, '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
   ['in --lines-per-record 1048577', 2, '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],
   [
@@ -473,7 +476,7 @@ it('aligned files take the other options of the main command', () => {
   const refused = new Set(NOT_ALIGNED.split(',').map((words) => words.split(' ')[0]));
   const taken = optionsOf('shuffle').flatMap(({ name }) => (refused.has(name) ? [] : [name]));
   expect(taken.join(' ')).toBe(
-    'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory workers io-limit temp-dir temp-compress resume progress quiet',
+    'output head-count split shards shard-records compress force dry-run seed random-source zero-terminated delimiter lines lines-per-record paragraphs csv begins-with fasta fastq record-size length-prefixed tfrecord npy webdataset header header-prefix skip-bytes max-record input-range together decompress-program without-igzip memory workers io-limit temp-dir temp-compress resume progress quiet',
   );
 });
 

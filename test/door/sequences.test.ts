@@ -39,6 +39,54 @@ describe('FASTA', () => {
   ]);
 });
 
+describe('records that begin with a text', () => {
+  const LONG = 'x'.repeat(1024);
+  testDoor([
+    {
+      name: 'go on up to the next line with it',
+      files: { a: '## one\na ## b\n\n## two\n# three\n' },
+      argv: ['--begins-with', '## ', 'a'],
+      summary: / 2 records, /,
+      records: ['## one\n', 'a ## b\n', '\n', '## two\n', '# three\n'],
+    },
+    {
+      name: 'get the line end that the last one lacks',
+      files: { a: 'aab\r\naaab\r\naab' },
+      argv: ['--begins-with', 'aab', 'a'],
+      summary: / 2 records, /,
+      records: ['aab\r\n', 'aaab\r\n', 'aab\r\n'],
+    },
+    {
+      name: 'begin with all of a long text',
+      files: { a: `${LONG}1\n${LONG.slice(1)}\n${LONG}2\n` },
+      argv: ['--begins-with', LONG, 'a'],
+      summary: / 2 records, /,
+      records: [`${LONG}1\n`, `${LONG.slice(1)}\n`, `${LONG}2\n`],
+    },
+    {
+      name: 'stand at the beginning of the input',
+      files: { a: 'a\n## one\n' },
+      argv: ['--begins-with', '## ', 'a'],
+      exitCode: 3,
+      lines: ['a: byte 0 is before the first record; expected "## " at its beginning'],
+    },
+    {
+      name: 'have all of the text where the input ends',
+      files: { a: '##' },
+      argv: ['--begins-with', '## ', 'a'],
+      exitCode: 3,
+      lines: ['a: byte 0 begins a record; expected "## "'],
+    },
+    {
+      name: 'are text',
+      files: { a: 'PK\x03\x04\0' },
+      argv: ['--begins-with', 'PK', 'a'],
+      exitCode: 3,
+      lines: [/a holds a zip archive .*, not text; extract it$/],
+    },
+  ]);
+});
+
 describe('FASTQ', () => {
   testDoor([
     {

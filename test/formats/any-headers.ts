@@ -60,14 +60,14 @@ const tarHeader = fc.array(fc.constantFrom('c', 'long '.repeat(150)), { maxLengt
 /** A header for inputs of a framing. */
 export function anyHeader(spec: FramingSpec): fc.Arbitrary<HeaderOfInputs> {
   switch (spec.kind) {
-    case 'delimited':
+    case 'delimiter':
       return fc.oneof(textHeader(spec.value, false), bytesHeader);
     case 'lines':
     case 'paragraphs':
       return fc.oneof(textHeader('0a', false), bytesHeader);
     case 'csv':
       return fc.oneof(textHeader('0a', true), bytesHeader);
-    case 'fixed':
+    case 'size':
       return fc.oneof(fc.constant(npyHeader(spec.value)), bytesHeader);
     case 'webdataset':
       return tarHeader;

@@ -37,9 +37,9 @@ const delimited = fc
     '2d2d2d2d2d2d2d2d2d2d2d0a',
   )
   .chain((value) =>
-    any({ kind: 'delimited', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0x0d, 0xff])]),
+    any({ kind: 'delimiter', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0x0d, 0xff])]),
   );
-const lines = fc.integer({ min: 2, max: 5 }).chain((value) =>
+const lines = fc.integer({ min: 1, max: 5 }).chain((value) =>
   fc.tuple(fc.array(bytes([0x61, 0x0d, 0xff], 80), { maxLength: 40 }), fc.boolean()).map(([texts, isEnded]) => {
     const whole = texts
       .slice(0, texts.length - (texts.length % value))
@@ -79,21 +79,31 @@ const fastq = fc
     const input = rest !== 'cut' ? text + rest : /[^\r\n]\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text;
     return { spec: { kind: 'fastq', value: null }, input: Buffer.from(input) };
   });
+const BEGINNINGS = ['>', '@', 'aab', 'abab', '"', '\r', 'é', '0123456789'.repeat(12)];
+const beginsWith = fc.constantFrom(...BEGINNINGS).chain((text) => {
+  const parts = fc.constantFrom(text, '\n', '\n', '\r\n', `\n${text}`, `\na${text}`, text.slice(0, -1), 'a');
+  return fc.array(parts, { maxLength: 40 }).map(
+    (all): FramedInput => ({
+      spec: { kind: 'begins-with', value: Buffer.from(text).toString('hex') },
+      input: Buffer.from(all.length === 0 ? '' : `${text}${all.join('')}`),
+    }),
+  );
+});
 const fasta = fc.array(fc.constantFrom('>', '\n', '\n', '\r\n', '\n>', 'ACGT', 'A'.repeat(70)), { maxLength: 40 }).map(
   (parts): FramedInput => ({
-    spec: { kind: 'begins-with', value: '3e' },
+    spec: { kind: 'fasta', value: null },
     input: Buffer.from(parts.length === 0 ? '' : `>${parts.join('')}`),
   }),
 );
 const fixed = fc.integer({ min: 1, max: 70 }).chain((value) =>
   fc.nat({ max: 90 }).map((count) => ({
-    spec: { kind: 'fixed', value } as const,
+    spec: { kind: 'size', value } as const,
     input: Buffer.from(Array.from({ length: count * value }, (_, i) => (i * 7) % 256)),
   })),
 );
 const prefixedLengths = fc.constantFrom('u32le', 'u32be', 'u64le', 'varint').chain((value) =>
   data.map((all) => ({
-    spec: { kind: 'length-prefixed', value } as const,
+    spec: { kind: 'length-prefix', value } as const,
     input: Buffer.concat(all.map((one) => prefixed(one, value))),
   })),
 );
@@ -140,15 +150,15 @@ function withKeysOfTheirOwn(entries: readonly TarEntry[], n: number): TarEntry[]
 }
 
 export const framedInputs: Readonly<Record<FramingSpec['kind'], fc.Arbitrary<FramedInput>>> = {
-  delimited,
+  delimiter: delimited,
   lines,
-  newline: any({ kind: 'newline', value: null }, [0x0a, 0x0d, 0x61]),
   csv,
   fastq,
-  'begins-with': fasta,
+  'begins-with': beginsWith,
+  fasta,
   paragraphs: any({ kind: 'paragraphs', value: null }, [0x0a, 0x0a, 0x61, 0x0d]),
-  fixed,
-  'length-prefixed': prefixedLengths,
+  size: fixed,
+  'length-prefix': prefixedLengths,
   tfrecord,
   webdataset,
 };

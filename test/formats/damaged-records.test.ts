@@ -59,9 +59,9 @@ function* changedIn(input: Buffer, start: number, end: number): Generator<Buffer
 
 describe('every beginning of an input', () => {
   it.each<FramingSpec>([
-    { kind: 'delimited', value: '0a' },
-    { kind: 'delimited', value: '0d0a' },
-    { kind: 'delimited', value: '0a0a' },
+    { kind: 'lines', value: 1 },
+    { kind: 'delimiter', value: '0d0a' },
+    { kind: 'delimiter', value: '0a0a' },
     { kind: 'paragraphs', value: null },
   ])('is taken, where records are told by their ends alone: %j', (spec) => {
     const input = Buffer.from('a\r\n\r\n\nb\n\n\nccc\r\n\r\r\n"\n');
@@ -83,12 +83,12 @@ describe('every beginning of an input', () => {
   });
 
   it('is taken when it divides', () => {
-    expect(countTaken({ kind: 'fixed', value: 7 }, beginningsOf(Buffer.alloc(70, 'abc')))).toBe(9);
+    expect(countTaken({ kind: 'size', value: 7 }, beginningsOf(Buffer.alloc(70, 'abc')))).toBe(9);
   });
 
   it.each(prefixes)('is taken between records with lengths: %s', (prefix) => {
     const input = all((data) => prefixed(data, prefix));
-    expect(countTaken({ kind: 'length-prefixed', value: prefix }, beginningsOf(input))).toBe(2 * texts.length - 1);
+    expect(countTaken({ kind: 'length-prefix', value: prefix }, beginningsOf(input))).toBe(2 * texts.length - 1);
   });
 
   it('is taken between TFRecords', () => {

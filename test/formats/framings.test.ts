@@ -56,12 +56,12 @@ describe('a framing says where an input may be cut', () => {
       { kind: 'anywhere', lookBehindBytes: 1, contextBytes: 1 },
     ],
     [
-      { kind: 'delimited', value: '0d0a' },
+      { kind: 'delimiter', value: '0d0a' },
       { kind: 'anywhere', lookBehindBytes: 2 },
     ],
-    [{ kind: 'delimited', value: '0d0a0d0a' }, { kind: 'never' }],
-    [{ kind: 'delimited', value: '0a0a' }, { kind: 'never' }],
-    [{ kind: 'delimited', value: '616261' }, { kind: 'never' }],
+    [{ kind: 'delimiter', value: '0d0a0d0a' }, { kind: 'never' }],
+    [{ kind: 'delimiter', value: '0a0a' }, { kind: 'never' }],
+    [{ kind: 'delimiter', value: '616261' }, { kind: 'never' }],
     [
       { kind: 'lines', value: 4 },
       { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: 1 },
@@ -71,12 +71,12 @@ describe('a framing says where an input may be cut', () => {
       { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1, contextBytes: 1 },
     ],
     [
-      { kind: 'fixed', value: 12 },
+      { kind: 'size', value: 12 },
       { kind: 'every', byteLength: 12 },
     ],
     [{ kind: 'paragraphs', value: null }, { kind: 'never' }],
     [{ kind: 'tfrecord', value: null }, { kind: 'never' }],
-    [{ kind: 'length-prefixed', value: 'varint' }, { kind: 'never' }],
+    [{ kind: 'length-prefix', value: 'varint' }, { kind: 'never' }],
     [{ kind: 'webdataset', value: null }, { kind: 'never' }],
   ])('%j: %j', (spec, cut) => {
     expect(framingOf(spec).cut).toEqual(cut);
@@ -94,7 +94,7 @@ describe('what is malformed', () => {
   const FASTA: FramingSpec = { kind: 'begins-with', value: '3e' };
   const FASTQ: FramingSpec = { kind: 'fastq', value: null };
   const TFRECORD: FramingSpec = { kind: 'tfrecord', value: null };
-  const ofLength = (value: 'u32le' | 'u32be' | 'u64le' | 'varint'): FramingSpec => ({ kind: 'length-prefixed', value });
+  const ofLength = (value: 'u32le' | 'u32be' | 'u64le' | 'varint'): FramingSpec => ({ kind: 'length-prefix', value });
   const end = Buffer.alloc(1024);
   const TAR: FramingSpec = { kind: 'webdataset', value: null };
   const sample = { name: '1.a', data: Buffer.alloc(600, 'data') };

@@ -8,26 +8,25 @@ import { splitTar } from './plain-tar.js';
 /** The records of a whole input without its header, with a missing end added. @throws if it is malformed. */
 export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
   switch (spec.kind) {
-    case 'delimited':
-      if (spec.value === '0a') return completed(linesOf(input));
+    case 'delimiter':
       return splitAt(input, Buffer.from(spec.value, 'hex'));
-    case 'newline':
-      return splitAt(input, NEWLINE);
     case 'lines':
       return completed(groups(linesOf(input), spec.value));
     case 'fastq':
       return completed(groups(linesOf(input), 4).filter((read) => read[0] === 0x40));
+    case 'fasta':
+      return completed(splitBefore(linesOf(input), Buffer.from('>')));
     case 'begins-with':
       return completed(splitBefore(linesOf(input), Buffer.from(spec.value, 'hex')));
     case 'csv':
       return completed(splitCsv(input));
     case 'paragraphs':
       return splitParagraphs(input);
-    case 'fixed':
+    case 'size':
       return Array.from({ length: input.byteLength / spec.value }, (_, i) =>
         input.subarray(i * spec.value, (i + 1) * spec.value),
       );
-    case 'length-prefixed':
+    case 'length-prefix':
       return splitPrefixed(input, (at) => bytesOfPrefixed(input, at, spec.value));
     case 'tfrecord':
       return splitPrefixed(input, (at) => 16 + Number(input.readBigUInt64LE(at)));
@@ -35,8 +34,6 @@ export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
       return splitTar(input);
   }
 }
-
-const NEWLINE = Buffer.from('\n');
 
 /** The last one as it is. */
 function linesOf(input: Buffer): Buffer[] {

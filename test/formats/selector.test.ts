@@ -78,7 +78,7 @@ describe('a selector', () => {
 
 describe('a column that a header names', () => {
   const CSV: FramingSpec = { kind: 'csv', value: null };
-  const LINES: FramingSpec = { kind: 'delimited', value: '0a' };
+  const LINES: FramingSpec = { kind: 'lines', value: 1 };
   const find = (text: string, header: string | Buffer, framing: FramingSpec = CSV) => {
     const found = { path: 'in', header: headerOfBytes(Buffer.from(header)) };
     return withColumnNumber({ selector: parseSelector(text, ''), framing }, found).selector;

@@ -109,7 +109,7 @@ describe('a shuffle', () => {
       for (const kind of kinds) {
         await shuffle({ ...options(input), ...kind, force: true }, INLINE);
         const linesOf = (bytes: Buffer) =>
-          splitPlainly({ kind: 'delimited', value: '0a' }, bytes)
+          splitPlainly({ kind: 'lines', value: 1 }, bytes)
             .map((line) => line.toString('latin1'))
             .toSorted();
         expect(linesOf(readFileSync(directory.path('out')))).toEqual(linesOf(tar));
@@ -141,7 +141,7 @@ describe('an index', () => {
     const input = write('in', stored);
     await expectRefused(indexFile(input, {}, INLINE), input);
     const { records } = await indexFile(input, { records: { by: 'lines' } }, INLINE);
-    expect(records).toBe(splitPlainly({ kind: 'delimited', value: '0a' }, tar).length);
+    expect(records).toBe(splitPlainly({ kind: 'lines', value: 1 }, tar).length);
     rmSync(`${input}.pileshuf-index`);
   });
 });

@@ -37,7 +37,7 @@ interface Form {
 
 const LINES: Form = {
   name: 'en.txt',
-  spec: { kind: 'delimited', value: '0a' },
+  spec: { kind: 'lines', value: 1 },
   record: (i) => `${'word '.repeat(i % 5)}${i}\n`,
 };
 const FASTQ: Form = {
@@ -52,7 +52,7 @@ const MATES: Form = {
 };
 const ROWS: Form = {
   name: 'scores.npy',
-  spec: { kind: 'fixed', value: 8 },
+  spec: { kind: 'size', value: 8 },
   hasHeader: true,
   record: (i) => Buffer.from(BigUint64Array.of(BigInt(i)).buffer).toString('latin1'),
 };

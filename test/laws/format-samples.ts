@@ -41,9 +41,9 @@ const tars = [
 const commented = tarNote('g', paxLine('comment', 'said of all'));
 
 export const FORMAT_SAMPLES: readonly FormatSample[] = [
-  sample('lines', { kind: 'delimited', value: '0a' }, ['one\n\ntwo, which is longer\r\n\nno end', 'a\nbb\n'.repeat(8)]),
+  sample('lines', { kind: 'lines', value: 1 }, ['one\n\ntwo, which is longer\r\n\nno end', 'a\nbb\n'.repeat(8)]),
   sample('groups of lines', { kind: 'lines', value: 3 }, ['@1\nAC\n\n@2\n\nG\n@3\n+\nT', '1\n\n\n22\n\n\n'.repeat(4)]),
-  sample('CRLF', { kind: 'delimited', value: '0a' }, ['one\r\n\r\nno end', '\r\na\nb\r\nc']),
+  sample('CRLF', { kind: 'lines', value: 1 }, ['one\r\n\r\nno end', '\r\na\nb\r\nc']),
   sample('FASTA', { kind: 'begins-with', value: '3e' }, ['>1\r\nGG\r\n>2\r\nA', '>1\nA>\n\n>\n'.repeat(8)]),
   sample('FASTQ', { kind: 'fastq', value: null }, [
     '@1\nAC\n+\n@@\n@2\n\n+1\n\n\n \n',
@@ -51,8 +51,8 @@ export const FORMAT_SAMPLES: readonly FormatSample[] = [
   ]),
   sample('CSV', { kind: 'csv', value: null }, ['x,"a\nb"\n"q ""r"""\n,\n\nno end', '1,"\n\n"\n2,2\n'.repeat(4)]),
   sample('paragraphs', { kind: 'paragraphs', value: null }, ['\na\nb\n\nc\r\n\r\n\nd\n\ne', 'p\n\nq\nr\n\n'.repeat(5)]),
-  sample('fixed sizes', { kind: 'fixed', value: 7 }, [numbers(7 * 11, 1), numbers(7 * 3, 99)]),
-  sample('length prefixes', { kind: 'length-prefixed', value: 'varint' }, [
+  sample('fixed sizes', { kind: 'size', value: 7 }, [numbers(7 * 11, 1), numbers(7 * 3, 99)]),
+  sample('length prefixes', { kind: 'length-prefix', value: 'varint' }, [
     concatenated((data) => prefixed(data, 'varint'), 2),
     concatenated((data) => prefixed(data, 'varint'), 1),
   ]),
@@ -62,15 +62,15 @@ export const FORMAT_SAMPLES: readonly FormatSample[] = [
     options: { header: { lines: 2 } },
     header: () => Buffer.from('id,"na\nme"\n#,text\n'),
   }),
-  sample('leading lines as header', { kind: 'delimited', value: '0a' }, ['1\n2', '3\n#4\n'.repeat(6)], {
+  sample('leading lines as header', { kind: 'lines', value: 1 }, ['1\n2', '3\n#4\n'.repeat(6)], {
     options: { header: { prefix: '#' } },
     header: () => Buffer.from('##a\r\n#\n'),
   }),
-  sample('bytes as header', { kind: 'fixed', value: 5 }, [numbers(5 * 13, 1), numbers(5 * 4, 99)], {
+  sample('bytes as header', { kind: 'size', value: 5 }, [numbers(5 * 13, 1), numbers(5 * 4, 99)], {
     options: { header: { bytes: 9 } },
     header: () => Buffer.from('\n9 bytes\0'),
   }),
-  sample('.npy', { kind: 'fixed', value: 12 }, [numbers(12 * 9, 1), numbers(12 * 4, 120)], {
+  sample('.npy', { kind: 'size', value: 12 }, [numbers(12 * 9, 1), numbers(12 * 4, 120)], {
     options: { records: { by: 'npy' } },
     header: (recordBytes) => npyHeaderOf('<f4', recordBytes / 12, [3]),
   }),

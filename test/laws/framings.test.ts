@@ -106,13 +106,13 @@ describe('a large input', () => {
   }
 
   it.each<Large>([
-    { spec: { kind: 'delimited', value: '0a' }, part: 'xy\n', header: 'h\n', first: '\n' },
-    { spec: { kind: 'delimited', value: '0d0a' }, part: 'x\r\n', header: 'h\r', first: '\n' },
-    { spec: { kind: 'delimited', value: '616263' }, part: 'aababc', header: 'hab', first: 'c' },
+    { spec: { kind: 'lines', value: 1 }, part: 'xy\n', header: 'h\n', first: '\n' },
+    { spec: { kind: 'delimiter', value: '0d0a' }, part: 'x\r\n', header: 'h\r', first: '\n' },
+    { spec: { kind: 'delimiter', value: '616263' }, part: 'aababc', header: 'hab', first: 'c' },
     { spec: { kind: 'lines', value: 3 }, part: 'x\n\nyy\n', header: 'h\n\n', first: '\n\n\n' },
     { spec: { kind: 'csv', value: null }, part: 'x\n"\n"\n', header: '"', first: '\n' },
-    { spec: { kind: 'delimited', value: '0a' }, part: 'x\r\n', header: 'h\r', first: '\n', lacks: 2 },
-    { spec: { kind: 'newline', value: null }, part: 'x\r\n', header: 'h\r', first: '\n', lacks: 2 },
+    { spec: { kind: 'lines', value: 1 }, part: 'x\r\n', header: 'h\r', first: '\n', lacks: 2 },
+    { spec: { kind: 'delimiter', value: '0a' }, part: 'x\r\n', header: 'h\r', first: '\n', lacks: 2 },
     { spec: { kind: 'lines', value: 2 }, part: '\n\r\n', header: 'h\r', first: '\n\n', lacks: 1 },
     { spec: { kind: 'csv', value: null }, part: '"";\r\n', header: '"', first: '\n', lacks: 2 },
     { spec: { kind: 'begins-with', value: '3e' }, part: '>\nA\r\n', header: 'h\n', first: '>\n', lacks: 2 },
@@ -124,7 +124,7 @@ describe('a large input', () => {
       first: '@\n\n+\n\n',
       tail: '\n\r\n \n'.repeat(9),
     },
-    { spec: { kind: 'fixed', value: 7 }, part: '1234567', header: 'h', first: '' },
+    { spec: { kind: 'size', value: 7 }, part: '1234567', header: 'h', first: '' },
   ])(
     'gives the same records wherever it is cut: $spec, $part',
     async ({ spec, part, header, first, lacks = 0, tail = '' }) => {
@@ -159,7 +159,7 @@ describe('a large input', () => {
 
   it('may have delimiters of 1,024 bytes', async () => {
     const delimiter = Buffer.concat([Buffer.alloc(1023, 'ab'), Buffer.of(0)]);
-    const spec: FramingSpec = { kind: 'delimited', value: delimiter.toString('hex') };
+    const spec: FramingSpec = { kind: 'delimiter', value: delimiter.toString('hex') };
     const contents = ['', 'abab', 'x'.repeat(2000), 'a', '\0'].map((text) => Buffer.from(text));
     const input = Buffer.concat(contents.flatMap((content) => [content, delimiter]));
     const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));

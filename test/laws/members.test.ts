@@ -9,12 +9,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
-import { type RecordKind, shuffle } from '#src/index.js';
+import { shuffle } from '#src/index.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { BGZF_END, bgzfFile, bgzfMember, bgzfOf, piecesOf } from '../formats/codecs/bgzf-file.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { useFastDirectory } from './fast-directory.js';
+import { recordKindOf } from './record-kind-of.js';
 import { orderRecords } from './reference-order.js';
 
 const directory = useFastDirectory();
@@ -24,12 +25,6 @@ interface MemberJob {
   readonly stored: Uint8Array;
   readonly sliceBytes: number;
   readonly workers?: number | undefined;
-}
-
-function recordKindOf(spec: FramingSpec): RecordKind {
-  if (spec.kind === 'fixed') return { by: 'size', recordBytes: spec.value };
-  if (spec.kind === 'delimited') return { by: 'delimiter', delimiter: Buffer.from(spec.value, 'hex') };
-  return expect.fail(`no job with ${spec.kind}`);
 }
 
 async function outputOf({ spec, stored, sliceBytes, workers }: MemberJob): Promise<Buffer> {
@@ -52,15 +47,12 @@ async function outputOf({ spec, stored, sliceBytes, workers }: MemberJob): Promi
 const inOrder = (spec: FramingSpec, bytes: Buffer) => Buffer.concat(orderRecords([splitPlainly(spec, bytes)], 's'));
 
 const contents: readonly [FramingSpec, Buffer][] = [
-  [{ kind: 'delimited', value: '0a' }, Buffer.from('one\ntwo\n\nthree, which is longer\n'.repeat(3))],
-  [
-    { kind: 'delimited', value: '0a' },
-    Buffer.from(`\n\na record that most members lie in ${'x'.repeat(60)}\nb\nno end`),
-  ],
-  [{ kind: 'delimited', value: '0d0a' }, Buffer.from('x\r\n\r\n\n\ryy\r\n'.repeat(6))],
-  [{ kind: 'delimited', value: '616263' }, Buffer.from('aababcxabcabc'.repeat(6))],
-  [{ kind: 'fixed', value: 7 }, Buffer.from('1234567'.repeat(12))],
-  [{ kind: 'fixed', value: 1 }, Buffer.from('123456789'.repeat(5))],
+  [{ kind: 'lines', value: 1 }, Buffer.from('one\ntwo\n\nthree, which is longer\n'.repeat(3))],
+  [{ kind: 'lines', value: 1 }, Buffer.from(`\n\na record that most members lie in ${'x'.repeat(60)}\nb\nno end`)],
+  [{ kind: 'delimiter', value: '0d0a' }, Buffer.from('x\r\n\r\n\n\ryy\r\n'.repeat(6))],
+  [{ kind: 'delimiter', value: '616263' }, Buffer.from('aababcxabcabc'.repeat(6))],
+  [{ kind: 'size', value: 7 }, Buffer.from('1234567'.repeat(12))],
+  [{ kind: 'size', value: 1 }, Buffer.from('123456789'.repeat(5))],
 ];
 
 const formats = [
@@ -108,7 +100,7 @@ describe.each(
 });
 
 describe('members that do not hold what they say', () => {
-  const spec: FramingSpec = { kind: 'fixed', value: 4 };
+  const spec: FramingSpec = { kind: 'size', value: 4 };
   const bytes = Buffer.from(Array.from({ length: 20 }, (_, i) => `${i + 1000}`).join(''));
 
   it('end the job when one says that it reaches to the end of the one behind it', async () => {

@@ -76,7 +76,7 @@ describe.each(sampled([1, 2], 2))('an output of %d workers', (workers) => {
     const { inputs: next } = await listInputs([directory.path('out')], () => {});
     const [input] = next;
     if (input?.kind !== 'file') return expect.fail('no file');
-    for (const spec of [LINES, { kind: 'fixed', value: 7 }] satisfies FramingSpec[]) {
+    for (const spec of [LINES, { kind: 'size', value: 7 }] satisfies FramingSpec[]) {
       const cuts = await findCuts(input, framingOf(spec), totalBytes, 1, undefined);
       expect(cuts?.decodedBytes).toBe(totalBytes);
       expect(cuts?.cutPoints).toHaveLength(frames.length - 1);

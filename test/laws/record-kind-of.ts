@@ -1,21 +1,18 @@
-/** The option that selects a framing; of those that begin with a text, FASTA. */
+/** The option that asks for a framing. */
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import type { RecordKind } from '#src/index.js';
 
 export function recordKindOf(spec: FramingSpec): RecordKind {
   switch (spec.kind) {
-    case 'delimited':
-      if (spec.value === '0a') return { by: 'lines' };
+    case 'delimiter':
       return { by: 'delimiter', delimiter: Buffer.from(spec.value, 'hex') };
-    case 'newline':
-      return { by: 'delimiter', delimiter: '\n' };
-    case 'begins-with':
-      return { by: 'fasta' };
     case 'lines':
       return { by: 'lines', linesPerRecord: spec.value };
-    case 'fixed':
+    case 'begins-with':
+      return { by: 'begins-with', text: Buffer.from(spec.value, 'hex').toString() };
+    case 'size':
       return { by: 'size', recordBytes: spec.value };
-    case 'length-prefixed':
+    case 'length-prefix':
       return { by: 'length-prefix', prefix: spec.value };
     default:
       return { by: spec.kind };

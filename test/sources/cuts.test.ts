@@ -75,10 +75,10 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   });
 
   it('is cut behind members where records of one size begin', async () => {
-    const parts = await partsOf({ kind: 'fixed', value: 6 }, 1);
+    const parts = await partsOf({ kind: 'size', value: 6 }, 1);
     expect(parts.map(({ start }) => start)).toEqual([0, 12, 18, 30, 36, 48, 54, 66, 72, 84]);
     expect(parts.map(({ members }) => members?.decodedStart)).toEqual([0, 9, 18, 27, 36, 45, 54, 63, 72, 81]);
-    const large = await partsOf({ kind: 'fixed', value: 45 }, 1);
+    const large = await partsOf({ kind: 'size', value: 45 }, 1);
     expect(large.map(({ start, members }) => [start, members?.decodedStart])).toEqual([
       [0, 0],
       [45, 9],
@@ -88,7 +88,7 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   it.each<FramingSpec>([
     { kind: 'csv', value: null },
     { kind: 'lines', value: 4 },
-    { kind: 'delimited', value: '0a0a' },
+    { kind: 'delimiter', value: '0a0a' },
     { kind: 'paragraphs', value: null },
     { kind: 'tfrecord', value: null },
   ])('is read as one with records of %j', async (spec) => {
@@ -172,7 +172,7 @@ describe('findCuts', () => {
   it('takes no place with less behind it than the framing looks back', async () => {
     const input = await inputOf(bgzfFile([content, Buffer.from('ab')]));
     const { cutPoints } =
-      (await findCuts(input, framingOf({ kind: 'delimited', value: '0d0a' }), MUCH, 1, undefined)) ?? {};
+      (await findCuts(input, framingOf({ kind: 'delimiter', value: '0d0a' }), MUCH, 1, undefined)) ?? {};
     expect(cutPoints).toEqual([]);
   });
 

@@ -56,7 +56,7 @@ describe('readInputHeaders', () => {
   it('knows how many bytes of records are promised, and how these lie', async () => {
     const { inputs, first } = await read(await inputsOf(npyHeaderOf('<f4', 7, [3])), { kind: 'npy', value: null });
     expect(inputs).toMatchObject([{ header: { recordBytes: 84 } }]);
-    expect(first?.header.framing).toEqual({ kind: 'fixed', value: 12 });
+    expect(first?.header.framing).toEqual({ kind: 'size', value: 12 });
   });
 
   it('reads the beginning of a file, and of one without a header nothing', async () => {
@@ -129,7 +129,7 @@ describe('requireWholeRecords', () => {
     (await inputsOf(content)).map((input) => ({ ...input, header: { byteLength, recordBytes } }));
 
   it('finds what is left behind the last record of a plain file', async () => {
-    const fours = { kind: 'fixed', value: 4 } as const;
+    const fours = { kind: 'size', value: 4 } as const;
     const requireFours = async (size: number, headerBytes: number, recordBytes?: number) =>
       requireWholeRecords(await withHeader(Buffer.alloc(size), headerBytes, recordBytes), fours);
     await requireFours(11, 3);
@@ -140,7 +140,7 @@ describe('requireWholeRecords', () => {
   });
 
   it('leaves other inputs and other records to those who read them', async () => {
-    requireWholeRecords(await withHeader(gzipSync('abc'), 0), { kind: 'fixed', value: 4 });
+    requireWholeRecords(await withHeader(gzipSync('abc'), 0), { kind: 'size', value: 4 });
     requireWholeRecords(await withHeader(Buffer.from('abc'), 0), { kind: 'tfrecord', value: null });
     requireWholeRecords(await withHeader(Buffer.from('abc'), 0), undefined);
   });

@@ -8,8 +8,8 @@
 
 import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
-import { BadRecord } from '../../src/formats/framing.js';
-import { delimiterOf, type FramingSpec, framingOf, isOfLines } from '../../src/formats/framing-table.js';
+import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
+import { framingOf } from '../../src/formats/framing-table.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
@@ -32,13 +32,14 @@ export function selectorByteLength({ selector, missing }: Pick<ValueRule, 'selec
 }
 
 /** Needs `selectorByteLength` bytes at `address` and 16 more. */
-export function placeSelector(kernel: Kernel, address: number, { selector, missing, framing }: ValueRule): void {
+export function placeSelector(kernel: Kernel, address: number, { selector, missing, ...rule }: ValueRule): void {
+  const framing = rule.framing && framingOf(rule.framing);
   const { wasm, bytes, view } = kernel;
   const room = address + HEAD_BYTES;
   bytes.fill(0, address, room);
   view.setUint16(address, KINDS[selector.kind], true);
-  if (framing !== undefined) view.setUint16(address + 2, framingOf(framing).delimiterBytes ?? 0, true);
-  const body = bodyOf(selector, framing?.kind === 'csv');
+  view.setUint16(address + 2, framing?.delimiter?.byteLength ?? 0, true);
+  const body = bodyOf(selector, framing?.hasQuotedFields === true);
   bytes.set(body, room);
   const missingAt = room + bodyByteLength(body);
   const value = missingValue(missing);
@@ -123,17 +124,17 @@ interface Value {
 type Finder = (memory: Buffer, start: number, end: number) => Value | undefined;
 
 /** Undefined: the kernel finds the values. */
-function finderOf(selector: Selector, framing: FramingSpec | undefined): Finder | undefined {
+function finderOf(selector: Selector, framing: Framing | undefined): Finder | undefined {
   if (selector.kind === 'expression') {
     const match = matcherOf(selector.expression);
-    const ending = endingOf(framing);
+    // The caller gave what ends a record, or it ends lines.
+    const ending = (framing && lineEndOf(framing)) ?? NOTHING;
     return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
   }
   if (selector.kind !== 'key') return undefined;
-  const keys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
   const match = selector.expression === undefined ? undefined : matcherOf(selector.expression);
   return (memory, start, end) => {
-    const text = keys?.keyOf(memory.subarray(start, end));
+    const text = framing?.sampleKeys?.keyOf(memory.subarray(start, end));
     if (text === undefined || match === undefined) return text === undefined ? undefined : { text, encoding: 'latin1' };
     const key = Buffer.from(text, 'latin1');
     return match(key, 0, key.byteLength, start);
@@ -161,12 +162,6 @@ function matcherOf({ source, flags }: Expression): Matcher {
     const text = expression.exec(whole)?.[1];
     return text === undefined ? undefined : { text, encoding };
   };
-}
-
-/** The bytes that end a record, if its framing has them from the caller or ends lines. */
-function endingOf(framing: FramingSpec | undefined): Uint8Array {
-  if (framing === undefined) return new Uint8Array();
-  return isOfLines(framing) ? Buffer.from('\n') : Buffer.from(delimiterOf(framing) ?? '', 'hex');
 }
 
 function endWithout(ending: Uint8Array, memory: Uint8Array, start: number, end: number): number {

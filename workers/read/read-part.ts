@@ -1,29 +1,32 @@
 /**
- * A range owns the records that begin in it. Its reader starts before the range, as far back as the framing must look
- * to see whether a record begins with the range; the last record may end after the range. The report gives the bytes
- * covered, [first record start, end of last record), so that the coordinator can check that the parts of an input join
- * without a gap or an overlap.
- *
- * The header of a file is known already; the header of a stream is found here and reported.
+ * A part owns the records that begin in it. Its reader starts before it, as far back as the framing must look to see
+ * whether a record begins with the part; the last record may end after it. The report gives the bytes covered, [first
+ * record start, end of last record), so that the coordinator can check that the parts of an input join without a gap or
+ * an overlap.
  */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
-import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
+import { IGZIP } from '../../src/formats/codecs/igzip.js';
+import type { Framing } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import { RegularInput } from '../../src/io/input-source.js';
+import type { Header } from '../../src/formats/header.js';
+import { inputName } from '../../src/io/input-source.js';
 import { type JobControl, UncountedControl } from '../../src/job-control.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
-import type { ReadState } from '../thread-state.js';
+import { type ReadState, readStateOf } from '../thread-state.js';
+import { withFile } from './file-source.js';
+import { listSource } from './list-source.js';
+import type { ReadContext, ToldBySource, UseOfSource } from './part-source.js';
 import { ReadArena } from './read-arena.js';
-import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
-import { readList } from './read-list.js';
-import { readStream } from './read-stream.js';
-import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
+import { RecordReader, type RecordTaker } from './record-reader.js';
+import { withStream } from './stream-source.js';
 
-/** Bytes read at a time after a range, to complete its last record. */
-const BEHIND_RANGE_BYTES = 64 * 1024;
+export interface PartReport extends ToldBySource {
+  readonly coverage: Coverage;
+  /** The header of a stream; undefined for files, and for streams without one. */
+  readonly header: Header | undefined;
+}
 
 export async function readParts(
   parts: readonly InputPart[],
@@ -42,88 +45,61 @@ export async function readPart(
   thread: ReadState,
   job: ReadSettings,
 ): Promise<PartReport> {
-  // Only the header of a stream may declare the framing.
-  const framing = job.read.framing && framingOf(job.read.framing);
-  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job);
-  if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
-  if (part.kind === 'list') return readList(part, framing, openReader, thread);
-  if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
-  const reader = openReader(framing);
-  const input = new RegularInput(part.path, part.version, thread.control, part.gate);
-  const read = async (): Promise<PartReport> => {
-    const report =
-      part.kind === 'range'
-        ? { coverage: readRangeOfInput(part), decoder: undefined }
-        : await readCompressed(part, input, framing, reader, thread, job).catch(readAgain);
-    input.requireUnchanged();
-    return { ...report, header: undefined };
-  };
-  const readRangeOfInput = (range: InputPart & { kind: 'range' }): Coverage => {
+  const { read } = job;
+  const told: ToldBySource = {};
+  const framing = read.framing && framingOf(read.framing);
+  return withSource(part, { ...thread, read, framing, told }, async (source) => {
+    const { header, end } = source;
+    const reader = new RecordReader(part, source.framing, taker, job);
+    if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
+    reader.begin(source.begin);
+    let isAtEnd = false;
     try {
-      return readRange(range, input, framing, reader, thread.control);
+      while (!isAtEnd && reader.wantsMore(end)) {
+        thread.control.throwIfAborted();
+        const room = reader.makeRoom();
+        const reading = source.read(reader, reader.window.filledEnd, room);
+        const count = typeof reading === 'number' ? reading : await reading;
+        isAtEnd = count === 0;
+        if (!isAtEnd) reader.take(count, end);
+      }
+      const coverage = isAtEnd ? reader.endOfInput() : reader.endOfRange(end);
+      await source.finish?.();
+      return { coverage, header, ...told };
     } catch (error) {
-      const isMistake = error instanceof InputError && error.code === 'ERR_INPUT_CORRUPT';
-      if (!isMistake || framing.findsMistakes !== true || range.start <= range.headerBytes) throw error;
-      // What is wrong here may follow from a mistake before.
-      const control = new UncountedControl(job.control);
-      const whole = { ...range, start: range.headerBytes, countBefore: 0 };
-      const settings = { ...job, content: undefined, isSampled: false };
-      const dropping = new RecordReader(part, framing, new RecordDropper(control), settings);
-      readRange(whole, input, framing, dropping, control);
+      if (error instanceof InputError) {
+        const isConfirmed = isAtEnd || told.decoder !== IGZIP || OF_READS.has(error.code);
+        // A damaged file gives the error that it gives without igzip: the reader refused what nothing has confirmed yet.
+        if (!isConfirmed) await readPart(part, taker, thread, { ...job, read: { ...read, igzip: false } });
+        await findEarlierMistake(error, part, source.framing, job);
+      }
       throw error;
     }
-  };
-  /** A damaged file gives the error that it gives without igzip. */
-  const readAgain = async (error: unknown) => {
-    if (!(error instanceof UnconfirmedRefusal) || part.kind === 'range') throw error;
-    await readCompressed(part, input, framing, openReader(framing), thread, {
-      ...job,
-      read: { ...job.read, igzip: false },
-    });
-    throw error.refusal;
-  };
-  return thenAlwaysAsync(read, () => input.close());
+  });
 }
 
-function readRange(
-  part: InputPart & { kind: 'range' },
-  input: RegularInput,
-  framing: Framing,
-  reader: RecordReader,
-  control: JobControl,
-): Coverage {
-  const { end } = part;
-  const scanStart = readerStart(framing, part.start, part.headerBytes);
-  const contextBytes = contextBytesAt(framing, scanStart, part.headerBytes);
-  reader.begin(scanStart, scanStart < part.start, part.countBefore, contextBytes);
-  let position = scanStart - contextBytes;
-  while (reader.wantsMore(end)) {
-    control.throwIfAborted();
-    const room = reader.makeRoom();
-    const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
-    const count = input.readAt(reader.bytes, reader.window.filledEnd, wanted, position);
-    const counted = Math.min(position + count, end) - Math.max(position, part.start);
-    if (counted > 0) {
-      control.count('scatteredBytes', counted);
-      control.count('decodedBytes', counted);
-    }
-    position += count;
-    if (count === 0) {
-      const { byteLength } = part.version;
-      if (position < byteLength) throw endsEarly(input, position, byteLength);
-      return reader.endOfInput();
-    }
-    reader.take(count, end);
-  }
-  return reader.endOfRange(position);
+/** The only place that knows which kinds of sources there are. */
+async function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
+  if (part.kind === 'list') return use(listSource(part.list, context));
+  return part.kind === 'stream' ? withStream(part, context, use) : withFile(part, context, use);
 }
 
-function endsEarly(input: RegularInput, position: number, end: number): InputError {
-  input.requireUnchanged();
-  return new InputError(
-    'ERR_INPUT_UNREADABLE',
-    `${input.path} ends at byte ${position}, expected ${end} by its size; if it is not an ordinary file, pass it through a pipe`,
-  );
+/** Errors of files, not of their records. */
+const OF_READS: ReadonlySet<string> = new Set(['ERR_INPUT_UNREADABLE', 'ERR_INPUT_CHANGED']);
+
+/** The job has failed. Throws the mistake that comes first in the input: what is wrong here may follow from it. */
+async function findEarlierMistake(
+  { code }: InputError,
+  part: InputPart,
+  { findsMistakes = false }: Framing,
+  job: ReadSettings,
+): Promise<void> {
+  if (code !== 'ERR_INPUT_CORRUPT' || !findsMistakes || part.kind !== 'file' || part.codec !== undefined) return;
+  if (part.start <= part.headerBytes) return;
+  const control = new UncountedControl(job.control);
+  const whole = { ...part, start: part.headerBytes, countBefore: 0 };
+  const settings = { ...job, content: undefined, isSampled: false };
+  await readPart(whole, new RecordDropper(control), { ...readStateOf(job), control }, settings);
 }
 
 const WINDOW_BYTES = 2 ** 20;
@@ -131,7 +107,7 @@ const WINDOW_BYTES = 2 ** 20;
 class RecordDropper extends ReadArena {
   constructor(control: JobControl) {
     const arena = new Arena(control);
-    // The job has failed: this is beyond its budget.
+    // This is beyond the budget of the job.
     arena.allow(4 * WINDOW_BYTES);
     super(arena, { readBytes: WINDOW_BYTES });
   }

@@ -3,7 +3,6 @@
  * passes them to a taker, and keeps account of the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
-import type { Doubt } from '../../src/formats/first-look.js';
 import {
   BadRecord,
   type Framing,
@@ -11,10 +10,9 @@ import {
   type KernelFunctions,
   type RecordScanner,
 } from '../../src/formats/framing.js';
-import { type FoundHeader, type Header, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
+import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
-import type { JobControl } from '../../src/job-control.js';
 import { mostCopiesOf } from '../../src/keep/weights.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
@@ -23,19 +21,11 @@ import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import { undrawnSumOf } from './field-sum.js';
+import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
 import { overLimit, overMemory, type PlaceOfLongRecord } from './record-too-long.js';
 import { whyUnfit } from './unfit-record.js';
-
-export interface PartReport {
-  readonly coverage: Coverage;
-  /** The header of a stream; undefined for files, and for streams without one. */
-  readonly header: Header | undefined;
-  /** The library or program that decoded the input; undefined for plain bytes. */
-  readonly decoder: string | undefined;
-  readonly doubt?: Doubt | undefined;
-}
 
 /** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {
@@ -131,19 +121,13 @@ export class RecordReader implements FramingKernel {
     return this.#taker.table;
   }
 
-  /**
-   * @param skipping whether `position` lies before the part, in bytes of another part.
-   * @param countBefore the number of the bytes that the framing counts before `position`.
-   * @param contextBytes bytes before `position` that come first and are not scanned.
-   */
-  begin(position: number, skipping: boolean, countBefore = 0, contextBytes = 0): void {
+  begin({ firstByte, scanStart, isBefore, countBefore }: ReadBegin): void {
     this.window.clear();
-    this.#contextBytes = contextBytes;
-    const at = skipping ? countBefore : 'beginning';
-    this.#scanner = this.#framing.openScanner(this, this.#longestBytes, at);
-    this.#filledPosition = position - contextBytes;
-    this.#mayBeMarked = this.#job.read.isText === true && this.#part.kind !== 'list' && position === 0 && !skipping;
-    this.#skipping = skipping;
+    this.#contextBytes = scanStart - firstByte;
+    this.#scanner = this.#framing.openScanner(this, this.#longestBytes, isBefore ? countBefore : 'beginning');
+    this.#filledPosition = firstByte;
+    this.#mayBeMarked = this.#framing.isText === true && scanStart === 0 && !isBefore;
+    this.#skipping = isBefore;
     this.#firstStart = undefined;
     this.#finished = false;
     this.#taken = 0;
@@ -217,16 +201,6 @@ export class RecordReader implements FramingKernel {
     window.recordStart += this.#markBytes;
     window.scannedEnd = window.recordStart;
     return true;
-  }
-
-  takeCopy(piece: Uint8Array, control: JobControl, end = Number.POSITIVE_INFINITY): void {
-    for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
-      control.throwIfAborted();
-      const count = Math.min(this.makeRoom(), piece.byteLength - taken);
-      this.bytes.set(piece.subarray(taken, taken + count), this.window.filledEnd);
-      this.take(count, end);
-      taken += count;
-    }
   }
 
   /** Completes a last record without a terminator. */
@@ -392,7 +366,7 @@ export class RecordReader implements FramingKernel {
 
   #leaveBlankOut(count: number): number {
     const { wasm } = this.#taker.kernel;
-    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiterBytes ?? 0) >>> 0;
+    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiter?.byteLength ?? 0) >>> 0;
     this.#blank.records += count - kept;
     this.#blank.bytes += wasm.blankBytes.value >>> 0;
     return kept;
@@ -406,7 +380,12 @@ export class RecordReader implements FramingKernel {
     const { kernel } = this.#taker;
     const missing = kernel.wasm.missingRecordOf(this.#selectorAt) >>> 0;
     if (missing === 0) return;
-    const record = { kernel, table: this.#table, address: missing, delimiterBytes: this.#framing.delimiterBytes ?? 0 };
+    const record = {
+      kernel,
+      table: this.#table,
+      address: missing,
+      delimiterBytes: this.#framing.delimiter?.byteLength ?? 0,
+    };
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError(
       'ERR_FIELD_MISSING',
@@ -438,7 +417,7 @@ export class RecordReader implements FramingKernel {
     const { weighedField } = this.#job;
     if (weighedField !== undefined && weight.chance > 0n) {
       const { kernel, table } = this.#taker;
-      const endBytes = this.#framing.delimiterBytes ?? 0;
+      const endBytes = this.#framing.delimiter?.byteLength ?? 0;
       this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
     }
     return Math.max(longest, wasm.longestDrawn.value >>> 0);

@@ -13,8 +13,8 @@ import { threadStateOf } from '../thread-state.js';
 export interface CountTask {
   readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
   readonly path: string;
-  readonly version: (InputPart & { kind: 'range' })['version'];
-  readonly gate: (InputPart & { kind: 'range' })['gate'];
+  readonly version: (InputPart & { kind: 'file' })['version'];
+  readonly gate: (InputPart & { kind: 'file' })['gate'];
   readonly byte: number;
   readonly start: number;
   readonly end: number;

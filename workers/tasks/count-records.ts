@@ -58,7 +58,7 @@ class RecordCounter extends ReadArena {
   constructor(arena: Arena, job: ReadSettings, inputPath: string, field: NumberField | undefined) {
     super(arena, job, field?.path.byteLength);
     this.#inputPath = inputPath;
-    this.#delimiterBytes = (job.read.framing && framingOf(job.read.framing).delimiterBytes) ?? 0;
+    this.#delimiterBytes = (job.read.framing && framingOf(job.read.framing).delimiter?.byteLength) ?? 0;
     this.#field = field;
   }
 

@@ -6,12 +6,16 @@
  * One quote in a field without quotes (`6" pipe`) would turn all of that around, so it is an error.
  */
 import { BadRecord, type Framing } from '../framing.js';
+import type { RecordKindOf } from '../record-kind.js';
 import { CONTEXT_BYTES, LineEnds } from './lines.js';
 
 /** The state of `scan-csv.ts` after so many quotes, at a place where a quote may stand. */
 const startIn = (quotesBefore: number) => (quotesBefore % 2) + 2;
 
-export const csv: Framing = {
+const framing: Framing = {
+  isText: true,
+  isOfLines: true,
+  hasQuotedFields: true,
   cut: { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   findsMistakes: true,
   countSample: countRows,
@@ -37,6 +41,13 @@ export const csv: Framing = {
       },
     };
   },
+};
+
+export const csv: RecordKindOf<{ readonly by: 'csv' }> = {
+  by: 'csv',
+  flags: [{ name: 'csv', help: 'a record is a CSV row; quoted newlines belong to it' }],
+  open: () => framing,
+  files: [{ endings: 'csv', nature: 'records' }],
 };
 
 const ADVICE =

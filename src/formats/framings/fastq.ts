@@ -3,17 +3,33 @@
  * read begins. Blank lines at the end of an input belong to no read.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
+import type { RecordKindOf } from '../record-kind.js';
 import { LineEnds, lineGroups, problemOfLines } from './lines.js';
 
 export const LINES_OF_READ = 4;
 const UNCHECKED = lineGroups(LINES_OF_READ);
 
-export const fastq: Framing = {
+const framing: Framing = {
   ...UNCHECKED,
   findsMistakes: true,
   hasNames: true,
   openScanner: (kernel, longestBytes, at) =>
     at === 'sample' ? UNCHECKED.openScanner(kernel, longestBytes, at) : new ReadScanner(kernel, at),
+};
+
+export const fastq: RecordKindOf<{ readonly by: 'fastq' }> = {
+  by: 'fastq',
+  flags: [{ name: 'fastq', help: 'a record is a FASTQ read of four lines, which are checked' }],
+  open: () => framing,
+  files: [
+    {
+      name: 'reads (FASTQ)',
+      remedy: "give `records: { by: 'fastq' }`",
+      firstByte: '@',
+      endings: 'fastq|fq',
+      nature: 'records',
+    },
+  ],
 };
 
 class ReadScanner implements RecordScanner {

@@ -2,14 +2,48 @@
  * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
  * with its length before it. TFRecords add checksums.
  */
-import { counted, RECORD_LIMIT_ADVICE } from '../../errors.js';
+import { counted, RECORD_LIMIT_ADVICE, requireWhole, UsageError } from '../../errors.js';
+import { oneOf, parseCount } from '../../typed-values.js';
 import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NOTHING } from '../framing.js';
+import type { RecordKindOf } from '../record-kind.js';
 
 /** `scanFixed` counts in 32 bits. */
 export const MOST_FIXED_BYTES = 2 ** 30;
 
+export const sized: RecordKindOf<{ readonly by: 'size'; readonly recordBytes: number }, number> = {
+  by: 'size',
+  flags: [
+    {
+      name: 'record-size',
+      value: 'BYTES',
+      part: 'recordBytes',
+      parse: (text, flag) => ({ recordBytes: parseCount(text, flag) }),
+      help: 'a record is BYTES long: token arrays, embeddings',
+    },
+  ],
+  valueFrom: ({ recordBytes }) => requireWhole('`records.recordBytes`', recordBytes, 1, MOST_FIXED_BYTES),
+  open: fixedSize,
+  nameOf: (recordBytes) => `fixed ${recordBytes}`,
+};
+
+/** The header declares the size of a row. */
+export const npy: RecordKindOf<{ readonly by: 'npy' }, never> = {
+  by: 'npy',
+  flags: [{ name: 'npy', help: 'a record is a row of the array in a .npy file' }],
+  header: 'npy',
+  files: [
+    {
+      name: 'a NumPy array (.npy)',
+      remedy: "give `records: { by: 'npy' }`",
+      magics: ['\x93NUMPY'],
+      endings: 'npy',
+      nature: 'records',
+    },
+  ],
+};
+
 /** @param recordBytes at most `MOST_FIXED_BYTES`. */
-export function fixedSize(recordBytes: number): Framing {
+function fixedSize(recordBytes: number): Framing {
   return {
     cut: { kind: 'every', byteLength: recordBytes },
     countSample: (sample) => sample.byteLength / recordBytes,
@@ -29,19 +63,70 @@ export function problemOfRest(restBytes: number, recordBytes: number): string {
   return `begins a record of ${counted(restBytes, 'byte')} at the end of the input; expected ${counted(recordBytes, 'byte')} a record`;
 }
 
-/** As home-made binary formats have them. The prefix belongs to the record. */
-export const LENGTH_PREFIXES = ['u32le', 'u32be', 'u64le', 'varint'] as const;
-export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
+/** As home-made binary formats have them. The prefix belongs to the record. The kernel numbers them in this order. */
+const LENGTH_PREFIXES = ['u32le', 'u32be', 'u64le', 'varint'] as const;
+type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 
-export function lengthPrefixed(prefix: LengthPrefix): Framing {
-  const number = LENGTH_PREFIXES.indexOf(prefix);
-  return lengthFraming(({ wasm }, recordStart, to, ...rest) =>
-    wasm.scanLengthPrefixed(recordStart, to, number, ...rest),
-  );
-}
+export const lengthPrefixed: RecordKindOf<
+  { readonly by: 'length-prefix'; readonly prefix: LengthPrefix },
+  LengthPrefix
+> = {
+  by: 'length-prefix',
+  flags: [
+    {
+      name: 'length-prefixed',
+      value: 'KIND',
+      part: 'prefix',
+      words: LENGTH_PREFIXES,
+      parse: (text, flag) => ({ prefix: oneOf(...LENGTH_PREFIXES).parse(text, flag) }),
+      help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
+    },
+  ],
+  valueFrom: ({ prefix }) => {
+    if (LENGTH_PREFIXES.includes(prefix)) return prefix;
+    throw new UsageError(`\`records.prefix\` ${prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
+  },
+  open: (prefix) => {
+    const number = LENGTH_PREFIXES.indexOf(prefix);
+    return lengthFraming(({ wasm }, recordStart, to, ...rest) =>
+      wasm.scanLengthPrefixed(recordStart, to, number, ...rest),
+    );
+  },
+  nameOf: (prefix) => `length-prefixed ${prefix}`,
+};
 
 /** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data. Both checksums are verified. */
-export const tfrecord: Framing = lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call));
+export const tfrecord: RecordKindOf<{ readonly by: 'tfrecord' }> = {
+  by: 'tfrecord',
+  flags: [{ name: 'tfrecord', help: 'a record is a TFRecord; its checksums are verified' }],
+  open: () => lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call)),
+  files: [
+    {
+      name: 'TFRecords',
+      remedy: "give `records: { by: 'tfrecord' }`",
+      matches: isTfrecord,
+      endings: 'tfrecord|tfrecords',
+      nature: 'records',
+    },
+  ],
+};
+
+/** The length of a first record of less than 4 GiB, and its masked checksum. */
+function isTfrecord(head: string): boolean {
+  if (head.length < 12 || !head.startsWith('\0\0\0\0', 4)) return false;
+  const bytes = Buffer.from(head.slice(0, 12), 'latin1');
+  const crc = crc32c(bytes.subarray(0, 8));
+  return bytes.readUInt32LE(8) === (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+  }
+  return ~crc >>> 0;
+}
 
 type LengthScan = (kernel: FramingKernel, ...call: Parameters<KernelFunctions['scanTfrecords']>) => number;
 

@@ -1,11 +1,12 @@
-/** Framings whose records end in a delimiter: in one of any bytes, or in newlines. */
-import { counted } from '../../errors.js';
-import { BadRecord, type Framing, type FramingKernel, NOTHING } from '../framing.js';
+/** Records that end in a delimiter: in one of any bytes, or in newlines. */
+import { counted, requireWhole } from '../../errors.js';
+import { parseCount, parseDelimiter } from '../../typed-values.js';
+import { BadRecord, type Framing, type FramingKernel, NEWLINE, NOTHING } from '../framing.js';
+import { type RecordKindOf, textBytes } from '../record-kind.js';
 
 /** Bytes before a record start, besides the newline itself, that tell how the record before it ends. */
 export const CONTEXT_BYTES = 1;
 
-const NEWLINE = Uint8Array.of(0x0a);
 const CRLF = Uint8Array.of(0x0d, 0x0a);
 
 /**
@@ -50,13 +51,34 @@ function endOf(lines: Uint8Array): Uint8Array {
   return lines.at(-2) === 0x0d ? CRLF : NEWLINE;
 }
 
+/** In hex. */
+const NEWLINE_ALONE = '0a';
+const NUL = '00';
+
+export const delimiter: RecordKindOf<{ readonly by: 'delimiter'; readonly delimiter: string | Uint8Array }, string> = {
+  by: 'delimiter',
+  flags: [
+    {
+      name: 'delimiter',
+      value: 'STRING',
+      part: 'delimiter',
+      parse: (text, flag) => ({ delimiter: parseDelimiter(text, flag) }),
+      help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
+    },
+  ],
+  valueFrom: (given) => textBytes('`records.delimiter`', given.delimiter).toString('hex'),
+  // Records that end in NUL may be anything. Who names the newline wants all bytes as they are, as shuf takes them.
+  open: (hex) => ({ ...delimited(Buffer.from(hex, 'hex')), isText: hex !== NUL && hex !== NEWLINE_ALONE }),
+  nameOf: (hex) => (hex === NEWLINE_ALONE ? 'newline' : `delimited ${hex}`),
+};
+
 /** @param delimiter 1 to 1024 bytes, which belong to the record that they end. */
-export function delimited(delimiter: Uint8Array): Framing {
+function delimited(delimiter: Uint8Array): Framing {
   const { byteLength } = delimiter;
   const [byte = 0] = delimiter;
   return {
     cut: hasBorder(delimiter) ? { kind: 'never' } : { kind: 'anywhere', lookBehindBytes: byteLength },
-    delimiterBytes: byteLength,
+    delimiter,
     recordEnd: byteLength === 1 ? { byte, every: 1 } : undefined,
     countSample: (sample) => countOf(sample, delimiter),
     openScanner: (kernel) => ({
@@ -94,8 +116,33 @@ export function countOf(sample: Uint8Array, bytes: Uint8Array): number {
   return count;
 }
 
-export const lines: Framing = {
+export const MOST_LINES = 2 ** 20;
+
+export const lines: RecordKindOf<{ readonly by: 'lines'; readonly linesPerRecord?: number | undefined }, number> = {
+  by: 'lines',
+  flags: [
+    {
+      name: 'lines',
+      help: 'a record is a line, whatever an input looks like',
+      default: 'lines; other formats are refused',
+    },
+    {
+      name: 'lines-per-record',
+      value: 'N',
+      part: 'linesPerRecord',
+      parse: (text, flag) => ({ linesPerRecord: parseCount(text, flag) }),
+      help: 'a record is N lines',
+    },
+  ],
+  valueFrom: ({ linesPerRecord = 1 }) => requireWhole('`records.linesPerRecord`', linesPerRecord, 1, MOST_LINES),
+  open: (linesPerRecord) => (linesPerRecord === 1 ? singleLines : lineGroups(linesPerRecord)),
+  nameOf: (linesPerRecord) => (linesPerRecord === 1 ? 'delimited 0a' : `lines ${linesPerRecord}`),
+};
+
+/** They may end in CRLF. */
+const singleLines: Framing = {
   ...delimited(NEWLINE),
+  isText: true,
   cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   openScanner: (kernel) => {
     const lineEnds = new LineEnds(kernel);
@@ -110,6 +157,8 @@ export const lines: Framing = {
 
 export function lineGroups(linesPerRecord: number): Framing {
   return {
+    isText: true,
+    isOfLines: true,
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
     countSample: (sample) => countOf(sample, NEWLINE) / linesPerRecord,
@@ -138,11 +187,16 @@ export function problemOfLines(lines: number, linesPerRecord: number): string {
   return `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${counted(linesPerRecord, 'line')} a record`;
 }
 
-/**
- * Records that blank lines separate. Every byte belongs to a record: blank lines to the record before them, or, at the
- * beginning of an input, to its first record.
- */
-export const paragraphs: Framing = {
+export const paragraphs: RecordKindOf<{ readonly by: 'paragraphs' }> = {
+  by: 'paragraphs',
+  flags: [{ name: 'paragraphs', help: 'a record is a paragraph with the blank lines after it' }],
+  open: () => blocks,
+};
+
+/** Every byte belongs to a record: blank lines at the beginning of an input to its first record. */
+const blocks: Framing = {
+  isText: true,
+  isOfLines: true,
   // Only the line before a place shows whether a blank line begins there.
   cut: { kind: 'never' },
   countSample: (sample) =>
@@ -178,45 +232,3 @@ export const paragraphs: Framing = {
     };
   },
 };
-
-/**
- * Records of lines, the first of which begins with a text, as those of FASTA begin with `>`.
- * @param text 1 to 1023 bytes without a newline.
- */
-export function beginsWith(text: Uint8Array): Framing {
-  const sequence = Buffer.concat([Buffer.of(0x0a), text]);
-  const shown = JSON.stringify(Buffer.from(text).toString());
-  return {
-    cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
-    countSample: (sample) => countOf(sample, sequence),
-    openScanner: (kernel, _longestBytes, at) => {
-      const lineEnds = new LineEnds(kernel);
-      let isChecked = at !== 'beginning';
-      let scannedBytes = 0;
-      const requireText = (recordStart: number, to: number) => {
-        const begin = kernel.bytes.subarray(recordStart, Math.min(to, recordStart + text.byteLength));
-        if (begin.some((byte, i) => byte !== text[i]))
-          throw new BadRecord(recordStart, `is before the first record; expected ${shown} at its beginning`);
-        isChecked = begin.byteLength === text.byteLength;
-      };
-      return {
-        needsWholeRecords: false,
-        lookAheadBytes: text.byteLength,
-        scan: (from, to, recordStart, table, maxCount) => {
-          if (!isChecked) requireText(recordStart, to);
-          // The sequence may have begun in the bytes before.
-          const begin = Math.max(recordStart, from - Math.min(text.byteLength, scannedBytes));
-          scannedBytes += to - from;
-          kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());
-          const { wasm } = kernel;
-          const count = wasm.scanSequence(begin, to, recordStart, sequence.byteLength, 1, table, maxCount);
-          return lineEnds.note(table, count);
-        },
-        complete: (recordStart, to) => {
-          if (!isChecked) throw new BadRecord(recordStart, `begins a record; expected ${shown}`);
-          return lineEnds.missing(recordStart, to);
-        },
-      };
-    },
-  };
-}

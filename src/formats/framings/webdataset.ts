@@ -13,6 +13,7 @@
  */
 import { RECORD_LIMIT_ADVICE } from '../../errors.js';
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
+import type { RecordKindOf } from '../record-kind.js';
 import {
   BLOCK_BYTES,
   isNote,
@@ -31,7 +32,38 @@ const MAGIC = Buffer.from('ustar');
 /** Room for directories and headers about a member, between a sample of the longest length and the next header. */
 const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
-export const webdataset: Framing = {
+export const webdataset: RecordKindOf<{ readonly by: 'webdataset' }> = {
+  by: 'webdataset',
+  flags: [
+    {
+      name: 'webdataset',
+      help: 'a record is a sample of a tar file: members with the same name up to the first dot',
+    },
+  ],
+  open: () => framing,
+  header: 'tar',
+  files: [
+    {
+      name: 'a tar archive',
+      remedy: "give `records: { by: 'webdataset' }` if it consists of samples, extract it if it does not",
+      matches: isTar,
+      endings: 'tar',
+      nature: 'records',
+    },
+  ],
+};
+
+/** By the magic of POSIX or GNU; older headers have only their checksum. */
+function isTar(head: string): boolean {
+  if (head.startsWith('ustar\0', 257) || head.startsWith('ustar  \0', 257)) return true;
+  return (
+    head.length === BLOCK_BYTES &&
+    head.includes('\0') &&
+    typeof parseTarHeader(Buffer.from(head, 'latin1')) === 'object'
+  );
+}
+
+const framing: Framing = {
   cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.

@@ -57,7 +57,7 @@ export const npyHeader: HeaderRule = {
       byteLength,
       bytes: new Uint8Array(head.subarray(0, byteLength)),
       recordBytes: array.rows * array.rowBytes,
-      framing: { kind: 'fixed', value: array.rowBytes },
+      framing: { kind: 'size', value: array.rowBytes },
     };
   },
   difference: (expected, got) => {

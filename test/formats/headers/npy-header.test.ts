@@ -36,14 +36,14 @@ describe('npyHeader', () => {
         byteLength: header.byteLength,
         bytes: new Uint8Array(header),
         recordBytes,
-        framing: { kind: 'fixed', value: rowBytes },
+        framing: { kind: 'size', value: rowBytes },
       });
     }
   });
 
   it('is read whatever the order and the blanks of its entries, and of one dimension in Fortran order', () => {
     const header = headerWith("{'shape':(2,),'fortran_order':True , 'descr':'<i4'}   \n");
-    expect(measure(header)).toMatchObject({ recordBytes: 8, framing: { kind: 'fixed', value: 4 } });
+    expect(measure(header)).toMatchObject({ recordBytes: 8, framing: { kind: 'size', value: 4 } });
   });
 
   it('is read with single and with double quotes, as Python reads it', () => {
@@ -56,7 +56,7 @@ describe('npyHeader', () => {
         `{${keys}descr${keys}: ${dtype}, ${keys}fortran_order${keys}: False, ${keys}shape${keys}: (2,)}\n`,
       );
       const measured = measure(header) ?? expect.fail('more is needed');
-      expect(measured).toMatchObject({ recordBytes: 8, framing: { kind: 'fixed', value: 4 } });
+      expect(measured).toMatchObject({ recordBytes: 8, framing: { kind: 'size', value: 4 } });
       expect(npyHeader.headerOf(measured, 8).toString()).toContain("{'descr': '<i4',");
     }
   });

@@ -16,7 +16,7 @@ const RECORD = ARENA_START + 65_536;
 const kernel = new Kernel();
 kernel.ensureArena(4 * 2 ** 20);
 const CSV: FramingSpec = { kind: 'csv', value: null };
-const LINES: FramingSpec = { kind: 'delimited', value: '0a' };
+const LINES: FramingSpec = { kind: 'lines', value: 1 };
 
 interface Place {
   readonly framing?: FramingSpec | undefined;
@@ -188,13 +188,13 @@ describe('an expression', () => {
   });
 
   it('sees a record without what ends it, and no other', () => {
-    const nul: FramingSpec = { kind: 'delimited', value: '00' };
+    const nul: FramingSpec = { kind: 'delimiter', value: '00' };
     expect(foundHash('ab\0', '/(b)$/', { framing: nul })).toBe(hashOf('b'));
     expect(foundHash('ab\n', '/(b)$/', { framing: nul })).toBe(undefined);
-    expect(foundHash('a||', '/(a)$/', { framing: { kind: 'delimited', value: '7c7c' } })).toBe(hashOf('a'));
+    expect(foundHash('a||', '/(a)$/', { framing: { kind: 'delimiter', value: '7c7c' } })).toBe(hashOf('a'));
     expect(foundHash('a\n\n', '/(a)$/', { framing: { kind: 'paragraphs', value: null } })).toBe(undefined);
     expect(foundHash('a\n\n', '/(a)$/m', { framing: { kind: 'paragraphs', value: null } })).toBe(hashOf('a'));
-    expect(foundHash('ab', '/(b)$/', { framing: { kind: 'fixed', value: 2 } })).toBe(hashOf('b'));
+    expect(foundHash('ab', '/(b)$/', { framing: { kind: 'size', value: 2 } })).toBe(hashOf('b'));
   });
 
   it('finds what JavaScript finds in any text', () => {

@@ -1,28 +1,21 @@
 /**
- * Formats of files that are not text. Read as lines, such a file is cut at every byte that looks like a newline, and
- * nothing puts it together again. The first decoded bytes tell the format, never the name. To add a format: a line in
- * the table. A format whose magic bytes may begin a text also needs a NUL near them, because text has none. Below are
- * UTF-16 and UTF-32 text, and files that hold no data.
+ * What files hold, by the beginning and the name of each: one table. Read as lines, a file that is not text is cut at every
+ * byte that looks like a newline, and nothing puts it together again. So first decoded bytes refuse an input, and names
+ * alone only where they are all that is known: those of outputs, and of the files of a directory. To add a format: a
+ * line in the table, or `files` of a kind of records.
  */
+import { basename } from 'node:path';
+import { UsageError } from '../errors.js';
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
+import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
+import { type AnyRecordKind, type RecordKind, recordKinds } from './framing-table.js';
 import type { RecordFormat } from './record-format.js';
-import { BLOCK_BYTES, parseTarHeader } from './tar-header.js';
+import type { FileFormat, Nature, RefusedFormat } from './record-kind.js';
+import { BLOCK_BYTES } from './tar-header.js';
+import { wideEncodingOf } from './wide-text.js';
 
 /** Enough for the magic bytes of all formats, the furthest being those of a tar header. */
 export const FORMAT_HEAD_BYTES = BLOCK_BYTES;
-
-export interface ForeignFormat {
-  readonly name: string;
-  readonly remedy: string;
-}
-
-interface FormatEntry extends ForeignFormat {
-  readonly magics?: readonly string[];
-  /** The magic bytes may begin a text: they count only where a NUL follows. */
-  readonly needsNul?: true;
-  /** Absent: the magic bytes decide. @param head as latin1, with a NUL in it. */
-  matches?(head: string): boolean;
-}
 
 const CONVERT = 'convert it to lines';
 const EXTRACT = 'extract it';
@@ -30,14 +23,11 @@ const LEAVE_OUT = 'leave it out';
 const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
-const formats: readonly FormatEntry[] = [
-  { name: 'a NumPy array (.npy)', remedy: "give `records: { by: 'npy' }`", magics: ['\x93NUMPY'] },
-  {
-    name: 'a tar archive',
-    remedy: "give `records: { by: 'webdataset' }` if it consists of samples, extract it if it does not",
-    matches: isTar,
-  },
-  { name: 'TFRecords', remedy: "give `records: { by: 'tfrecord' }`", matches: isTfrecord },
+const ARCHIVE = 'an archive';
+const ALIGNMENTS = 'compressed alignments or variants';
+
+const formats: readonly FileFormat[] = [
+  ...recordKinds.flatMap(({ files = [] }) => files),
   { name: 'Parquet data', remedy: CONVERT, magics: ['PAR1', 'PARE'], needsNul: true },
   // Feather files are Arrow files, or older ones of this magic.
   { name: 'Arrow data', remedy: CONVERT, magics: ['ARROW1', 'FEA1'], needsNul: true },
@@ -120,20 +110,57 @@ const formats: readonly FormatEntry[] = [
     remedy: LEAVE_OUT,
     magics: ['\0\x05\x16\x07', '\0\0\0\x01Bud1'],
   },
+  { name: 'variants behind a header (VCF)', rareEndings: 'vcf', ...behindHeader('#') },
+  { name: 'alignments behind a header (SAM)', endings: 'sam', nature: 'records', ...behindHeader('@') },
+
+  { endings: 'parquet|pq', nature: 'records', output: 'Parquet' },
+  { endings: 'arrow|feather', nature: 'records', output: 'Arrow' },
+  { endings: 'orc', nature: 'records', output: 'ORC' },
+  { endings: 'avro', nature: 'records', output: 'Avro' },
+  { endings: 'npz', nature: 'records', output: ARCHIVE },
+  { endings: 'bam', nature: 'records', output: ALIGNMENTS },
+  ...ofNature('records', 'jsonl|ndjson|jsonlines|ldjson tsv|tab psv warc bin'),
+  ...ofNature('documents', 'txt|text md|markdown rst json html|htm|xhtml xml yaml|yml'),
+  ...ofNature(
+    'sources',
+    'c|h cc|cpp|cxx|hh|hpp cu py|pyi|pyx js|mjs|cjs|jsx ts|mts|cts|tsx java kt scala go rs rb php pl|pm lua r jl swift m|mm cs fs hs ml|mli ex|exs erl clj lisp el scm sql s|asm f|f90 pas d dart zig nim v vhd sh|bash|zsh css|scss|less vue svelte tex',
+  ),
+  // Without `.pt` and `.br`, which are languages, too.
+  { endings: 'h5|hdf5', output: 'HDF5' },
+  { endings: 'xls|xlsx', output: 'a spreadsheet' },
+  { endings: 'zip|7z|rar|tgz|tbz2|txz', output: ARCHIVE },
+  { endings: 'pkl|pickle|safetensors', output: 'a file of tensors' },
+  { endings: 'cram|bcf', output: ALIGNMENTS },
+  { endings: 'sqlite|sqlite3|duckdb', output: 'a database' },
 ];
 
-const withoutNul = new Map<number, FormatEntry[]>();
-for (const format of formats) {
+function ofNature(nature: Nature, words: string): FileFormat[] {
+  return words.split(' ').map((endings) => ({ endings, nature }));
+}
+
+/** A name alone says too little (`.vcf` is also a visiting card): the first byte must fit, too. */
+function behindHeader(firstByte: string) {
+  return { remedy: `give \`header.prefix\` '${firstByte}'`, firstByte, hasHeader: true } as const;
+}
+
+const refused = formats.filter(isRefused);
+function isRefused(format: FileFormat): format is RefusedFormat {
+  return format.remedy !== undefined;
+}
+/** First bytes show these, whatever the name is. */
+const binary = refused.filter(({ magics, matches }) => magics !== undefined || matches !== undefined);
+const withoutNul = new Map<number, RefusedFormat[]>();
+for (const format of binary) {
   if (format.matches !== undefined || format.needsNul === true) continue;
   for (const first of new Set(format.magics?.map((magic) => magic.charCodeAt(0))))
     withoutNul.set(first, [...(withoutNul.get(first) ?? []), format]);
 }
 
 /** @param head at least `FORMAT_HEAD_BYTES` or all; up to 8 KiB, more bytes make formats without magic bytes surer. */
-export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): ForeignFormat | undefined {
+export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): RefusedFormat | undefined {
   const isWithNul = nul >= 0 && nul < FORMAT_HEAD_BYTES;
   // There may be many thousands of inputs, most of them text, for which no magic bytes are candidates.
-  const candidates = isWithNul ? formats : (withoutNul.get(head[0] ?? 0) ?? []);
+  const candidates = isWithNul ? binary : (withoutNul.get(head[0] ?? 0) ?? []);
   const text = candidates.length === 0 ? '' : head.toString('latin1', 0, FORMAT_HEAD_BYTES);
   const format = candidates.find(
     ({ magics, matches }) =>
@@ -142,28 +169,18 @@ export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): ForeignFor
   return format ?? compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
 }
 
-function compressedFormatOf(head: Uint8Array): ForeignFormat | undefined {
+function compressedFormatOf(head: Uint8Array): RefusedFormat | undefined {
   const codec = detectCodec(head);
   return codec && { name: `${codec.name} data that are compressed once more`, remedy: 'decompress it once' };
 }
 
-function wideFormatOf(head: Buffer): ForeignFormat | undefined {
+function wideFormatOf(head: Buffer): RefusedFormat | undefined {
   const encoding = wideEncodingOf(head);
   return (
     encoding && {
       name: `what looks like ${encoding} text`,
       remedy: `convert it to UTF-8 (iconv -f ${encoding} -t UTF-8)`,
     }
-  );
-}
-
-/** By the magic of POSIX or GNU; older headers have only their checksum. */
-function isTar(head: string): boolean {
-  if (head.startsWith('ustar\0', 257) || head.startsWith('ustar  \0', 257)) return true;
-  return (
-    head.length === BLOCK_BYTES &&
-    head.includes('\0') &&
-    typeof parseTarHeader(Buffer.from(head, 'latin1')) === 'object'
   );
 }
 
@@ -177,157 +194,71 @@ function isArrowStream(head: string): boolean {
   );
 }
 
-/** The length of a first record of less than 4 GiB, and its masked checksum. */
-function isTfrecord(head: string): boolean {
-  if (head.length < 12 || !head.startsWith('\0\0\0\0', 4)) return false;
-  const bytes = Buffer.from(head.slice(0, 12), 'latin1');
-  const crc = crc32c(bytes.subarray(0, 8));
-  return bytes.readUInt32LE(8) === (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
-}
-
-function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
-  }
-  return ~crc >>> 0;
-}
-
-export const NAME_OF_FASTQ = /\.(?:fastq|fq)$/i;
-
-interface NamedFormat extends ForeignFormat {
-  readonly suffix: RegExp;
-  readonly firstByte: string;
-  /** Records are lines after a header. */
-  readonly hasHeader?: true;
-}
-
-/**
- * Text formats with a header, or with more than a line a record. The name and the first byte must fit: a name alone
- * says too little (`.fa` is also Persian, `.vcf` a visiting card).
- */
-const namedFormats: readonly NamedFormat[] = [
-  {
-    name: 'sequences (FASTA)',
-    remedy: "give `records: { by: 'fasta' }`",
-    suffix: /\.(?:fa|fas|fasta|fna|faa|ffn)$/i,
-    firstByte: '>',
-  },
-  { name: 'reads (FASTQ)', remedy: "give `records: { by: 'fastq' }`", suffix: NAME_OF_FASTQ, firstByte: '@' },
-  { name: 'variants behind a header (VCF)', ...behindHeader('#'), suffix: /\.vcf$/i },
-  { name: 'alignments behind a header (SAM)', ...behindHeader('@'), suffix: /\.sam$/i },
-];
-
-function behindHeader(firstByte: string) {
-  return { remedy: `give \`header.prefix\` '${firstByte}'`, firstByte, hasHeader: true } as const;
-}
-
+/** Text formats with a header, or with more than a line a record: the name and the first byte must fit. */
 export function namedFormatOf(
   path: string,
   head: Uint8Array,
   { linesAssumed, header }: RecordFormat,
-): ForeignFormat | undefined {
+): RefusedFormat | undefined {
   if (!linesAssumed) return undefined;
-  const name = withoutCodecSuffix(path);
-  return namedFormats.find(
-    ({ suffix, firstByte, hasHeader }) =>
-      head[0] === firstByte.charCodeAt(0) && suffix.test(name) && !(hasHeader && header !== undefined),
+  const ending = endingOf(path);
+  return refused.find(
+    ({ firstByte, hasHeader, endings, rareEndings }) =>
+      firstByte !== undefined &&
+      head[0] === firstByte.charCodeAt(0) &&
+      [endings, rareEndings].some((words) => words?.split('|').includes(ending)) &&
+      !(hasHeader === true && header !== undefined),
   );
 }
 
+/** The last ending in lower case, apart from those of codecs. Empty: there is none. */
+function endingOf(path: string): string {
+  return /\.([^.]+)$/.exec(basename(withoutCodecSuffix(path)))?.[1]?.toLowerCase() ?? '';
+}
+
+const formatOfEnding = new Map(
+  formats.flatMap((format) => format.endings?.split('|').map((ending) => [ending, format] as const) ?? []),
+);
+
+/** What an ending says of a file in a directory. Endings of one kind have the same word. */
+export function natureOfEnding(ending: string): { readonly nature: Nature; readonly word: string } {
+  const { nature = 'unknown', endings = ending } = formatOfEnding.get(ending) ?? {};
+  return nature === 'unknown' ? { nature, word: ending } : { nature, word: endings };
+}
+
+/** The kind of records that files of this name hold. */
+export function recordsOfName(path: string): AnyRecordKind | undefined {
+  const format = formatOfEnding.get(endingOf(path));
+  return recordKinds.find(({ files = [] }) => format !== undefined && files.includes(format));
+}
+
+/** Whether only files of this kind can hold its records, so that a name says enough. */
+export function isBinary({ files = [] }: AnyRecordKind): boolean {
+  return files.some(({ magics, matches }) => magics !== undefined || matches !== undefined);
+}
+
+const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
+
 /**
- * Recognises UTF-16 and UTF-32 text without a mark. Lines of such a text cannot be cut at the byte 0x0a: a newline has
- * other bytes around it, and other characters have that byte.
+ * Refuses names of outputs that promise a format which pileshuf does not write: a reader would take the file for one.
+ * @param output one file: the endings of shards follow those of the inputs.
  */
-
-export const WIDE_HEAD_BYTES = 8192;
-
-type WideEncoding = 'UTF-16LE' | 'UTF-16BE' | 'UTF-32LE' | 'UTF-32BE';
-
-/** In UTF-8 text, a smaller share of every other byte is control characters, even where NULs have got into it. */
-const LEAST_CONTROL_SHARE = 0.75;
-/** Characters that are in no text; damaged or cut text has a few. */
-const MOST_STRANGE_SHARE = 0.01;
-/** In text of one byte a character, a larger share of pairs is two printable ASCII characters. */
-const MOST_ASCII_PAIRS = 0.5;
-
-/** A shorter text must have a blank or newline, and few bytes that look like newlines. */
-const FEW_CHARACTERS = 256;
-
-/**
- * The encoding in which the bytes are text. The digits, blanks and newlines of any language have a NUL in it. But NULs
- * get into other text, too, and Chinese in UTF-16 has few of them, so all bytes are looked at.
- */
-function wideEncodingOf(head: Buffer): WideEncoding | undefined {
-  const bytes = head.subarray(0, WIDE_HEAD_BYTES);
-  return (
-    likelier(readAs('UTF-32LE', bytes), readAs('UTF-32BE', bytes)) ??
-    (isNarrow(bytes) ? undefined : likelier(readAs('UTF-16LE', bytes), readAs('UTF-16BE', bytes)))
+export function refuseOtherFormats(output: string, kind: RecordKind['by'] | undefined): void {
+  const codec = codecOfName(output);
+  if (codec === undefined && (withoutCodecSuffix(output) !== output || OTHER_CODECS.test(output)))
+    throw new UsageError(
+      `the output ${output}: its name stands for a codec that pileshuf does not write; name it .gz or .zst (${OUTPUT_CODECS.join(' or ')}), or write to standard output and compress that`,
+    );
+  const format = formatOfEnding.get(endingOf(output))?.output;
+  if (format !== undefined)
+    throw new UsageError(
+      `the output ${output}: its name stands for ${format}, which pileshuf does not write; name it after its records, such as .jsonl or .csv, and convert it afterwards`,
+    );
+  const expected = recordsOfName(output);
+  if (expected === undefined || !isBinary(expected) || kind === undefined || kind === expected.by) return;
+  throw new UsageError(
+    `the output ${output}: its name stands for a format that holds other records; give \`records: { by: '${expected.by}' }\` for inputs of that format, or name it after its records`,
   );
-}
-
-interface Reading {
-  readonly encoding: WideEncoding;
-  /** Blanks and newlines: with its bytes in the wrong order, a text has hardly any. */
-  readonly blanks: number;
-}
-
-function likelier(a: Reading | undefined, b: Reading | undefined): WideEncoding | undefined {
-  return (b === undefined || (a !== undefined && a.blanks >= b.blanks) ? a : b)?.encoding;
-}
-
-function readAs(encoding: WideEncoding, bytes: Buffer): Reading | undefined {
-  const unitBytes = encoding.startsWith('UTF-16') ? 2 : 4;
-  const unitAt = (at: number) =>
-    encoding.endsWith('LE') ? bytes.readUIntLE(at, unitBytes) : bytes.readUIntBE(at, unitBytes);
-  const count = Math.floor(bytes.byteLength / unitBytes);
-  const most = MOST_STRANGE_SHARE * count;
-  let [strange, blanks, isInPair] = [0, 0, false];
-  for (let i = 0; i < count && strange <= most; i++) {
-    const unit = unitAt(i * unitBytes);
-    if (unit === 0x20 || unit === 0x0a || unit === 0x0d) blanks += 1;
-    const isLow = unit >= 0xdc00 && unit <= 0xdfff;
-    const isOfNewlines = count < FEW_CHARACTERS && (unit >> 8 === 0x0a || unit >> 8 === 0x0d);
-    if (isInPair !== isLow || !isOfText(unit) || isOfNewlines) strange += 1;
-    isInPair = unitBytes === 2 && unit >= 0xd800 && unit <= 0xdbff;
-  }
-  const isEnough = count >= FEW_CHARACTERS || (blanks > 0 && blanks < count);
-  return strange <= most && isEnough ? { encoding, blanks } : undefined;
-}
-
-/** No text has control characters, characters for private use, or codes that are no characters. */
-function isOfText(unit: number): boolean {
-  if (unit < 0x20) return unit >= 0x09 && unit <= 0x0d;
-  if (unit > 0xffff) return unit < 0xf0000;
-  return !(unit >= 0x7f && unit <= 0x9f) && !(unit >= 0xe000 && unit <= 0xf8ff) && unit < 0xfffe;
-}
-
-/** Whether the bytes are better read one by one: as UTF-8, or as an older code with ASCII in it. */
-function isNarrow(bytes: Buffer): boolean {
-  const isAscii = (byte: number) => byte >= 0x20 && byte < 0x7f;
-  // Lines may be short.
-  const isControl = (byte: number) => byte < 0x20 && byte !== 0x0a;
-  const pairs = Math.floor(bytes.byteLength / 2);
-  let [first, second, ascii] = [0, 0, 0];
-  for (let at = 0; at < 2 * pairs; at += 2) {
-    const [a = 0, b = 0] = [bytes[at], bytes[at + 1]];
-    if (isControl(a)) first += 1;
-    if (isControl(b)) second += 1;
-    if (isAscii(a) && isAscii(b)) ascii += 1;
-  }
-  if (ascii > MOST_ASCII_PAIRS * pairs) return true;
-  return Math.max(first, second) < LEAST_CONTROL_SHARE * pairs && isUtf8(bytes);
-}
-
-/** The last character may be cut off. */
-function isUtf8(bytes: Buffer): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Files that hold no data: pointers to data elsewhere, and compressed files of nothing. */

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import { lookedAt } from '#src/formats/first-look.js';
-import { FORMAT_HEAD_BYTES, foreignFormatOf, holdsNothing } from '#src/formats/foreign-formats.js';
 import { LINES } from '#src/formats/framing-table.js';
+import { FORMAT_HEAD_BYTES, foreignFormatOf, holdsNothing } from '#src/formats/recognition.js';
 import { BGZF_END, bgzfFile } from './codecs/bgzf-file.js';
 import { foreignSamples } from './foreign-samples.js';
 

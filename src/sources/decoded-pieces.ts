@@ -1,0 +1,71 @@
+/** The decoded bytes of a whole input from its beginning, in pieces that are valid until the next one. */
+import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
+import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
+import { type Doubt, lookedAt } from '../formats/first-look.js';
+import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
+import { type OpenFile, readBytes } from '../io/files.js';
+import type { StreamInput } from '../io/input-source.js';
+import { piecesInPhase } from '../phase-clock.js';
+
+/** Most headers end within this many bytes, which are decoded at once. */
+export const HEAD_BYTES = 4096;
+const PIECE_BYTES = 256 * 1024;
+
+export function storedPieces(file: OpenFile, throwIfAborted = () => {}): CompressedSource {
+  let position = 0;
+  const next = (): Uint8Array => {
+    const bytes = readBytes(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
+    position += bytes.byteLength;
+    return bytes;
+  };
+  return { path: file.path, start: 0, next, throwIfAborted };
+}
+
+export function decodedPieces(
+  source: CompressedSource,
+  codec: Codec | undefined,
+  memory: DecoderMemory,
+): AsyncGenerator<Uint8Array, void> {
+  return codec === undefined
+    ? piecesInPhase('read', piecesOf(source))
+    : piecesInPhase('decompress', codec.decode(source, memory));
+}
+
+async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {
+  for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
+}
+
+interface StreamFormat extends RecordFormat {
+  readonly decompressProgram?: DecompressProgram;
+}
+
+interface StreamReading {
+  readonly memory: DecoderMemory;
+  /** Throws when the job should stop. Closing the stream wakes a reader that waits for it. */
+  throwIfAborted(): void;
+  onRead?(byteLength: number): void;
+  onDecoder?(name: string): void;
+  onDoubt?(doubt: Doubt): void;
+}
+
+/** Reads the first bytes of the stream, which tell its codec. @param path of the input, as it is named. */
+export async function decodeStream(
+  stream: StreamInput,
+  path: string,
+  format: StreamFormat,
+  { memory, throwIfAborted, onRead, onDecoder = () => {}, onDoubt = () => {} }: StreamReading,
+): Promise<AsyncGenerator<Uint8Array, void>> {
+  const readNext = async () => {
+    throwIfAborted();
+    try {
+      const bytes = await stream.next();
+      onRead?.(bytes.byteLength);
+      return bytes;
+    } finally {
+      throwIfAborted();
+    }
+  };
+  const { codec, next } = await detectCodecOfStream(readNext, format.decompressProgram);
+  const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted, onDecoder }, codec, memory);
+  return isHeldToText(format) ? lookedAt(pieces, path, format, onDoubt) : pieces;
+}
