@@ -69,7 +69,6 @@ export type {
   Advice,
   MemberPreview,
   PreviewedDevice,
-  PreviewedSplit,
   ShufflePreview,
   TogetherPreview,
 } from './job/preview-report.js';
@@ -83,7 +82,7 @@ export {
   type ExpireReport,
   expireStore,
 } from './job/store-upkeep.js';
-export type { SplitRule } from './keep/splits.js';
+export type { PreviewedSplit, SplitRule } from './keep/splits.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';

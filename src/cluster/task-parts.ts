@@ -17,7 +17,7 @@ import { UNGATED } from '../job-control.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { type FoundNotes, type JobNotes, type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { contentRuleOf } from '../keep/content-rule.js';
+import { orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
@@ -80,8 +80,7 @@ async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<O
   const first = await startTaskThreads(job);
   const rule = {
     framing: spec.read.framing,
-    content: contentRuleOf(spec),
-    tiesByBytes: isDistinct(spec.keep) || inputIds !== undefined,
+    ...orderRuleOf(spec, inputIds !== undefined),
     hashesOutput: true,
     rescatterTo: openScratch(job),
     isProfiled: plan.profile !== undefined,

@@ -2,6 +2,7 @@
 
 import type { Release } from '../cleanup.js';
 import { isDistinct } from '../keep/distinct.js';
+import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';
@@ -12,7 +13,6 @@ import { watchSpace } from './disk-space.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { RunningJob } from './staging.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
-import { tooLargeToDrawFrom } from './work-plan.js';
 
 export interface RunningShuffle extends RunningJob {
   readonly prepared: PreparedShuffle;
