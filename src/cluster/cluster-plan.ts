@@ -30,7 +30,7 @@ import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
-import type { InputHeader } from '../sources/list-inputs.js';
+import type { InputHeader } from '../sources/source.js';
 import type { Weighing } from '../sources/weigh-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';

@@ -34,7 +34,7 @@ import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import type { Input } from '../sources/list-inputs.js';
+import type { Input } from '../sources/source.js';
 import type { OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-pass.js';

@@ -8,7 +8,7 @@ import { UNGATED } from '../job-control.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { hearSignalsAt } from '../pause.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import type { FileInput } from '../sources/source.js';
 import { limited, nameFirst, scatterSlices } from '../stages/scatter-pass.js';
 import { CLUSTER_REMEDY, type ClusterPart } from './cluster-plan.js';
 import { readScatteredSlice } from './job-piles.js';

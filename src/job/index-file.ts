@@ -31,7 +31,7 @@ import { CELL_ENTRY_BYTES, HEADER_BYTES, type IndexDescription } from '../record
 import { markOf } from '../record-index/indexed-file.js';
 import { plannedInput } from '../sources/cuts.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import type { FileInput } from '../sources/source.js';
 import { countBeforeRanges } from '../stages/before-ranges.js';
 import { CoverageCheck } from '../stages/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';

@@ -21,7 +21,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { type Input, storedBytesOf } from '../sources/list-inputs.js';
+import { codecOf, type Input, isReadOnce, storedBytesOf } from '../sources/source.js';
 import { requireRecords } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
@@ -118,7 +118,7 @@ async function preview(
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   const codecs: Record<string, number> = {};
   for (const input of inputs) {
-    const name = input.kind === 'stream' ? 'stream' : (input.kind === 'file' && input.codec?.name) || 'plain';
+    const name = isReadOnce(input) ? 'stream' : (codecOf(input)?.name ?? 'plain');
     codecs[name] = (codecs[name] ?? 0) + 1;
   }
   return codecs;

@@ -8,6 +8,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { type Case, type Expected, exactly, inCases } from '../plan/sampled-records.js';
 import { factorOf, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
+import { isReadOnce } from '../sources/source.js';
 import type { ShardSpec, ShuffleSpec } from '../spec.js';
 import type { Amount } from '../stages/group-amounts.js';
 import { type ExpectedGroup, expectGroups } from './count-inputs.js';
@@ -57,7 +58,7 @@ export async function expectSizes(
   const { request, inputsToRead: inputs, weighing, plan } = prepared;
   const { spec, tempZstdLevel, signal } = request;
   const { framing } = spec.read;
-  if (framing === undefined || inputs.some(({ kind }) => kind === 'stream')) return undefined;
+  if (framing === undefined || inputs.some(isReadOnce)) return undefined;
   const groupOf = weighing?.groupOf ?? inputs.map(() => 0);
   const readable = { ...prepared, inputs, groupOf, groupCount: weighing?.groups.length ?? 1, field: undefined };
   const groups = await expectGroups(readable, request, plan.memoryNeed, tuning, warn);

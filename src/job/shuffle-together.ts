@@ -42,7 +42,8 @@ import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } fr
 import { shardNames } from '../sinks/shard-names.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
-import { type FileInput, type Input, listInputs, storedBytesOf } from '../sources/list-inputs.js';
+import { listInputs } from '../sources/list-inputs.js';
+import { type FileInput, type Input, storedBytesOf } from '../sources/source.js';
 import type { ShardSpec } from '../spec.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';

@@ -4,7 +4,7 @@ import { inputName } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { GroupReport } from '../options/reports.js';
 import { type Fraction, factorOf, mostCopiesOf, numberOf, type Weight, weightsOfShares } from '../plan/weights.js';
-import type { Input } from '../sources/list-inputs.js';
+import type { Input } from '../sources/source.js';
 import type { Weighing } from '../sources/weigh-inputs.js';
 import { type Grouping, groupInputs, refuseCopiesOfSamples, weighInputs } from '../sources/weigh-inputs.js';
 import type { ReadSpec, ShareSpec, ShuffleSpec } from '../spec.js';

@@ -18,7 +18,7 @@ import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { isNothing, ONCE } from '../plan/weights.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
-import type { Input } from '../sources/list-inputs.js';
+import { codecOf, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import type { Weighing } from '../sources/weigh-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
@@ -136,7 +136,7 @@ export function createReadControl(inline: boolean, spareBytes: number, gates: De
 }
 
 function mayResume({ hasFiles, inputs }: ShuffleToPlan): boolean {
-  return hasFiles && inputs.every((input) => input.kind === 'file');
+  return hasFiles && inputs.every(isKept);
 }
 
 function isAskedToResume(work: ShuffleToPlan): boolean {
@@ -213,7 +213,7 @@ function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable
   const weights = request.weighing?.weights;
   const { read, made } = weighEstimate(estimate, weights);
   const areRead = weights === undefined ? inputs : inputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
-  const hasStreams = areRead.some((input) => input.kind === 'stream');
+  const hasStreams = areRead.some(isReadOnce);
   // Equal records count as one, and nobody knows of them in pass 1.
   const limitsPass1 = headCount !== undefined && !repeat && unique === undefined;
   const records = made.recordBytes / made.meanRecordBytes;
@@ -320,19 +320,14 @@ function* withoutUnread(slices: Iterable<Slice>, { weights }: Weighing): Generat
 
 /** Stored bytes, without the header of a plain input. */
 function recordBytesAtLeast(input: Input): number {
-  if (input.kind === 'stream') return 0;
-  if (input.kind === 'list') return input.list.bytes.byteLength;
-  const { codec, header, version } = input;
-  return version.byteLength - (codec === undefined ? header.byteLength : 0);
+  return (storedBytesIn(input) ?? 0) - (isPlain(input) ? input.header.byteLength : 0);
 }
 
 /** Bytes of a compressed output: compressed inputs are assumed to keep their size. */
 function expectCompressedBytes(inputs: readonly Input[]): number {
   return inputs.reduce((sum, input) => {
-    if (input.kind === 'stream') return sum;
-    if (input.kind === 'list') return sum + input.list.bytes.byteLength / USUAL_RATIO;
-    const { byteLength } = input.version;
-    return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
+    const storedBytes = storedBytesIn(input) ?? 0;
+    return sum + (codecOf(input) === undefined ? storedBytes / USUAL_RATIO : storedBytes);
   }, 0);
 }
 

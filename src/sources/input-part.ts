@@ -5,7 +5,7 @@ import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
 import { mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
-import type { Input } from './list-inputs.js';
+import type { Input } from './source.js';
 import type { Weighing } from './weigh-inputs.js';
 
 export interface ReadableInputs {

@@ -7,7 +7,7 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { pathMatcher } from '../io/list-files.js';
 import { type Fraction, factorOf, isNothing, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { InputGroup } from '../spec.js';
-import type { Input } from './list-inputs.js';
+import type { Input } from './source.js';
 
 /** The number after that of the last group stands for none. */
 export interface Grouping {

@@ -134,7 +134,7 @@ describe('a manifest', () => {
       [{ output: 1 }, /: output: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 7, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 8, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -145,7 +145,7 @@ describe('a manifest', () => {
   it('that differs in one place is within its bounds, or told to be damaged', () => {
     fc.assert(
       fc.property(mutationOf(withoutSpec), (mutated) => {
-        writeFileSync(path('manifest'), seal('job', 7, { ...mutated, spec }));
+        writeFileSync(path('manifest'), seal('job', 8, { ...mutated, spec }));
         const found = readOrDamaged(read);
         if (found === undefined) return;
         const { layout, inputs } = found;
