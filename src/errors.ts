@@ -217,6 +217,9 @@ export class VerificationError extends PileshufError {
   }
 }
 
+/** What messages say after `longer than`. */
+export const RECORD_LIMIT_ADVICE = '`maxRecordBytes` allows; raise it';
+
 export const START_ANEW_ADVICE = 'give `force` without `resume` to start anew';
 
 /** The staged output of an earlier attempt of the job was changed or removed, and cannot be made again. */

@@ -78,6 +78,7 @@ export {
   type ExpireReport,
   expireStore,
 } from './job/store-upkeep.js';
+export type { SplitRule } from './keep/splits.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';
@@ -143,7 +144,6 @@ export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js';
 export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';
-export type { SplitRule } from './plan/splits.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export { reportPage } from './report/page-of-report.js';
 export type { NamedInput } from './sources/expand-names.js';

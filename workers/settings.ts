@@ -1,14 +1,15 @@
 /** The settings that all tasks of one kind in a job have in common, as plain data and shared memory. */
 import type { FramingSpec } from '../src/formats/framing-table.js';
 import type { NumberField } from '../src/formats/selector.js';
+import type { ContentRule } from '../src/keep/content-rule.js';
 import type { PileSetLayout, RescatterTarget } from '../src/piles/pile-layout.js';
 import type { RamPoolHandle } from '../src/piles/ram-pool.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import type { NumberWay } from '../src/plan/number-range.js';
-import type { ReadSpec, SplitValueRule, UniqueSpec } from '../src/spec.js';
+import type { ReadSpec } from '../src/spec.js';
 
 export interface TaskSettings {
-  /** Unique among the jobs of this process. */
+  /** No other job of this process has it. */
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
   /** A thread's arena may grow to this size without asking for spare memory. */
@@ -16,16 +17,10 @@ export interface TaskSettings {
   readonly isProfiled?: boolean | undefined;
 }
 
-export interface SplitValues extends SplitValueRule {
-  readonly key: bigint;
-}
-
 export interface ReadSettings extends TaskSettings {
   readonly read: ReadSpec;
-  /** Absent: no value of a record chooses its split. */
-  readonly splitBy?: SplitValues | undefined;
-  /** Absent: equal records stay. */
-  readonly unique?: UniqueSpec | undefined;
+  /** Absent: the content of records decides nothing. */
+  readonly content?: ContentRule | undefined;
   /** The field whose sum decided about weights: what its sum lacks of undrawn copies is added up. Absent: none did. */
   readonly weighedField?: NumberField | undefined;
   readonly isSampled?: boolean | undefined;
@@ -42,8 +37,8 @@ export interface PileSettings extends TaskSettings {
   /** The zstd level of segments that go to disk; absent: they are not compressed. */
   readonly tempZstdLevel?: number | undefined;
   readonly bufferBytes: number;
-  /** Keys follow the content of records, and one of equal records is kept. Absent: equal records stay. */
-  readonly unique?: UniqueSpec | undefined;
+  /** Absent: keys follow from places alone, and equal records stay. */
+  readonly content?: ContentRule | undefined;
 }
 
 export interface ScatterSettings extends ReadSettings, PileSettings {

@@ -27,11 +27,12 @@ import { createDurably } from '../io/small-file.js';
 import type { MachineRequest } from '../job/request.js';
 import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
+import type { HeadPlan } from '../keep/head.js';
+import type { Weighing } from '../keep/mix.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader } from '../sources/source.js';
-import type { Weighing } from '../sources/weigh-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';
 
@@ -79,8 +80,8 @@ export interface ClusterPlan extends WorkPlan {
   readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
-  /** Whether the scatter pass leaves out records that cannot be among the first `headCount`. */
-  readonly limitsHead: boolean;
+  /** Undefined: scatter tasks leave out no records of which the output has the first alone. */
+  readonly head: Pick<HeadPlan, 'records' | 'zeroBits'> | undefined;
   /** Decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
   /** Before any records are found equal. */

@@ -27,8 +27,8 @@ import { readShuffleRecords, requireUndamaged, requireWritten } from './read-bac
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
   /**
-   * The records dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
-   * commit was killed while the outputs got their names.
+   * The records dropped because an equal one is kept. Undefined if equal records stay, and if an earlier commit was killed
+   * while the outputs got their names.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   /** The records that `skipBlank` left out. Undefined as `duplicates` is. */

@@ -7,8 +7,11 @@ import { type OpenedPiles, openPiles } from '../job/task-settings.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { type KeptNotes, NOTES } from '../job-directory/notes.js';
+import { contentRuleOf } from '../keep/content-rule.js';
+import { isDistinct } from '../keep/distinct.js';
+import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
-import { totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { tallyOfText, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -24,8 +27,7 @@ import {
   type ShuffleWork,
   scatteredPiles,
 } from '../stages/shuffle-work.js';
-import { measureDistinct, requireDistinct, tallyOfText, textsOf } from '../stages/take-distinct.js';
-import { leftOutOf } from '../stages/take-head.js';
+import { measureDistinct, requireDistinct, textsOf } from '../stages/take-distinct.js';
 import type { Threads } from '../stages/threads.js';
 import { recordNameOf, taskCountOf } from './cluster-plan.js';
 import { type ClusterJob, notReady, requireDone, startTaskThreads, unfinished } from './open-job.js';
@@ -58,12 +60,11 @@ export async function readScatteredSlice(
 async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
   const { plan, piling, onWarning, log, scope } = job;
   const { spec, inputIds } = plan;
-  const { unique } = spec.keep;
   const first = await startTaskThreads(job);
   const rule = {
     framing: spec.read.framing,
-    unique,
-    tiesByBytes: unique !== undefined || inputIds !== undefined,
+    content: contentRuleOf(spec),
+    tiesByBytes: isDistinct(spec.keep) || inputIds !== undefined,
     hashesOutput: true,
     rescatterTo: openScratch(job),
     isProfiled: plan.profile !== undefined,
@@ -110,7 +111,7 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
 /** @returns the piles with the totals of what stays, as all measure tasks found them. */
 async function gatherMeasured(job: ClusterJob, all: ScatteredPiles): Promise<ScatteredPiles> {
   const { directory, plan, patience } = job;
-  if (plan.spec.keep.unique === undefined) return all;
+  if (!isDistinct(plan.spec.keep)) return all;
   await requireDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
   const tallies = [];
@@ -140,13 +141,13 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { spec } = plan;
   const { piles: all, found } = await gatherScattered(job);
   const distinct = await gatherMeasured(job, all);
-  const duplicates = spec.keep.unique !== undefined ? leftOutOf(all, distinct, found.leftOut) : undefined;
   const { work, threads } = await openPilesOfJob(job, distinct);
   const samples = sampleSourceOf(spec.read.framing, {
     inputs,
     recordEnds: found.recordEnds,
     keyOf,
     keys: spec.key.from,
+    isDistinct: isDistinct(spec.keep),
     signal,
   });
   const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
@@ -156,5 +157,7 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
     found: (name) => NOTES[name].read(directory, name, limits),
   };
   const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), { ...work, samples }, threads, notes);
+  const written = decided.work.piles;
+  const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
   return { ...decided, layout: await cut(), found, duplicates, threads };
 }

@@ -3,7 +3,7 @@
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    with `unique` alone: an array that finds what stays of each pile        job-piles.ts
+ *     measure    if equal records go alone: an array that finds what stays of each pile  job-piles.ts
  *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
@@ -25,6 +25,9 @@ import { scatterSettings } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
 import type { JobControl } from '../job-control.js';
+import { isDistinct } from '../keep/distinct.js';
+import { withoutHead } from '../keep/head.js';
+import { recordsOfOutput } from '../keep/keep-spec.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
@@ -59,7 +62,7 @@ export interface ClusterPlanReport {
   readonly expectedBytes: number;
   /** The indexes of the tasks of each kind go from 0 to one less. 0: the job has no such tasks. */
   readonly scatterTasks: number;
-  /** 0 without `unique` and `uniqueBy`. */
+  /** 0: equal records stay. */
   readonly measureTasks: number;
   readonly shuffleTasks: number;
   /** 0 if the commit reads the output back, or nobody does. */
@@ -125,20 +128,19 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
 
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
   const { spec, ioLimits, tempZstdLevel } = prepared.request;
-  const allKeys = { ...spec, keep: { ...spec.keep, headCount: undefined } };
+  const allKeys = { ...spec, keep: withoutHead(spec.keep) };
   const request = { ...prepared.request, spec: allKeys, memoryBytes, workers: cpusPerTask, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
   const planWith = (more: Tuning) => planShuffle({ ...work, tuning: more });
   const whole = await planWith(onlySizes);
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
-  const outputBytes = (spec.keep.headCount ?? Number.POSITIVE_INFINITY) * whole.memoryNeed.meanRecordBytes;
-  const expectedOutputBytes = Math.min(expectedBytes, outputBytes);
+  const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
   const taskCount = countTasks(tasks, expectedBytes, tuning);
   const shuffle = Math.min(taskCount, mostShuffleTasks(spec));
   const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
   const otherTasks = {
-    measure: spec.keep.unique !== undefined ? taskCount : 0,
+    measure: isDistinct(spec.keep) ? taskCount : 0,
     shuffle,
     // A verify task reads what the shuffle task of its index wrote.
     verify: readsBack && expectedOutputBytes > commitReadBytes ? shuffle : 0,
@@ -166,7 +168,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
     sliceBytes,
-    limitsHead: prepared.plan.head !== undefined,
+    head: prepared.plan.head && { ...prepared.plan.head, zeroBits: 0 },
     expectedBytes,
     expectedOutputBytes,
     memoryBytes,

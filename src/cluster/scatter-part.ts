@@ -29,19 +29,12 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
     isProfiled: plan.profile !== undefined,
   });
   const work = { ...inputs, slices, keys: spec.key.from, keyOf, settings, attempt: log.attempt, onWarning };
-  const headCount = plan.limitsHead ? spec.keep.headCount : undefined;
   log.count(bytes, () => control.counted('scatteredBytes'));
   const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
-  await scatterSlices(
-    headCount === undefined ? work : limited(work, { headCount, zeroBits: 0 }),
-    threads,
-    left,
-    before,
-    {
-      giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
-      warn: scope.warn,
-    },
-  );
+  await scatterSlices(plan.head === undefined ? work : limited(work, plan.head), threads, left, before, {
+    giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
+    warn: scope.warn,
+  });
   return bytes;
 }
 

@@ -80,7 +80,8 @@ export interface Framing {
   readonly sampleKeys?: SampleKeys;
   /** About how many records end in a sample from anywhere in the bytes, for estimates. */
   countSample(sample: Uint8Array): number | undefined;
-  openScanner(kernel: FramingKernel, limits: RecordLimits, at: ScanStart): RecordScanner;
+  /** @param longestBytes no record may have more. */
+  openScanner(kernel: FramingKernel, longestBytes: number, at: ScanStart): RecordScanner;
 }
 
 /**
@@ -88,10 +89,6 @@ export interface Framing {
  * counts; or at a sample from anywhere, which cannot be checked.
  */
 type ScanStart = 'beginning' | number | 'sample';
-
-export interface RecordLimits {
-  readonly maxRecordBytes: number;
-}
 
 export interface RecordScanner {
   /** Whether it finds the end of a record only when the whole record is in the window. */

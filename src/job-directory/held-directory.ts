@@ -1,6 +1,6 @@
 /**
  * Private directories that one job at a time may use, held by a lock (job-lock.ts): directories of a known name, which
- * outlive a job that can be resumed, and temp directories of a unique name, which do not. A temp directory whose lock
+ * outlive a job that can be resumed, and temp directories of a name of their own, which do not. A temp directory whose lock
  * is left over belonged to a killed job; the next job there removes it. A task may run on another host or in another
  * container, where nobody can know whether it lives: its scratch directory also goes once nothing in it has changed for
  * a day.

@@ -95,22 +95,19 @@ export class NoteKind<Note extends object> {
   }
 }
 
-/** The totals of those records of one pile that stay. */
-const distinctTally = object({ records: wholeNumber(), recordBytes: wholeNumber(), checksum: checksumText });
+const tally = object({ records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText });
 
 /** Where a job asks for its first records alone: how much of the last pile belongs to them. */
 const headNote = object({
   pile: wholeNumber(),
-  records: wholeNumber(),
-  recordBytes: wholeNumber(),
-  checksum: checksumText,
+  inPile: tally,
   /** The longest record of the whole head. An upper limit, if the cut into shards does not depend on it. */
   longestRecordBytes: wholeNumber(),
 });
 
 const splitsNote = object({
   /** What the order has before each split but the first. */
-  before: list(object({ records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText })),
+  before: list(tally),
 });
 
 /** Where the order of the records decides the cuts of the output. */
@@ -122,7 +119,7 @@ const cutsNote = object({
 });
 
 /** What stays of each pile, where of equal records one is kept and the output cannot be planned without that. */
-const distinctNote = object({ piles: list(distinctTally) });
+const distinctNote = object({ piles: list(tally) });
 
 /** A part of a staged file: a later attempt verifies it before it relies on it. */
 const writtenRegion = object({
@@ -150,7 +147,7 @@ const finishedRange = object({
   /** Only if the samples of the framing have keys; null if the range has no sample. */
   ends: optional(nullable(rangeEnds)),
   /** What stays of each of its piles, if only the output can tell. */
-  distinct: optional(list(distinctTally)),
+  distinct: optional(list(tally)),
 });
 
 const shuffledNote = object({
@@ -166,7 +163,6 @@ const shuffledNote = object({
 /** Bytes of a staged file. */
 const damagedRegion = object({ path: text, start: wholeNumber(), end: wholeNumber() });
 
-export type DistinctTally = ValueOf<typeof distinctTally>;
 export type KeyedSample = ValueOf<typeof keyedSample>;
 export type RangeEnds = ValueOf<typeof rangeEnds>;
 export type FinishedRange = ValueOf<typeof finishedRange>;
@@ -191,7 +187,7 @@ const MOST_BYTES_OF_RANGES = 2 ** 28;
 export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = {
   head: new NoteKind({
     kind: 'head',
-    version: 1,
+    version: 2,
     mostBytes: 2 ** 12,
     shape: headNote,
   }),
@@ -213,7 +209,7 @@ export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = 
   }),
   distinct: new NoteKind({
     kind: 'distinct',
-    version: 2,
+    version: 3,
     /** 65,536 piles take some 7 MB. */
     mostBytes: 2 ** 28,
     shape: distinctNote,
@@ -234,7 +230,7 @@ const TOLD: { readonly [Name in NoteName]: string } = {
 
 const RANGES = new NoteKind<{ readonly ranges: readonly FinishedRange[] }>({
   kind: 'ranges',
-  version: 4,
+  version: 5,
   mostBytes: MOST_BYTES_OF_RANGES,
   shape: object({ ranges: list(finishedRange) }),
   disagreement: WROTE_OTHERS,
@@ -245,7 +241,7 @@ const RANGES = new NoteKind<{ readonly ranges: readonly FinishedRange[] }>({
 
 export const SHUFFLED = new NoteKind({
   kind: 'shuffled',
-  version: 1,
+  version: 2,
   mostBytes: MOST_BYTES_OF_RANGES,
   shape: shuffledNote,
   disagreement: WROTE_OTHERS,

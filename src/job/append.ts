@@ -8,6 +8,8 @@
 
 import { UsageError } from '../errors.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { KEEP_ALL } from '../keep/keep-spec.js';
+import { UNCUT } from '../keep/splits.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
@@ -124,13 +126,8 @@ interface AppendRequest extends Omit<ReadingRequest, 'read'> {
 
 /** All records go on piles once. */
 const EVERY_RECORD: Omit<ShuffleSpec, 'read' | 'key'> = {
-  keep: {
-    headCount: undefined,
-    repeat: false,
-    unique: undefined,
-    mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
-  },
-  cut: { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined },
+  keep: KEEP_ALL,
+  cut: UNCUT,
   write: { compression: undefined },
 };
 

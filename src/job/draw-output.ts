@@ -1,6 +1,7 @@
 /** The output of a job that draws with replacement: each place takes the record of a random rank. */
-import { InputError } from '../errors.js';
 import { openEncoder } from '../formats/encoder-table.js';
+import { mostRecords } from '../keep/head.js';
+import { requireRecords } from '../keep/repeat.js';
 import { deriveDrawKey } from '../keys.js';
 import { totalsOf } from '../piles/pile-totals.js';
 import { planShardCuts } from '../plan/shard-cuts.js';
@@ -12,7 +13,7 @@ import type { Threads } from '../stages/threads.js';
 import type { ShuffledOutput } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
 
-/** Draws from piles in memory. Without `headCount`, it ends with a ClosedPipeError when the reader leaves. */
+/** Draws from piles in memory. Without a number of records, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(
   { staging, prepared, releases }: RunningShuffle,
   { found }: Pass1,
@@ -23,7 +24,7 @@ export async function drawOutput(
   const { spec, signal } = request;
   const { compression } = spec.write;
   const { piles } = work;
-  const places = spec.keep.headCount ?? Number.POSITIVE_INFINITY;
+  const places = mostRecords(spec.keep);
   requireRecords(piles.records, places);
   const meanRecordBytes = piles.bytes / Math.max(1, piles.records);
   const cuts = planShardCuts(spec.cut.shards ?? ONE_OUTPUT, {
@@ -50,11 +51,6 @@ export async function drawOutput(
   const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
   const draws = { job, ordered, key: deriveDrawKey(spec.key.seed), places, placesOfTask, target, signal };
   const { regions, ...written } = await writeAllDraws(draws, threads);
-  const totals = totalsOf([{ ...written, recordBytes: written.bytes }]);
+  const totals = totalsOf([written]);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
-}
-
-export function requireRecords(records: number, places: number): void {
-  if (records === 0 && places > 0)
-    throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
 }

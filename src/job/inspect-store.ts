@@ -15,7 +15,7 @@ import { verifyStore } from './verify-store.js';
 
 export interface StoreReport {
   readonly directory: string;
-  /** 16 hex digits, unique to this store. */
+  /** 16 hex digits, which no other store has. */
   readonly id: string;
   readonly seed: string;
   readonly piles: number;

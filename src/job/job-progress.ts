@@ -1,12 +1,13 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Release } from '../cleanup.js';
 import type { Counter, JobControl } from '../job-control.js';
+import { isMeasuredBefore } from '../keep/distinct.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readResidentBytes } from '../machine/limits.js';
 import type { DiskProgress, JobPhase, PhaseBytes, ShuffleProgress } from '../options/progress.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
-import type { KeepSpec, ShuffleSpec } from '../spec.js';
-import { isMeasuredBefore } from '../stages/take-distinct.js';
+import type { ShuffleSpec } from '../spec.js';
 import { JobStop } from '../stages/threads.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
 import type { MachineRequest, ShuffleRequest, TalkRequest } from './request.js';
@@ -146,9 +147,8 @@ export function phasesOfShuffle({ request: { spec }, plan, isCounted, earlier }:
   const { recordBytes, meanRecordBytes } = memoryNeed;
   const onPiles = inputBytes === undefined ? undefined : recordBytes;
   const { keep } = spec;
-  const headBytes = (keep.headCount ?? Number.POSITIVE_INFINITY) * meanRecordBytes;
-  const written =
-    onPiles === undefined || isEndless(keep) ? undefined : keep.repeat ? headBytes : Math.min(onPiles, headBytes);
+  const isKnown = onPiles !== undefined && !isEndless(keep);
+  const written = isKnown ? recordsOfOutput(keep, onPiles, meanRecordBytes) : undefined;
   return [
     ...(isCounted ? [{ phase: 'count' as const, bytes: inputBytes }] : []),
     { phase: 'scatter', bytes: inputBytes },
@@ -161,9 +161,4 @@ export function phasesOfShuffle({ request: { spec }, plan, isCounted, earlier }:
 /** Whether a phase of its own finds what stays of equal records. */
 export function measuresPiles(spec: ShuffleSpec, earlier: Pick<EarlierAttempt, 'notes'> | undefined): boolean {
   return earlier?.notes.distinct === undefined && isMeasuredBefore(spec);
-}
-
-/** Progress of a job without end tells neither the part that is done nor the time that is left. */
-export function isEndless({ repeat, headCount }: KeepSpec): boolean {
-  return repeat && headCount === undefined;
 }

@@ -3,10 +3,7 @@ import { createHash } from 'node:crypto';
 import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
-import { requireKnownOptions } from '../known-options.js';
-import type { ShuffleOptions } from '../options/shuffle-options.js';
-import { requireGlob } from '../options/value-checks.js';
-import type { InputWeight, Mix, MixGroup } from '../options/values.js';
+import type { InputGroup, MixSpec, ShareSpec } from '../keep/mix.js';
 import {
   type Fraction,
   fractionOf,
@@ -15,8 +12,11 @@ import {
   type ShareGroup,
   type Weight,
   weightOf,
-} from '../plan/weights.js';
-import type { InputGroup, MixSpec, ShareSpec } from '../spec.js';
+} from '../keep/weights.js';
+import { requireKnownOptions } from '../known-options.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { requireGlob } from '../options/value-checks.js';
+import type { InputWeight, Mix, MixGroup } from '../options/values.js';
 
 type WeightRule = MixSpec['weights'][number];
 

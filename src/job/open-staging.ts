@@ -1,7 +1,7 @@
 /** Opens what a job writes, works on it, and commits it. */
 import { releasingAll } from '../cleanup.js';
 import { keepFileFree } from '../machine/few-files.js';
-import { type PileTotals, sumTotals, type TotalsSum } from '../piles/pile-totals.js';
+import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import { closeStream, openStream } from '../sinks/stream-output.js';
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { FoundSplit } from '../stages/find-splits.js';
@@ -63,7 +63,7 @@ export async function workOn<T>(
 }
 
 export interface ShuffledOutput extends WrittenOutput {
-  readonly written: TotalsSum;
+  readonly written: Tally;
   /** What the output has of each pile. */
   readonly totals: PileTotals;
 }

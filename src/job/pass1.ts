@@ -1,6 +1,7 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
 import type { Release } from '../cleanup.js';
+import { isDistinct } from '../keep/distinct.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';
@@ -97,7 +98,7 @@ export async function runPass1({
   beginnings.tell(prepared.inputs, 'output', request.onWarning);
   const samples = sampleSourceOf(spec.read.framing, {
     ...work,
-    unique: spec.keep.unique,
+    isDistinct: isDistinct(spec.keep),
     signal: request.signal,
     recordEnds,
   });

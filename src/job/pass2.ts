@@ -1,13 +1,13 @@
 /**
  * Pass 2 of a shuffle: takes the piles of pass 1, leaves out what the output does not get, and writes the rest in its order.
- * With `unique`, duplicates leave the piles (../stages/take-distinct.ts); with `repeat`, records are drawn from them
+ * Duplicates leave the piles (../stages/take-distinct.ts); with `repeat`, records are drawn from them
  * (draw-output.ts). The rest is decided between the passes (../stages/between-passes.ts).
  */
-import { withColumnNumber } from '../formats/selector.js';
-import type { KeepSpec, UniqueSpec } from '../spec.js';
+import { contentRuleOf, withColumns } from '../keep/content-rule.js';
+import { isDistinct } from '../keep/distinct.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { FoundInInputs } from '../stages/gathered-slices.js';
 import type { ScatteredPiles } from '../stages/shuffle-work.js';
 import { takeDistinct } from '../stages/take-distinct.js';
 import { drawOutput } from './draw-output.js';
@@ -31,11 +31,12 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const { found, storage, samples } = pass1;
   const { spec, onWarning, isProfiled } = request;
   const { kept } = staging;
-  const { unique, repeat, headCount } = spec.keep;
+  const { header } = found;
   const rule = {
     framing: spec.read.framing,
-    unique: equalityOf(spec.keep, found),
-    tiesByBytes: inputIds !== undefined || unique !== undefined,
+    // Pass 1 has read the headers of all inputs.
+    content: contentRuleOf(withColumns(spec, header && { path: 'the inputs', header })),
+    tiesByBytes: inputIds !== undefined || isDistinct(spec.keep),
     rescatterTo: staging.piles,
     hashesOutput: kept !== undefined,
     isProfiled,
@@ -50,10 +51,11 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     : { value: await measure() };
   const distinct = measured.value;
   const work = { ...opened.work, piles: distinct };
-  if (repeat) {
+  if (spec.keep.repeat) {
     profile.pass2Begins();
     const draw = () => drawOutput(job, pass1, work, threads);
-    const toWrite = headCount && Math.round((headCount * distinct.bytes) / Math.max(1, distinct.records));
+    const bytes = recordsOfOutput(spec.keep, distinct.bytes, distinct.bytes / Math.max(1, distinct.records));
+    const toWrite = isEndless(spec.keep) ? undefined : Math.round(bytes);
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };
   }
@@ -61,9 +63,4 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const deletesStripes = kept === undefined || !request.keepTemp;
   const { value: output, seconds } = await shuffleTo(job, planned, { deletesStripes, samples }, threads);
   return { output, seconds, piles: planned.work.piles, distinct, splits: planned.splits };
-}
-
-/** What tells equal records apart, once pass 1 has read the headers of all inputs. */
-function equalityOf({ unique }: KeepSpec, { header }: Pick<FoundInInputs, 'header'>): UniqueSpec | undefined {
-  return unique && { by: unique.by && withColumnNumber(unique.by, header && { path: 'the inputs', header }) };
 }

@@ -184,14 +184,12 @@ function openPileSet({ snapshot, inputId, memory, control }: WriterParts, attemp
     compressor: undefined,
     control,
   });
-  const maxRecordBytes = MAX_RECORD_BYTES;
-  const sizes = { pileCount, bufferBytes, windowBytes, maxRecordBytes, keyScale: 1n };
-  const scatterArena = new ScatterArena(arena, writer, sizes);
+  const scatterArena = new ScatterArena(arena, writer, { pileCount, bufferBytes, windowBytes, keyScale: 1n });
   const inputKey = deriveInputKey(seed, inputId);
   return {
     writer,
     scatterArena,
-    scatterer: new RecordScatterer(arena.kernel, scatterArena, { inputKey, maxRecordBytes }),
+    scatterer: new RecordScatterer(arena.kernel, scatterArena, { inputKey, mostBytes: MAX_RECORD_BYTES }),
   };
 }
 

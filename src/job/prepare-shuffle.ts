@@ -1,9 +1,13 @@
 /** Plans and checks a shuffle before it writes its first byte. */
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
-import { withColumnNumber } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { withColumns } from '../keep/content-rule.js';
+import { mayKeepEqualKeys } from '../keep/distinct.js';
+import { mostRecords } from '../keep/head.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
@@ -19,14 +23,12 @@ import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
-import { isEndless } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { type GroupedJob, groupJob, weighAsNoted, weighByShares } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -65,7 +67,8 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
-  const { read, key, keep, cut } = asked.spec;
+  const { read, key, keep } = asked.spec;
+  const writesNothing = mostRecords(keep) === 0;
   // Files with keys from ordinals must keep their places.
   const header = key.from === 'ordinal' ? undefined : read.header;
   const reading = { ...asked, read };
@@ -93,37 +96,36 @@ export async function prepareShuffle(
     return expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
   };
   const { framing, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
-    // Samples may have equal keys if only one of each key stays.
-    comparesKeys: keep.unique?.by?.selector.kind !== 'key',
-    readsStreams: keep.headCount === 0 && !isPreview,
+    comparesKeys: mayKeepEqualKeys(keep),
+    readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const spec: ShuffleSpec = {
-    ...asked.spec,
-    read: { ...read, framing },
-    key: manifest?.spec.key ?? key,
-    keep: { ...keep, unique: keep.unique && { by: keep.unique.by && withColumnNumber(keep.unique.by, firstHeader) } },
-    cut: { ...cut, splitBy: cut.splitBy && withColumnNumber(cut.splitBy, firstHeader) },
-  };
+  const known = { ...asked.spec, read: { ...read, framing }, key: manifest?.spec.key ?? key };
+  const spec = withColumns(known, firstHeader);
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
-  const inputsToRead = keep.headCount === 0 ? [] : inputs;
+  const inputsToRead = writesNothing ? [] : inputs;
   const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws) };
   const shared = inputsToRead.length === 0 ? undefined : grouped.shared;
   const noted = earlier?.manifest.shareWeights;
   const findWeighing = async () => {
     if (shared === undefined) return grouped.given;
-    if (noted !== undefined) return weighAsNoted(shared, noted);
-    const { shares, grouping } = shared;
-    const counted = { groupOf: grouping.groupOf, groupCount: shares.groups.length, field: shares.field };
+    const { shares, groupOf, weigh } = shared;
+    if (noted !== undefined) {
+      return weigh(
+        noted.map(({ weight }) => weight),
+        noted.map(({ amount }) => amount),
+      );
+    }
+    const counted = { groupOf, groupCount: shares.groups.length, field: shares.field };
     const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
     const memoryNeed = expectMemoryNeed({ ...work, request });
     const { countInputs, expectCounts } = await import('./count-inputs.js');
     const count = isPreview ? expectCounts : countInputs;
-    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn), framing);
+    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn));
   };
   const weighing = await findWeighing();
   const plan = await planShuffle({ ...work, request: { ...request, weighing } });
@@ -175,19 +177,19 @@ function requireApart({ spec, output }: ShuffleRequest, { output: place }: JobSi
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
 function mostRecordsOf(
-  { read: { framing }, keep: { headCount, repeat } }: ShuffleSpec,
+  { read: { framing }, keep }: ShuffleSpec,
   inputs: readonly Input[],
   { given, shared }: GroupedJob,
 ): number {
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
-  const comeOnce = !repeat && given === undefined && shared === undefined;
+  const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     if (input.kind === 'list') return input.list.ends.length;
     if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };
   const all = comeOnce ? inputs.reduce((sum, input) => sum + countOf(input), 0) : Number.POSITIVE_INFINITY;
-  return Math.min(all, headCount ?? all);
+  return recordsOfOutput(keep, all);
 }
 
 /** What is wrong with a stream as an input of a job that must be resumable. */

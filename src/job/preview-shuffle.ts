@@ -13,6 +13,8 @@ import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import { mostRecords } from '../keep/head.js';
+import { requireRecords } from '../keep/repeat.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
@@ -22,7 +24,6 @@ import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { codecOf, type Input, isReadOnce, storedBytesOf } from '../sources/source.js';
-import { requireRecords } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
@@ -61,8 +62,7 @@ async function preview(
   const { memory, memoryNeed, slices } = plan;
   const sizes = await expectSizes(prepared, tuning, warn);
   const { spec } = request;
-  if (spec.keep.repeat && sizes !== undefined)
-    requireRecords(sizes.records.most, spec.keep.headCount ?? Number.POSITIVE_INFINITY);
+  if (spec.keep.repeat && sizes !== undefined) requireRecords(sizes.records.most, mostRecords(spec.keep));
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;

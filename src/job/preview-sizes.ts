@@ -2,15 +2,19 @@
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import { isDistinct } from '../keep/distinct.js';
+import { isHead, mostRecords } from '../keep/head.js';
+import { isEndless } from '../keep/keep-spec.js';
+import { isSplitByValue, type ShardSpec } from '../keep/splits.js';
+import { factorOf, mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import { deriveDrawSeed } from '../keys.js';
+import type { Amount } from '../piles/pile-totals.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { type Case, type Expected, exactly, inCases } from '../plan/sampled-records.js';
-import { factorOf, mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import { isReadOnce } from '../sources/source.js';
-import type { ShardSpec, ShuffleSpec } from '../spec.js';
-import type { Amount } from '../stages/group-amounts.js';
+import type { ShuffleSpec } from '../spec.js';
 import { type ExpectedGroup, expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
@@ -109,35 +113,35 @@ function expectTemp({ plan, request }: PreparedShuffle, all: InCases, sample: re
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
-  // With `headCount`, pass 1 leaves most records out.
+  // Of a head, pass 1 leaves most other records out.
   const mostOnPiles: Readonly<Record<Case, number>> | undefined = head && {
-    least: head.headCount,
+    least: head.records,
     expected: head.keptRecords,
-    most: head.keptRecords * HEAD_MARGIN + head.headCount,
+    most: head.keptRecords * HEAD_MARGIN + head.records,
   };
   return inCases((each) => {
-    const { records, bytes } = firstOf(all, mostOnPiles?.[each], each);
+    const { records, bytes } = firstOf(all, mostOnPiles?.[each] ?? Number.POSITIVE_INFINITY, each);
     return levels * Math.max(0, bytes * ratio + records * STORED_HEADER_BYTES - memory.ramPoolBytes);
   });
 }
 
-/** So many of all records at most. Undefined: all. */
-function firstOf(all: InCases, most: number | undefined, each: Case): Amount {
-  if (most === undefined || most >= all.most.records) return all[each];
+/** So many of all records at most. */
+function firstOf(all: InCases, most: number, each: Case): Amount {
+  if (most >= all.most.records) return all[each];
   const records = Math.min(all[each].records, most);
   return { records, bytes: Math.min(all.most.bytes, bytesOfSome(records, all, SIDE[each])) };
 }
 
 function expectOutput(prepared: PreparedShuffle, all: InCases, sample: readonly Uint8Array[]): SizedOutput | undefined {
   const { spec } = prepared.request;
-  const { headCount, repeat, unique } = spec.keep;
-  if (repeat && headCount === undefined) return undefined;
+  const { keep } = spec;
+  if (isEndless(keep)) return undefined;
+  const most = mostRecords(keep);
   const amountIn = (each: Case): Amount => {
-    if (repeat && headCount !== undefined)
-      return { records: headCount, bytes: bytesOfSome(headCount, all, SIDE[each]) };
-    const { records, bytes } = firstOf(all, headCount, each);
+    if (keep.repeat) return { records: most, bytes: bytesOfSome(most, all, SIDE[each]) };
+    const { records, bytes } = firstOf(all, most, each);
     // Nobody knows how many are equal.
-    return unique !== undefined && each === 'least' ? { records: Math.min(1, records), bytes: 0 } : { records, bytes };
+    return isDistinct(keep) && each === 'least' ? { records: Math.min(1, records), bytes: 0 } : { records, bytes };
   };
   const records = inCases((each) => amountIn(each).records);
   const recordBytes = inCases((each) => amountIn(each).bytes);
@@ -189,9 +193,10 @@ export function expectedFiles(
 
 /** @param records of the output; undefined: it has no end, or too little is known. */
 export function expectSplits(
-  { keep, cut: { splits, splitBy } }: ShuffleSpec,
+  { keep, cut }: ShuffleSpec,
   records: Expected | undefined,
 ): readonly PreviewedSplit[] | undefined {
+  const { splits } = cut;
   if (splits === undefined || records === undefined) return splits?.map(({ rule }) => ({ name: rule.name }));
   const shares = splits.reduce((sum, { rule }) => sum + ('share' in rule ? rule.share : 0), 0);
   const counts = splits.reduce((sum, { rule }) => sum + ('records' in rule ? rule.records : 0), 0);
@@ -200,12 +205,12 @@ export function expectSplits(
     if ('records' in rule) return { name, records: exactly(rule.records) };
     if (counts > 0) return { name, records: inCases((each) => Math.max(0, records[each] - counts)) };
     // Values of a field may have any number of records.
-    if (splitBy !== undefined) return { name };
+    if (isSplitByValue(cut)) return { name };
     const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
     const recordsIn = (each: Case) => {
       const all = records[each];
       // The first records are divided by their number.
-      const spread = keep.headCount === undefined ? DEVIATIONS * Math.sqrt(all * share * (1 - share)) + 1 : 1;
+      const spread = !isHead(keep) ? DEVIATIONS * Math.sqrt(all * share * (1 - share)) + 1 : 1;
       return Math.max(0, Math.min(all, all * share + SIDE[each] * spread));
     };
     return { name, records: inCases(recordsIn) };

@@ -7,6 +7,8 @@ import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
+import { requireNoCopies } from '../keep/mix.js';
+import type { ShardSpec } from '../keep/splits.js';
 import { drawSeed } from '../keys.js';
 import { isPath, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
@@ -24,7 +26,7 @@ import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
 import type { InputIdRule } from '../sources/ids.js';
-import type { OutputSpec, ReadSpec, ShardSpec, ShuffleSpec } from '../spec.js';
+import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { completeMix } from './mix-options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
@@ -126,7 +128,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,
   };
-  requireNoCopies(spec);
+  requireNoCopies(spec.keep.mix, spec.cut);
   return {
     ...inputs,
     ...completeResume(options),
@@ -140,19 +142,6 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     isSampled: options.report !== undefined,
     report: options.report,
   };
-}
-
-/** Copies have keys of their own, so they would come into several splits. */
-function requireNoCopies({ keep: { mix }, cut: { splits, splitBy } }: ShuffleSpec): void {
-  const { weights, shares } = mix;
-  if (splits === undefined || splitBy !== undefined) return;
-  const hasCopies =
-    weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
-    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
-  if (!hasCopies) return;
-  throw new UsageError(
-    `copies that ${mix.option} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
-  );
 }
 
 export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkOptions): TalkRequest {

@@ -66,6 +66,8 @@ const USUAL_RECORD_BYTES = 200;
 const MOST_KEPT_BYTES = 4 * 2 ** 20;
 /** Scanning may read a little after the bytes. */
 const BEHIND_BYTES = 256;
+/** Samples have records of any length. */
+const LONGEST_BYTES = 2 ** 31 - 1;
 
 export async function sampleRecords(
   files: readonly SampledFile[],
@@ -312,8 +314,7 @@ class WindowReader {
     // The bytes of an earlier piece must not look like a part of this one.
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);
     if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
-    const limits = { maxRecordBytes: 2 ** 31 - 1 };
-    const scanner = this.#framing.openScanner(kernel, limits, atStart ? 'beginning' : 'sample');
+    const scanner = this.#framing.openScanner(kernel, LONGEST_BYTES, atStart ? 'beginning' : 'sample');
     let [records, firstStart, recordStart, sum, keptBytes] = [0, from, from, 0n, 0];
     try {
       for (let at = from; ; at = recordStart) {

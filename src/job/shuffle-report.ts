@@ -1,10 +1,8 @@
+import { lacksOf } from '../keep/keep-spec.js';
+import { reportGroups } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
-import type { TotalsSum } from '../piles/pile-totals.js';
 import type { CommitJournal } from '../sinks/commit-journal.js';
-import type { KeepSpec } from '../spec.js';
-import type { ScatterOutcome } from '../stages/scatter-pass.js';
-import { diskBytesOf, type ScatteredPiles } from '../stages/shuffle-work.js';
-import { leftOutOf } from '../stages/take-head.js';
+import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
 import type { Committed } from './open-staging.js';
@@ -13,7 +11,6 @@ import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportOutput } from './split-report.js';
 import type { FilesStaging } from './staging.js';
-import { reportGroups } from './weigh-job.js';
 
 /** A report without the total time, which is known when the job has ended. */
 type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
@@ -40,6 +37,9 @@ export function reportShuffle(
   const { request, inputs, plan, weighing, earlier, control } = prepared;
   const { read, key, keep } = request.spec;
   const { found } = pass1;
+  const { written } = pass2.output;
+  // Who measures nothing before knows what stays when it is written.
+  const distinct = pass2.distinct.hasDuplicates === true ? written : pass2.distinct;
   return {
     ...output,
     seed: key.seed,
@@ -47,29 +47,12 @@ export function reportShuffle(
     inputCount: inputs.length,
     groups: weighing && found.groups && reportGroups(weighing, found.groups, keep.mix.shares?.unit),
     blank: read.skipsBlank === true ? found.blank : undefined,
-    ...leftOutBy(keep, pass1, pass2.distinct, pass2.output.written),
+    ...lacksOf(keep, { all: pass1.piles, leftOut: found.leftOut, distinct, written }),
     workers: plan.memory.workers,
     piles: pass2.piles.totals.records.length,
     tempBytes: diskBytesOf(pass2.piles) + control.counted('rescatteredBytes'),
     decoders: found.decoders,
     resumed: resumedWork(earlier, pass1.resumedCount),
-  };
-}
-
-/** The records of the inputs that the output lacks, and why. */
-function leftOutBy(
-  { headCount, repeat, unique }: KeepSpec,
-  { piles: all, found }: ScatterOutcome,
-  kept: ScatteredPiles,
-  written: TotalsSum,
-): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
-  const hasNoHead = headCount === undefined || repeat;
-  if (unique === undefined)
-    return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, found.leftOut), duplicates: undefined };
-  const distinct = kept.hasDuplicates === true ? written : kept;
-  return {
-    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
-    duplicates: leftOutOf(all, distinct, found.leftOut),
   };
 }
 

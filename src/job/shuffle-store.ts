@@ -10,6 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Release } from '../cleanup.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { lacksOf, recordsOfOutput } from '../keep/keep-spec.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { refuseContradictions } from '../options/option.js';
@@ -23,7 +24,6 @@ import { NO_ENDS } from '../sinks/output-layout.js';
 import { requireNotRead } from '../sinks/output-place.js';
 import { planOutput } from '../stages/between-passes.js';
 import { type ScatteredPiles, scatteredPiles } from '../stages/shuffle-work.js';
-import { leftOutOf } from '../stages/take-head.js';
 import { startThreads } from '../stages/threads.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore } from '../store/store-files.js';
@@ -186,7 +186,7 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
   const { spec, tempZstdLevel, onWarning } = request;
   const { memory, memoryNeed } = plan;
   const { totals, records, bytes, longestRecordBytes } = piles;
-  const outputPart = Math.min(1, (spec.keep.headCount ?? records) / Math.max(1, records));
+  const outputPart = recordsOfOutput(spec.keep, records) / Math.max(1, records);
   // Nobody knows how well records compress.
   const outputBytes = spec.write.compression === undefined ? bytes * outputPart : 0;
   const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
@@ -224,7 +224,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
     ...commit.output,
     seed: settings.seed,
     seconds: { pass1: stored.seconds, pass2: pass2.seconds, commit: commit.seconds },
-    leftOut: request.spec.keep.headCount === undefined ? undefined : leftOutOf(stored.value, planned.work.piles),
+    ...lacksOf(request.spec.keep, { all: stored.value, distinct: stored.value, written: planned.work.piles }),
     inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: settings.pileCount,

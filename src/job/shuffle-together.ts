@@ -29,6 +29,8 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
+import { isHead } from '../keep/head.js';
+import type { ShardSpec } from '../keep/splits.js';
 import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
 import { resumeWords } from '../options/option.js';
@@ -44,7 +46,6 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { listInputs } from '../sources/list-inputs.js';
 import { type FileInput, type Input, storedBytesOf } from '../sources/source.js';
-import type { ShardSpec } from '../spec.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
@@ -230,7 +231,7 @@ function requireEmpty(output: string, outputPath: string, exists: boolean, resum
 /** All members must fit beside each other; the shuffle of each asks only for its own room. */
 function requireRoom({ members, common, paths }: TogetherParts): void {
   const { keep, read } = common.spec;
-  if (keep.headCount !== undefined || read.decompressProgram !== undefined) return;
+  if (isHead(keep) || read.decompressProgram !== undefined) return;
   // A compressed input hardly ever shrinks when it is decoded.
   const plain = members.filter(({ compression }) => compression === undefined);
   const byteLength = plain.reduce((sum, { inputs }) => sum + storedBytesOf(inputs), 0);

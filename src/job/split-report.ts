@@ -1,7 +1,7 @@
 /** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
-import { checksumTextOf, type TotalsSum } from '../piles/pile-totals.js';
+import { checksumTextOf, type Tally } from '../piles/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { SplitSummary, Totals } from '../sinks/commit-journal.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
@@ -52,7 +52,7 @@ export function warnOfEmptyShards(
 
 /** What the commit of an output is told. @param found the splits, if there are any. */
 export function summaryOf(
-  { records, bytes, checksum }: TotalsSum,
+  { records, bytes, checksum }: Tally,
   { cuts }: Pick<OutputLayout, 'cuts'>,
   found: readonly FoundSplit[] | undefined,
 ): OutputSummary {

@@ -1,12 +1,12 @@
 /** Builds the settings that all tasks of a pass have in common, from the plan and the request of the job. */
 import type { PileSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
 import type { Release } from '../cleanup.js';
+import { contentRuleOf } from '../keep/content-rule.js';
 import type { ShuffleSpec } from '../spec.js';
 import { threadsOfPass2 } from '../stages/between-passes.js';
 import type { PilesWork } from '../stages/shuffle-work.js';
 import type { OnProfile } from '../stages/task-pool.js';
 import type { Threads } from '../stages/threads.js';
-import { keySplitValues } from './value-options.js';
 import type { WorkPlan } from './work-plan.js';
 
 export type PileStorage = Required<Pick<PileSettings, 'layout' | 'ramPool' | 'tempZstdLevel'>>;
@@ -28,8 +28,7 @@ export function scatterSettings(
     bufferBytes,
     memoryNeed,
     read: spec.read,
-    unique: spec.keep.unique,
-    splitBy: keySplitValues(spec),
+    content: contentRuleOf(spec),
     ...storage,
     ...rest,
   };
@@ -42,7 +41,7 @@ export interface OpenedPiles {
 
 type OrderRule = Pick<
   ShuffleSettings,
-  'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
+  'framing' | 'tiesByBytes' | 'content' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
 >;
 
 /**

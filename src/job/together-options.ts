@@ -5,12 +5,13 @@ import { type Compression, codecOfName, compressionOf, suffixOf } from '../forma
 import { isBinary, recordsOfName } from '../formats/recognition.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
+import type { ShardSpec } from '../keep/splits.js';
 import { requireKnownOptions } from '../known-options.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_TOGETHER_OPTIONS } from '../options/shuffle-options.js';
 import { NAMES_OF_STANDARD_OUTPUT } from '../sinks/output-place.js';
 import { requireShortNames, type ShardNaming } from '../sinks/shard-names.js';
-import type { ShardSpec, ShuffleSpec } from '../spec.js';
+import type { ShuffleSpec } from '../spec.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 

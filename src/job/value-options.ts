@@ -1,41 +1,33 @@
 /** Completes the options about the values of records: which keep them in one split, and which make them equal. */
 import { selectorByteLength } from '../../workers/piles/record-values.js';
-import type { SplitValues } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import { NEWLINE } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
-import { deriveSplitKey } from '../keys.js';
+import type { Equality } from '../keep/distinct.js';
+import { splitKeys } from '../keep/splits.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
-import { splitBounds } from '../plan/splits.js';
-import type { OutputSpec, ShuffleSpec, SplitValueRule, UniqueSpec } from '../spec.js';
+import type { OutputSpec } from '../spec.js';
 
 export function completeSplitValues(
   { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,
   format: RecordFormat,
   { cut: { splits } }: OutputSpec,
-): SplitValueRule | undefined {
+): ValueRule | undefined {
   if (splitBy === undefined || splits === undefined) return undefined;
   const rule = completeValueRule({ selector: splitBy, missing }, '`splitBy`', format);
-  const rules = splits.map(({ rule: each }) => each);
-  if (rules.some((each) => 'records' in each))
+  if (splits.some(({ rule: each }) => 'records' in each))
     throw new UsageError(
       '`splitBy` keeps records together, so no split can have an exact number: give `splits` shares',
     );
-  const found = splitBounds(rules, 0, false);
-  const bounds = BigUint64Array.from(found.by === 'key' ? found.bounds : []);
-  const byteLength = bounds.byteLength + selectorByteLength(rule);
+  const byteLength = splitKeys(splits).byteLength + selectorByteLength(rule);
   if (byteLength > MOST_SPLITS_BYTES)
     throw new UsageError(
       `\`splitBy\` and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
     );
-  return { ...rule, bounds };
-}
-
-export function keySplitValues({ key, cut: { splitBy } }: ShuffleSpec): SplitValues | undefined {
-  return splitBy === undefined ? undefined : { ...splitBy, key: deriveSplitKey(key.seed) };
+  return rule;
 }
 
 /** @param option the option of the selector, in backquotes. */
@@ -73,7 +65,7 @@ function requireFormat(
     );
 }
 
-export function completeUnique(options: ShuffleOptions, format: RecordFormat): UniqueSpec | undefined {
+export function completeUnique(options: ShuffleOptions, format: RecordFormat): Equality | undefined {
   const { unique = false, uniqueBy, missing } = options;
   if (uniqueBy === undefined) return unique ? { by: undefined } : undefined;
   const rule = completeValueRule({ selector: uniqueBy, missing }, '`uniqueBy`', format);

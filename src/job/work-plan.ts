@@ -7,19 +7,21 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
+import { valueRuleOf } from '../keep/content-rule.js';
+import { type HeadPlan, planHead } from '../keep/head.js';
+import { keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
+import type { Weighing } from '../keep/mix.js';
+import { isNothing, ONCE } from '../keep/weights.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
-import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
-import { isNothing, ONCE } from '../plan/weights.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
 import { codecOf, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
-import type { Weighing } from '../sources/weigh-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
@@ -56,7 +58,7 @@ export interface ShufflePlan extends ScatterPlan {
 export type KeptLayout = NonNullable<JobManifest['layout']>;
 
 const INLINE_INPUTS = 1000;
-/** With `headCount`, more records may stay than expected, and longer ones. */
+/** More records of a head may stay than expected, and longer ones. */
 const HEAD_MARGIN = 1.2;
 /** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
@@ -145,8 +147,8 @@ function isAskedToResume(work: ShuffleToPlan): boolean {
 }
 
 /** An expression may try for ever on one record: a thread can be ended then, the calling one not even asked to stop. */
-function hasExpression({ cut, keep }: ShuffleSpec): boolean {
-  const rule = cut.splitBy ?? keep.unique?.by;
+function hasExpression(spec: ShuffleSpec): boolean {
+  const rule = valueRuleOf(spec);
   return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
 }
 
@@ -209,17 +211,15 @@ interface ExpectedRecords extends WeighedEstimate {
 }
 
 function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable: boolean): ExpectedRecords {
-  const { headCount, repeat, unique } = request.spec.keep;
+  const { keep } = request.spec;
   const weights = request.weighing?.weights;
   const { read, made } = weighEstimate(estimate, weights);
   const areRead = weights === undefined ? inputs : inputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
   const hasStreams = areRead.some(isReadOnce);
-  // Equal records count as one, and nobody knows of them in pass 1.
-  const limitsPass1 = headCount !== undefined && !repeat && unique === undefined;
   const records = made.recordBytes / made.meanRecordBytes;
   const readsAgain = !hasStreams && !isResumable;
-  const head = limitsPass1
-    ? planHead({ headCount, records, isKnown: !hasStreams, mayReadAgain: readsAgain })
+  const head = mayLimitPass1(keep)
+    ? planHead(keep, { records, isKnown: !hasStreams, mayReadAgain: readsAgain })
     : undefined;
   const keptBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
   const onPiles = keptBytes === undefined ? made : { recordBytes: Math.min(made.recordBytes, keptBytes), exact: false };
@@ -227,9 +227,8 @@ function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable
 }
 
 function isSmall({ read, made, inputs, hasStreams }: ExpectedRecords, spec: ShuffleSpec): boolean {
-  const { repeat, headCount = Number.POSITIVE_INFINITY } = spec.keep;
-  const drawnBytes = repeat ? headCount * made.meanRecordBytes : 0;
-  const mostBytes = Math.max(read.recordBytes, made.recordBytes, drawnBytes);
+  const writtenBytes = recordsOfOutput(spec.keep, made.recordBytes, made.meanRecordBytes);
+  const mostBytes = Math.max(read.recordBytes, made.recordBytes, writtenBytes);
   return !hasStreams && inputs.length <= INLINE_INPUTS && mostBytes <= INLINE_BYTES && !hasExpression(spec);
 }
 
@@ -239,18 +238,16 @@ function planDisks(
   memory: MemoryPlan,
 ): Pick<ScatterPlan, 'diskNeeds' | 'needOf'> {
   const { spec, weighing } = request;
-  const { headCount, repeat, unique } = spec.keep;
   const isCompressed = spec.write.compression !== undefined;
   const copies = made.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
-  const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * made.meanRecordBytes;
   const compressedBytes = expectCompressedBytes(inputs) * copies;
   const needOfMade = (recordBytes: number): DiskNeed => {
-    const outputBytes = repeat ? mostOutput : Math.min(recordBytes, mostOutput);
+    const outputBytes = recordsOfOutput(spec.keep, recordBytes, made.meanRecordBytes);
     const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
     return {
-      tempBytes: repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
+      tempBytes: spec.keep.repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
       outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
     };
   };
@@ -260,7 +257,7 @@ function planDisks(
   );
   // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
   // compressed output, of the first records and of what is kept of equal ones is unknown.
-  const isKnown = spec.read.decompressProgram === undefined && headCount === undefined && unique === undefined;
+  const isKnown = spec.read.decompressProgram === undefined && keepsAll(spec.keep);
   const least = needOfMade(isKnown ? leastBytes : 0);
   return {
     diskNeeds: {

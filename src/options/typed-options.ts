@@ -1,8 +1,8 @@
 /** Values of single options as people type them; `typed-values.ts` has the others. */
 import { UsageError } from '../errors.js';
+import type { SplitRule } from '../keep/splits.js';
 import { readMemory } from '../machine/limits.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { SplitRule } from '../plan/splits.js';
 import { parseAmount, parseSize } from '../size.js';
 import {
   pairsOf,

@@ -24,7 +24,7 @@ import type { VerificationError } from '../errors.js';
 import { type OwnRole, readAt, versionOf, withFile } from '../io/files.js';
 import { stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import { addTotals, emptyTotals, type PileTally, type PileTotals, tallyOf, totalsOf } from './pile-totals.js';
+import { addTotals, emptyTotals, type PileTotals, type Tally, tallyOf, totalsOf } from './pile-totals.js';
 import type { Segment, SegmentLog } from './segments.js';
 
 const MAGIC = Buffer.from('pileset3', 'latin1');
@@ -40,7 +40,7 @@ export const MOST_COMPRESSED_BYTES = 4 * 2 ** 20;
 /** Valid names of pile sets, which become names of files. */
 export const PILE_SET_NAME = /^[a-z0-9-]+$/;
 
-export interface PileEntry extends PileTally {
+export interface PileEntry extends Tally {
   readonly segments: readonly Segment[];
 }
 
@@ -80,7 +80,7 @@ export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, descript
   }
   const firstSegments = writeSegments(bytes, segmentsAt, pileCount, log);
   for (let pile = 0; pile < pileCount; pile++) {
-    const { records, recordBytes, checksum } = tallyOf(totals, pile);
+    const { records, bytes: recordBytes, checksum } = tallyOf(totals, pile);
     const first = firstSegments[pile] ?? 0;
     const end = firstSegments[pile + 1] ?? 0;
     const at = pilesAt + pile * PILE_ENTRY_BYTES;
@@ -256,7 +256,7 @@ class OpenIndex {
         throw this.#damaged('its segment tables do not join');
       entries.push({
         records: this.#numberAt(entry, 16),
-        recordBytes: this.#numberAt(entry, 24),
+        bytes: this.#numberAt(entry, 24),
         checksum: entry.readBigUInt64LE(32),
         segments: this.#segments(pile, segments.subarray(at, nextAt), entry.readUInt32LE(40)),
       });

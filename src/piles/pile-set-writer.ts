@@ -36,7 +36,7 @@ interface DataFile {
 const SYNC_BYTES = 8 * 2 ** 20;
 
 export interface PileSet {
-  /** Name of its files, unique among all attempts of the job. */
+  /** Name of its files, which no other attempt of the job has. */
   readonly name: string;
   readonly index: IndexSource;
   readonly diskBytes: number;

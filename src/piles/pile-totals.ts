@@ -6,26 +6,28 @@
 
 import { counted, VerificationError } from '../errors.js';
 
-export interface PileTally {
+/** A number of records, and their bytes in the output, terminators included. */
+export interface Amount {
   readonly records: number;
-  /** Bytes of the records in the output, terminators included. */
-  readonly recordBytes: number;
+  readonly bytes: number;
+}
+
+export interface Tally extends Amount {
   /** Sum modulo 2^64 of the records' hashes. */
   readonly checksum: bigint;
 }
 
-export const NOTHING: PileTally = { records: 0, recordBytes: 0, checksum: 0n };
+export const NOTHING: Tally = { records: 0, bytes: 0, checksum: 0n };
+
+/** As reports and files have it: the checksum in 16 hex digits. */
+export interface TallyText extends Amount {
+  readonly checksum: string;
+}
 
 export interface PileTotals {
   readonly records: Float64Array;
   readonly recordBytes: Float64Array;
   readonly checksums: BigUint64Array;
-}
-
-export interface TotalsSum {
-  readonly records: number;
-  readonly bytes: number;
-  readonly checksum: bigint;
 }
 
 export function emptyTotals(pileCount: number): PileTotals {
@@ -36,17 +38,17 @@ export function emptyTotals(pileCount: number): PileTotals {
   };
 }
 
-export function totalsOf(tallies: readonly PileTally[]): PileTotals {
+export function totalsOf(tallies: readonly Tally[]): PileTotals {
   return {
     records: Float64Array.from(tallies, ({ records }) => records),
-    recordBytes: Float64Array.from(tallies, ({ recordBytes }) => recordBytes),
+    recordBytes: Float64Array.from(tallies, ({ bytes }) => bytes),
     checksums: BigUint64Array.from(tallies, ({ checksum }) => checksum),
   };
 }
 
-export function setTally(totals: PileTotals, pile: number, { records, recordBytes, checksum }: PileTally): void {
+export function setTally(totals: PileTotals, pile: number, { records, bytes, checksum }: Tally): void {
   totals.records[pile] = records;
-  totals.recordBytes[pile] = recordBytes;
+  totals.recordBytes[pile] = bytes;
   totals.checksums[pile] = checksum;
 }
 
@@ -64,41 +66,41 @@ export function addTotals(totals: PileTotals, more: PileTotals, firstPile = 0): 
   }
 }
 
-export function sumTotals({ records, recordBytes, checksums }: PileTotals): TotalsSum {
+export function sumTotals({ records, recordBytes, checksums }: PileTotals): Tally {
   const add = (sum: number, more: number) => sum + more;
   const checksum = checksums.reduce((sum, more) => sum + more, 0n);
   return { records: records.reduce(add, 0), bytes: recordBytes.reduce(add, 0), checksum: BigInt.asUintN(64, checksum) };
 }
 
-export function tallyOf({ records, recordBytes, checksums }: PileTotals, pile: number): PileTally {
-  return { records: records[pile] ?? 0, recordBytes: recordBytes[pile] ?? 0, checksum: checksums[pile] ?? 0n };
+export function tallyOf({ records, recordBytes, checksums }: PileTotals, pile: number): Tally {
+  return { records: records[pile] ?? 0, bytes: recordBytes[pile] ?? 0, checksum: checksums[pile] ?? 0n };
 }
 
-export function sumOf(a: PileTally, b: PileTally): PileTally {
+export function sumOf(a: Tally, b: Tally): Tally {
   return {
     records: a.records + b.records,
-    recordBytes: a.recordBytes + b.recordBytes,
+    bytes: a.bytes + b.bytes,
     checksum: BigInt.asUintN(64, a.checksum + b.checksum),
   };
 }
 
-export function differenceOf(all: PileTally, part: PileTally): PileTally {
-  return {
-    records: all.records - part.records,
-    recordBytes: all.recordBytes - part.recordBytes,
-    checksum: BigInt.asUintN(64, all.checksum - part.checksum),
-  };
+export function differenceOf(all: Tally, part: Tally): Tally {
+  return { ...amountWithout(all, part), checksum: BigInt.asUintN(64, all.checksum - part.checksum) };
 }
 
-export function isSameTally(a: PileTally, b: PileTally): boolean {
-  return a.records === b.records && a.recordBytes === b.recordBytes && a.checksum === b.checksum;
+export function amountWithout(all: Amount, part: Amount): Amount {
+  return { records: all.records - part.records, bytes: all.bytes - part.bytes };
 }
 
-export function requireSameTally(pile: number, found: PileTally, expected: PileTally): void {
+export function isSameTally(a: Tally, b: Tally): boolean {
+  return a.records === b.records && a.bytes === b.bytes && a.checksum === b.checksum;
+}
+
+export function requireSameTally(pile: number, found: Tally, expected: Tally): void {
   if (isSameTally(found, expected)) return;
   throw new VerificationError(
-    `pile ${pile} came out of pass 2 with ${counted(found.records, 'record')}, ${counted(found.recordBytes, 'byte')} and checksum ${found.checksum.toString(16)}, ` +
-      `expected ${expected.records}, ${expected.recordBytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
+    `pile ${pile} came out of pass 2 with ${counted(found.records, 'record')}, ${counted(found.bytes, 'byte')} and checksum ${found.checksum.toString(16)}, ` +
+      `expected ${expected.records}, ${expected.bytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
   );
 }
 
@@ -110,7 +112,15 @@ export function totalsOfRange({ records, recordBytes, checksums }: PileTotals, f
   };
 }
 
-/** A checksum in the form of reports and files: 16 hex digits. */
+/** 16 hex digits. */
 export function checksumTextOf(checksum: bigint): string {
   return checksum.toString(16).padStart(16, '0');
+}
+
+export function textOfTally({ records, bytes, checksum }: Tally): TallyText {
+  return { records, bytes, checksum: checksumTextOf(checksum) };
+}
+
+export function tallyOfText({ records, bytes, checksum }: TallyText): Tally {
+  return { records, bytes, checksum: BigInt(`0x${checksum}`) };
 }

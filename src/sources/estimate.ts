@@ -7,7 +7,7 @@ import type { Codec } from '../formats/codec.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
 import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
-import { factorOf, isNothing, ONCE, type Weight } from '../plan/weights.js';
+import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
 import type { FileInput, Input } from './source.js';
 
 export interface Estimate {

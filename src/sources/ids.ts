@@ -7,7 +7,8 @@ import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { deriveContentKey, deriveInputKey } from '../keys.js';
+import { contentKeyOf } from '../keep/distinct.js';
+import { deriveInputKey } from '../keys.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Input } from './source.js';
 
@@ -28,13 +29,9 @@ export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): b
 }
 
 /** The generator key of an input: where the order follows from the content of records, the same for all. */
-export function keyRuleOf(
-  { key: { seed }, keep: { unique } }: ShuffleSpec,
-  inputIds: InputIds,
-): (inputOrdinal: number) => bigint {
-  if (unique === undefined) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
-  const key = deriveContentKey(seed);
-  return () => key;
+export function keyRuleOf({ key: { seed }, keep }: ShuffleSpec, inputIds: InputIds): (inputOrdinal: number) => bigint {
+  const ofContent = contentKeyOf(keep, seed);
+  return (inputOrdinal) => ofContent ?? inputKeyOf(seed, inputIds, inputOrdinal);
 }
 
 export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {

@@ -3,10 +3,11 @@ import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
+import type { Weighing } from '../keep/mix.js';
+import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
+import type { Amount } from '../piles/pile-totals.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
-import { mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { Input } from './source.js';
-import type { Weighing } from './weigh-inputs.js';
 
 export interface ReadableInputs {
   readonly inputs: readonly Input[];
@@ -62,7 +63,7 @@ export interface Coverage {
   /** Bytes of a UTF-8 mark before the first record, if this part has read it. Absent: 0. */
   readonly markBytes?: number | undefined;
   /** The blank records, which were left out. Absent: the job keeps them. */
-  readonly blank?: LeftOut | undefined;
+  readonly blank?: Amount | undefined;
   /** Only in a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */
@@ -90,13 +91,8 @@ interface WeighedRecords {
 export interface SliceReport {
   readonly coverage: readonly Coverage[];
   readonly longestRecordBytes: number;
-  readonly leftOut?: LeftOut | undefined;
-}
-
-/** Records that were read and put on no pile, because they cannot be among the head of the order. */
-export interface LeftOut {
-  readonly records: number;
-  readonly bytes: number;
+  /** Records that were read and put on no pile, because they cannot be in the output. Absent: none can. */
+  readonly leftOut?: Amount | undefined;
 }
 
 export function readBytesOf({ start, end, addedBytes, blank }: Coverage): number {

@@ -6,12 +6,12 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import type { NumberField } from '../formats/selector.js';
+import type { CountedGroup } from '../keep/mix.js';
+import { ONCE } from '../keep/weights.js';
 import type { Slice } from '../plan/slices.js';
-import { ONCE } from '../plan/weights.js';
 import { inputPart, readBytesOf } from '../sources/input-part.js';
 import { type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
-import type { Amount } from './group-amounts.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
@@ -22,11 +22,6 @@ export interface CountWork extends CutInputs {
   readonly groupCount: number;
   /** The field to add up; undefined: records and bytes are enough. */
   readonly field: NumberField | undefined;
-}
-
-export interface CountedGroup extends Amount {
-  /** The sum of the field, in parts of 10^-15; 0 without one. */
-  readonly sum: bigint;
 }
 
 export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {

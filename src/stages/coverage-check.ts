@@ -5,7 +5,7 @@
 import { counted, VerificationError } from '../errors.js';
 import { requireRecordBytes } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
-import { isNothing, type Weight } from '../plan/weights.js';
+import { isNothing, type Weight } from '../keep/weights.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
 import { decodedBytesOf, type Input, type InputHeader, isKept, NO_HEADER } from '../sources/source.js';
 

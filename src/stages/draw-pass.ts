@@ -8,7 +8,7 @@ import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js'
 import type { Release } from '../cleanup.js';
 import { hearSignals } from '../pause.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
-import { sumTotals, type TotalsSum, totalsOfRange } from '../piles/pile-totals.js';
+import { sumTotals, type Tally, totalsOfRange } from '../piles/pile-totals.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import { shardAt } from '../plan/shard-cuts.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
@@ -73,7 +73,7 @@ interface DrawsWork {
 export async function writeAllDraws(
   { places, placesOfTask, signal, ...work }: DrawsWork,
   threads: Threads,
-): Promise<TotalsSum & { readonly regions: readonly WrittenRegion[] }> {
+): Promise<Tally & { readonly regions: readonly WrittenRegion[] }> {
   const regions: WrittenRegion[] = [];
   let bytes = 0;
   let checksum = 0n;

@@ -2,11 +2,20 @@
  * Finds where splits begin in the output: at a key or at a rank. The piles with these places are measured, or a resumed job
  * takes the note of the earlier attempt.
  */
-import type { PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
+import type { PartEnds } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
-import { checksumTextOf, type PileTotals, type TotalsSum } from '../piles/pile-totals.js';
-import { type SplitBounds, splitBounds } from '../plan/splits.js';
+import { type SplitBounds, splitBounds } from '../keep/splits.js';
+import {
+  differenceOf,
+  NOTHING,
+  type PileTotals,
+  sumOf,
+  type Tally,
+  tallyOf,
+  tallyOfText,
+  textOfTally,
+} from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
@@ -14,42 +23,30 @@ import type { Threads } from './threads.js';
 
 type SplitsNote = JobNotes['splits'];
 
-export interface FoundSplit extends TotalsSum {
+export interface FoundSplit extends Tally {
   readonly name: string;
   readonly firstRank: number;
   readonly firstByte: number;
 }
 
 export async function findSplits(
-  { keep: { headCount }, cut: { splits } }: OutputSpec,
+  { keep, cut: { splits } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
-  const rules = splits.map(({ rule }) => rule);
-  const { records, bytes, checksum } = work.piles;
-  const bounds = splitBounds(rules, records, headCount !== undefined);
-  const note = await notedOrFound(kept, 'splits', () => measureBounds(bounds, work, threads));
-  const { before } = requireFits(note, bounds, work.piles);
-  const starts = [NOTHING, ...before.map((sum) => ({ ...sum, checksum: BigInt(`0x${sum.checksum}`) }))];
-  return rules.map(({ name }, i) => {
-    const start = starts[i] ?? NOTHING;
-    const end = starts[i + 1] ?? { records, bytes, checksum };
-    return {
-      name,
-      firstRank: start.records,
-      firstByte: start.bytes,
-      records: end.records - start.records,
-      bytes: end.bytes - start.bytes,
-      checksum: BigInt.asUintN(64, end.checksum - start.checksum),
-    };
+  const asked = splitBounds(splits, work.piles.records, keep);
+  const note = await notedOrFound(kept, 'splits', () => measureBounds(asked, work, threads));
+  const { before } = requireFits(note, asked, work.piles);
+  const bounds = [NOTHING, ...before.map(tallyOfText), work.piles];
+  return splits.map(({ rule: { name } }, i) => {
+    const [start = NOTHING, end = NOTHING] = bounds.slice(i);
+    return { ...differenceOf(end, start), name, firstRank: start.records, firstByte: start.bytes };
   });
 }
 
-const NOTHING: TotalsSum = { records: 0, bytes: 0, checksum: 0n };
-
-function requireFits(note: SplitsNote, { by, bounds }: SplitBounds, all: TotalsSum): SplitsNote {
+function requireFits(note: SplitsNote, { by, bounds }: SplitBounds, all: Tally): SplitsNote {
   const { before } = note;
   const isAscending = [...before, all].every(({ records, bytes }, i) => {
     const last = before[i - 1] ?? NOTHING;
@@ -99,7 +96,7 @@ function placeRanks(ranks: readonly number[], totals: PileTotals): PlacedBound[]
 function sumsBefore(
   placed: readonly PlacedBound[],
   totals: PileTotals,
-  partsOf: ReadonlyMap<number, readonly PartMeasure[]>,
+  partsOf: ReadonlyMap<number, readonly Tally[]>,
 ): SplitsNote['before'] {
   let pilesBefore = NOTHING;
   let inPile = NOTHING;
@@ -107,26 +104,13 @@ function sumsBefore(
   let part = 0;
   return placed.map((bound) => {
     for (; pile < bound.pile; pile++) {
-      pilesBefore = sumOf(pilesBefore, {
-        records: totals.records[pile] ?? 0,
-        bytes: totals.recordBytes[pile] ?? 0,
-        checksum: totals.checksums[pile] ?? 0n,
-      });
+      pilesBefore = sumOf(pilesBefore, tallyOf(totals, pile));
       inPile = NOTHING;
       part = 0;
     }
     const measured = partsOf.get(pile)?.[part];
     part += 1;
-    if (measured !== undefined) inPile = sumOf(inPile, { ...measured, bytes: measured.recordBytes });
-    const { records, bytes, checksum } = sumOf(pilesBefore, inPile);
-    return { records, bytes, checksum: checksumTextOf(checksum) };
+    if (measured !== undefined) inPile = sumOf(inPile, measured);
+    return textOfTally(sumOf(pilesBefore, inPile));
   });
-}
-
-function sumOf(a: TotalsSum, b: TotalsSum): TotalsSum {
-  return {
-    records: a.records + b.records,
-    bytes: a.bytes + b.bytes,
-    checksum: BigInt.asUintN(64, a.checksum + b.checksum),
-  };
 }

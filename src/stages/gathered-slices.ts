@@ -4,11 +4,12 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { inputName } from '../io/input-source.js';
-import { addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
+import type { GroupAmount } from '../keep/mix.js';
+import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { Beginnings } from '../sources/beginnings.js';
-import type { LeftOut, ReadableInputs } from '../sources/input-part.js';
+import type { ReadableInputs } from '../sources/input-part.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
-import { type GroupAmount, GroupAmounts } from './group-amounts.js';
+import { GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
 /** What the tasks found beside the piles. */
@@ -54,7 +55,7 @@ export class GatheredSlices {
     this.recordEnds = new Float64Array(inputs.length);
   }
 
-  get leftOut(): LeftOut {
+  get leftOut(): Amount {
     return { ...this.#leftOut };
   }
 

@@ -11,7 +11,6 @@ import { inputName } from '../io/input-source.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
-import type { UniqueSpec } from '../spec.js';
 
 /** Positions that are tried at a time: some milliseconds. */
 const POSITIONS_TOGETHER = 2 ** 20;
@@ -35,8 +34,8 @@ export interface SampleSource {
   readonly keyOf: (inputOrdinal: number) => bigint;
   /** Absent: `position`. */
   readonly keys?: KeyRule;
-  /** Keys follow from values instead of places. Undefined: equal records stay. */
-  readonly unique?: UniqueSpec | undefined;
+  /** Whether keys follow from the content of records instead of their places. */
+  readonly isDistinct: boolean;
   readonly sampleKeys: SampleKeys;
   readonly signal: AbortSignal | undefined;
 }
@@ -72,7 +71,7 @@ export async function neighboursOfOneKey([one, other]: Neighbours, source: Sampl
       'ERR_SAMPLE_KEY_REPEATED',
       `${who} the key ${shown} and would lie side by side, as one sample to readers; ${remedy}`,
     );
-  if (source.unique !== undefined) return asError('two samples have');
+  if (source.isDistinct) return asError('two samples have');
   const places = [await placeOf(one, source), await placeOf(other, source)] as const;
   const [first, second] = places[0].inputOrdinal <= places[1].inputOrdinal ? places : [places[1], places[0]];
   if (first.inputOrdinal !== second.inputOrdinal)

@@ -19,11 +19,11 @@ import {
   type PileSetOfSlice,
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
+import { type HeadPlan, largestKeyWith } from '../keep/head.js';
 import type { KeyRule } from '../keys.js';
 import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
 import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
-import { type HeadPlan, largestKeyWith } from '../plan/head-plan.js';
 import type { Slice } from '../plan/slices.js';
 import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../sources/input-part.js';
 import { type Input, storedBytesIn } from '../sources/source.js';
@@ -43,7 +43,7 @@ export interface ScatterWork extends ReadableInputs {
   readonly settings: ScatterSettings;
   /** Where the keys of records come from; absent: from their positions in bytes. */
   readonly keys?: KeyRule;
-  /** Part of the names of pile sets, unique to this attempt at the job. */
+  /** Part of the names of pile sets, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
 }
@@ -240,8 +240,7 @@ async function unlessNoRoom(
 /** With the same limit, on which no records count yet: those of a slice that is read again would count twice. */
 function countingAnew(settings: ScatterSettings): ScatterSettings {
   if (settings.headLimit === undefined) return settings;
-  const { headCount, largestKey } = new HeadLimit(settings.headLimit);
-  return { ...settings, headLimit: HeadLimit.create(headCount, largestKey) };
+  return { ...settings, headLimit: HeadLimit.create(new HeadLimit(settings.headLimit)) };
 }
 
 function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
@@ -342,7 +341,7 @@ export async function scatterHead(
 ): Promise<ScatterOutcome> {
   const outcome = await scatterInputs(limited(work, head), threads, kept);
   const { piles, found } = outcome;
-  const isEnough = piles.records >= head.headCount || found.leftOut.records === 0;
+  const isEnough = piles.records >= head.records || found.leftOut.records === 0;
   if (head.zeroBits === 0 || isEnough) return { ...outcome, piles: { ...piles, keyScale: keyScaleOf(head) } };
   const { layout } = work.settings;
   for (const { name } of piles.pileSets) removePileSet(layout, name);
@@ -353,8 +352,8 @@ export async function scatterHead(
 }
 
 /** Leaves out records that cannot be among the first. */
-export function limited(work: ScatterWork, head: Pick<HeadPlan, 'headCount' | 'zeroBits'>): ScatterWork {
-  const headLimit = HeadLimit.create(head.headCount, largestKeyWith(head.zeroBits));
+export function limited(work: ScatterWork, head: Pick<HeadPlan, 'records' | 'zeroBits'>): ScatterWork {
+  const headLimit = HeadLimit.create({ records: head.records, largestKey: largestKeyWith(head.zeroBits) });
   return { ...work, settings: { ...work.settings, headLimit, keyScale: keyScaleOf(head) } };
 }
 

@@ -16,6 +16,7 @@ import {
   setTally,
   sumOf,
   tallyOf,
+  tallyOfText,
   totalsOfRange,
 } from '../piles/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
@@ -29,7 +30,7 @@ import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample
 import { findEnds, findStarts } from './shard-starts.js';
 import type { ScatteredPileSet, ScatteredPiles } from './shuffle-work.js';
 import { isInPart, pilesTask, type ShuffleWork } from './shuffle-work.js';
-import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
+import { requireDistinct, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
 
 /** The smallest output that is worth a task. */
@@ -116,7 +117,7 @@ async function writeRanges(
     const { regions, ends, ofOneKey } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     verifyRange(totals, range, result);
-    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.unique !== undefined);
+    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.content?.isDistinct === true);
     const distinct = tellsDistinct ? textsOf(result.totals) : undefined;
     done({ first: range.first, end: range.end, regions, ends, distinct });
   };

@@ -4,14 +4,14 @@
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
-import { type PileTotals, sumTotals, type TotalsSum } from '../piles/pile-totals.js';
+import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { SampleSource } from './sample-places.js';
 
 /** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
 export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
 
-export interface ScatteredPiles extends TotalsSum {
+export interface ScatteredPiles extends Tally {
   readonly pileSets: readonly ScatteredPileSet[];
   readonly totals: PileTotals;
   /** The key scale of the scatter. Absent: 1. */
@@ -38,7 +38,7 @@ export function diskBytesOf({ pileSets }: ScatteredPiles): number {
 export interface PilesWork {
   readonly piles: ScatteredPiles;
   readonly settings: ShuffleSettings;
-  /** Part of the names of temp files, unique to this attempt at the job. */
+  /** Part of the names of temp files, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
 }
@@ -67,7 +67,7 @@ export interface ShuffleWork extends PilesWork {
   readonly samples: SampleSource | undefined;
 }
 
-/** @param name prefix of the names of the task's temp files, unique to this task. */
+/** @param name prefix of the names of the task's temp files, that no other task has. */
 export function pilesTask({ settings, piles, attempt }: PilesWork, name: string): PilesTask {
   const { pileSets, longestRecordBytes, cutPile } = piles;
   return { job: settings, pileSets, longestRecordBytes, cutPile, attemptName: `${name}-${attempt}` };

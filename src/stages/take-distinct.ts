@@ -6,14 +6,16 @@
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
-import { type DistinctTally, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
-  checksumTextOf,
   emptyTotals,
-  type PileTally,
   type PileTotals,
+  type TallyText,
   tallyOf,
+  tallyOfText,
+  textOfTally,
   totalsOf,
   totalsOfRange,
 } from '../piles/pile-totals.js';
@@ -34,12 +36,6 @@ import type { Threads } from './threads.js';
 /** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
 const TASKS_A_THREAD = 4;
 
-/** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
-export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: ShuffleSpec): boolean {
-  const { unique, headCount, repeat } = keep;
-  return unique !== undefined && (headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy');
-}
-
 /**
  * Returns the piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of
  * them, the shuffle pass finds these itself: then records lie one after the other in one file or stream.
@@ -50,7 +46,7 @@ export async function takeDistinct(
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
-  if (spec.keep.unique === undefined) return work.piles;
+  if (!isDistinct(spec.keep)) return work.piles;
   if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
   const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
   const { piles } = await notedOrFound(kept, 'distinct', async () => ({
@@ -105,13 +101,6 @@ export async function measureDistinct(
   return distinct;
 }
 
-export function textsOf(totals: PileTotals): DistinctTally[] {
-  return Array.from(totals.records, (_, pile) => {
-    const { records, recordBytes, checksum } = tallyOf(totals, pile);
-    return { records, recordBytes, checksum: checksumTextOf(checksum) };
-  });
-}
-
-export function tallyOfText({ records, recordBytes, checksum }: DistinctTally): PileTally {
-  return { records, recordBytes, checksum: BigInt(`0x${checksum}`) };
+export function textsOf(totals: PileTotals): TallyText[] {
+  return Array.from(totals.records, (_, pile) => textOfTally(tallyOf(totals, pile)));
 }

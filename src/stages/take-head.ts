@@ -2,11 +2,18 @@
  * Cuts the piles down to the head of the order, the first records that a job asks for. All of the shuffle pass then sees
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
-import type { PartMeasure } from '../../workers/tasks/measure-piles.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
-import { checksumTextOf, type PileTotals, type TotalsSum } from '../piles/pile-totals.js';
-import type { LeftOut } from '../sources/input-part.js';
+import { mostRecords } from '../keep/head.js';
+import {
+  copyOfTotals,
+  NOTHING,
+  type PileTotals,
+  setTally,
+  type Tally,
+  tallyOfText,
+  textOfTally,
+} from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
 import { type PilesWork, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -21,32 +28,33 @@ interface HeadEnd {
 }
 
 export async function takeHead(
-  { keep: { headCount }, cut: { shards } }: OutputSpec,
+  { keep, cut: { shards } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
   kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   const { piles } = work;
-  if (headCount === undefined || piles.records <= headCount) return piles;
-  const end = endOfHead(piles.totals, headCount);
+  const most = mostRecords(keep);
+  if (piles.records <= most) return piles;
+  const end = endOfHead(piles.totals, most);
   // The longest record decides how the output is cut by bytes. Which others pass 1 left out depends on the threads.
   const note = await notedOrFound(kept, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
   return cutAfter(piles, requireFits(note, end));
 }
 
-function endOfHead({ records }: PileTotals, headCount: number): HeadEnd {
+function endOfHead({ records }: PileTotals, most: number): HeadEnd {
   let before = 0;
   for (const [pile, count] of records.entries()) {
-    if (before + count >= headCount) return { pile, records: headCount - before };
+    if (before + count >= most) return { pile, records: most - before };
     before += count;
   }
-  throw new RangeError(`the piles hold ${before} records, fewer than the ${headCount} of the head`);
+  throw new RangeError(`the piles hold ${before} records, fewer than the ${most} of the head`);
 }
 
 function requireFits(note: HeadNote, { pile, records }: HeadEnd): HeadNote {
-  if (note.pile === pile && note.records === records) return note;
+  if (note.pile === pile && note.inPile.records === records) return note;
   throw new StagedOutputError(
-    `the unfinished job noted that its output ends with ${note.records} records of pile ${note.pile}, expected ${records} of pile ${pile}`,
+    `the unfinished job noted that its output ends with ${note.inPile.records} records of pile ${note.pile}, expected ${records} of pile ${pile}`,
   );
 }
 
@@ -58,36 +66,21 @@ async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, thr
     const records = pile === end.pile ? end.records : (totals.records[pile] ?? 0);
     if (records > 0) cuts.push({ pile, ends: { by: 'rank', ends: [records] } });
   }
-  let last: PartMeasure = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
+  let last: Tally = NOTHING;
   let longestRecordBytes = needsLongest ? 0 : longestOfAll;
   for (const [pile, [inHead]] of await measurePiles(cuts, work, threads)) {
     if (inHead === undefined) continue;
     if (pile === end.pile) last = inHead;
     if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, inHead.longestRecordBytes);
   }
-  const { records, recordBytes, checksum } = last;
-  return { pile: end.pile, records, recordBytes, checksum: checksumTextOf(checksum), longestRecordBytes };
+  return { pile: end.pile, inPile: textOfTally(last), longestRecordBytes };
 }
 
 function cutAfter({ pileSets, totals, keyScale }: ScatteredPiles, note: HeadNote): ScatteredPiles {
-  const { pile, records, recordBytes, checksum, longestRecordBytes } = note;
-  const cut: PileTotals = {
-    records: totals.records.slice(),
-    recordBytes: totals.recordBytes.slice(),
-    checksums: totals.checksums.slice(),
-  };
-  for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile + 1);
-  cut.checksums.fill(0n, pile + 1);
-  cut.records[pile] = records;
-  cut.recordBytes[pile] = recordBytes;
-  cut.checksums[pile] = BigInt(`0x${checksum}`);
+  const { pile, inPile, longestRecordBytes } = note;
+  const cut = copyOfTotals(totals);
+  for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile);
+  cut.checksums.fill(0n, pile);
+  setTally(cut, pile, tallyOfText(inPile));
   return { ...scatteredPiles(pileSets, cut, longestRecordBytes), keyScale, cutPile: pile };
 }
-
-/** What `takeHead` left out, and pass 1 before it. */
-export function leftOutOf(all: TotalsSum, head: TotalsSum, ofPass1: LeftOut = NOTHING): LeftOut {
-  const records = ofPass1.records + all.records - head.records;
-  return { records, bytes: ofPass1.bytes + all.bytes - head.bytes };
-}
-
-const NOTHING: LeftOut = { records: 0, bytes: 0 };

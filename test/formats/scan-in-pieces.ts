@@ -8,7 +8,7 @@ const kernel = new Kernel();
 kernel.ensureArena(256 * 1024);
 const TABLE = ARENA_START;
 const DATA = ARENA_START + 16 * 1024;
-const LIMITS = { maxRecordBytes: 100_000 };
+const LONGEST_BYTES = 100_000;
 
 export interface Pieces {
   /** Of the pieces, over and over. */
@@ -29,7 +29,7 @@ export class Malformed extends Error {
 
 /** Scans like a task: the rest that is not scattered moves to the front before each piece. @throws Malformed */
 export function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer[] {
-  const scanner = framingOf(spec).openScanner(kernel, LIMITS, 'beginning');
+  const scanner = framingOf(spec).openScanner(kernel, LONGEST_BYTES, 'beginning');
   const records: Buffer[] = [];
   let recordStart = DATA;
   let scannedEnd = DATA;

@@ -22,7 +22,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);
 const read = () => readNotes(path(), { mostShards: 5, pileCount: 2 });
-const tally = { records: 2, recordBytes: 30, checksum: '0123456789abcdef' };
+const tally = { records: 2, bytes: 30, checksum: '0123456789abcdef' };
 
 beforeEach(() => mkdirSync(path()));
 
@@ -68,8 +68,8 @@ it.each<[string, number, object, RegExp]>([
   ['cuts', 1, { starts: [1, 2] }, /: expected the first shard to begin at byte 0, got 1/],
   ['cuts', 1, { starts: [0, 7, 7] }, /: starts\[2\]: expected a byte behind 7, got 7/],
   ['cuts', 1, { starts: [0, 1, 2, 3, 4, 5] }, /: expected at most 5 shards, got 6/],
-  ['distinct', 2, { piles: [tally] }, /: expected the totals of 2 piles, got 1/],
-  ['head', 1, { ...tally, pile: -1, longestRecordBytes: 9 }, /: pile: expected a whole number/],
+  ['distinct', 3, { piles: [tally] }, /: expected the totals of 2 piles, got 1/],
+  ['head', 2, { inPile: tally, pile: -1, longestRecordBytes: 9 }, /: pile: expected a whole number/],
 ])('are refused with impossible content: %s, version %i, %j', (name, version, value, problem) => {
   writeFileSync(path(name), seal(name, version, value));
   expect(read).toThrow(VerificationError);
@@ -117,7 +117,7 @@ describe('finished ranges', () => {
   });
 
   it('of another version, or of another shape, are not taken', () => {
-    writeFileSync(path('done-000001'), seal('ranges', 5, { ranges: [] }));
+    writeFileSync(path('done-000001'), seal('ranges', 6, { ranges: [] }));
     expect(readRanges).toThrow(UsageError);
     expect(readRanges).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
     for (const [value, problem] of [
@@ -133,7 +133,7 @@ describe('finished ranges', () => {
         /checksum: expected 16 hex digits, got n/,
       ],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('ranges', 4, value));
+      writeFileSync(path('done-000001'), seal('ranges', 5, value));
       expect(readRanges).toThrow(VerificationError);
       expect(readRanges).toThrow(problem);
     }
@@ -151,12 +151,12 @@ describe('finished ranges', () => {
       [[range(0, 3), range(2, 4)], /pile 2 is finished twice, by it and those after it;/],
       [[runWith(region, { ...region, start: 8, end: 12 })], /byte 8 of shard 1 is written twice, by it/],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('ranges', 4, { ranges }));
+      writeFileSync(path('done-000001'), seal('ranges', 5, { ranges }));
       expect(readRanges).toThrow(VerificationError);
       expect(readRanges).toThrow(problem);
     }
     await writeFinishedRanges(path(), 2, [range(0, 1)]);
-    writeFileSync(path('done-000001'), seal('ranges', 4, { ranges: [range(0, 1)] }));
+    writeFileSync(path('done-000001'), seal('ranges', 5, { ranges: [range(0, 1)] }));
     expect(readRanges).toThrow(/pile 0 is finished twice/);
   });
 
@@ -164,7 +164,7 @@ describe('finished ranges', () => {
     const ranges = [range(0, 2), { ...range(2, 3), regions: [] }, range(5, 9)];
     fc.assert(
       fc.property(mutationOf({ ranges }), (mutated) => {
-        writeFileSync(path('done-000001'), seal('ranges', 4, mutated));
+        writeFileSync(path('done-000001'), seal('ranges', 5, mutated));
         const piles = new Set<number>();
         for (const { first, end, regions } of readOrDamaged(readRanges)?.ranges ?? []) {
           expect(end).toBeLessThanOrEqual(LIMITS.pileCount);

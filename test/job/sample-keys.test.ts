@@ -272,7 +272,7 @@ describe('neighbours of one key', () => {
     const { ranges } = readFinishedRanges(jobDir, { pileCount: PILES, mostShards: 1 });
     const record = directory.path('job', 'done-000001');
     const whole = readFileSync(record);
-    writeFileSync(record, seal('ranges', 4, { ranges: ranges.map((range) => ({ ...range, ends: undefined })) }));
+    writeFileSync(record, seal('ranges', 5, { ranges: ranges.map((range) => ({ ...range, ends: undefined })) }));
     await expect(shuffle(options, tuning)).rejects.toThrow(/tell no keys of the samples of piles 0 to 4 in /);
     writeFileSync(record, whole);
     expect(await refusalOf(options, tuning)).toBe(message);

@@ -17,7 +17,7 @@ function pileSetOf(segmentCounts: readonly number[]): { pileSet: StoredPileSet; 
       log.add(pile, { place: log.count * SEGMENT_BYTES, byteLength: SEGMENT_BYTES, diskBytes: 0, checksum: BigInt(i) });
     }
   }
-  const tallies = segmentCounts.map((records) => ({ records, recordBytes: 0, checksum: 0n }));
+  const tallies = segmentCounts.map((records) => ({ records, bytes: 0, checksum: 0n }));
   const description = { name: 'set-1', stripeCount: 1, diskCount: 1, dataFiles: [], report: null };
   const bytes = encodePileSetIndex(totalsOf(tallies), log, description);
   let readings = 0;

@@ -37,7 +37,7 @@ function bytesOf(set: number, i: number, byteLength: number): Buffer {
 function talliesOf(appends: readonly Append[]) {
   return Array.from({ length: PILES }, (_, pile) => ({
     records: appends.filter(([of]) => of === pile).length,
-    recordBytes: 0,
+    bytes: 0,
     checksum: 2n ** 63n,
   }));
 }

@@ -20,7 +20,7 @@ import {
   readPileSetDescription,
   readPileTotals,
 } from '#src/piles/pile-set-index.js';
-import { type PileTally, totalsOf } from '#src/piles/pile-totals.js';
+import { type Tally, totalsOf } from '#src/piles/pile-totals.js';
 import { type Segment, SegmentLog } from '#src/piles/segments.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -33,15 +33,15 @@ const PILE_BYTES = 48;
 const SEGMENT_BYTES = 24;
 
 interface Written {
-  readonly tallies: readonly PileTally[];
+  readonly tallies: readonly Tally[];
   readonly written: readonly { readonly pile: number; readonly segment: Segment }[];
   readonly report: unknown;
 }
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const tally: fc.Arbitrary<PileTally> = fc.record({
+const tally: fc.Arbitrary<Tally> = fc.record({
   records: fc.maxSafeNat(),
-  recordBytes: fc.maxSafeNat(),
+  bytes: fc.maxSafeNat(),
   checksum: u64,
 });
 const place = fc.nat({ max: Number.MAX_SAFE_INTEGER - 2 ** 32 });
@@ -101,17 +101,17 @@ function entriesOf({ tallies, written }: Written): PileEntry[] {
 function talliesOf({ tallies }: Written) {
   return {
     records: Float64Array.from(tallies, ({ records }) => records),
-    recordBytes: Float64Array.from(tallies, ({ recordBytes }) => recordBytes),
+    recordBytes: Float64Array.from(tallies, ({ bytes }) => bytes),
     checksums: BigUint64Array.from(tallies, ({ checksum }) => checksum),
   };
 }
 
 const small: Written = {
   tallies: [
-    { records: 3, recordBytes: 30, checksum: 7n },
-    { records: 0, recordBytes: 0, checksum: 0n },
-    { records: 5, recordBytes: 50, checksum: 2n ** 64n - 1n },
-    { records: 1, recordBytes: 9, checksum: 1n },
+    { records: 3, bytes: 30, checksum: 7n },
+    { records: 0, bytes: 0, checksum: 0n },
+    { records: 5, bytes: 50, checksum: 2n ** 64n - 1n },
+    { records: 1, bytes: 9, checksum: 1n },
   ],
   written: [
     { pile: 2, segment: { place: 0, byteLength: 640, diskBytes: 64, checksum: 2n ** 64n - 1n } },
@@ -184,7 +184,7 @@ describe('the index of a pile set', () => {
   });
 
   it('has the tallies of more piles than one read covers', () => {
-    const tallies = Array.from({ length: 10_000 }, (_, i) => ({ records: i, recordBytes: 2 * i, checksum: BigInt(i) }));
+    const tallies = Array.from({ length: 10_000 }, (_, i) => ({ records: i, bytes: 2 * i, checksum: BigInt(i) }));
     const many: Written = { tallies, written: small.written, report: null };
     expect(readPileTotals({ bytes: encode(many) })).toEqual(talliesOf(many));
   });
@@ -376,8 +376,8 @@ describe('the readers of indexes, whatever is in them,', () => {
         if (!Array.isArray(ofAll)) return;
         const entries: readonly PileEntry[] = ofAll;
         expect(entries.flatMap(({ segments }) => segments).length * SEGMENT_BYTES).toBeLessThan(bytes.byteLength);
-        for (const { records, recordBytes, segments } of entries) {
-          for (const value of [records, recordBytes, ...segments.map(({ place }) => place)]) {
+        for (const { records, bytes, segments } of entries) {
+          for (const value of [records, bytes, ...segments.map(({ place }) => place)]) {
             expect(Number.isSafeInteger(value)).toBe(true);
           }
         }

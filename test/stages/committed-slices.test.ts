@@ -58,7 +58,7 @@ function write(slice: number, report: unknown = reportOf(slice), name = pileSetN
   const writer = new PileSetWriter(parts);
   const tallies = Array.from({ length: PILES }, (_, pile) => {
     writer.append(pile, Buffer.alloc(10, `${pile}`), 0, 10);
-    return { records: 1, recordBytes: 9 + pile, checksum: BigInt(100 * slice + pile) };
+    return { records: 1, bytes: 9 + pile, checksum: BigInt(100 * slice + pile) };
   });
   return { slice, pileSet: writer.commit(totalsOf(tallies), report) };
 }

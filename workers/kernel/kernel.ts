@@ -9,7 +9,7 @@ import type { KernelFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
 import { inPhase } from '../../src/phase-clock.js';
-import type { PileTally } from '../../src/piles/pile-totals.js';
+import type { Tally } from '../../src/piles/pile-totals.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
 
 const PAGE_BYTES = 65536;
@@ -92,11 +92,11 @@ export class Kernel {
   }
 
   /** What it has dropped so far, because it keeps one of equal records. The counts only rise. */
-  get dropped(): PileTally {
+  get dropped(): Tally {
     const { wasm } = this;
     return {
       records: Number(wasm.droppedRecords.value),
-      recordBytes: Number(wasm.droppedBytes.value),
+      bytes: Number(wasm.droppedBytes.value),
       checksum: BigInt.asUintN(64, wasm.droppedChecksum.value),
     };
   }

@@ -19,7 +19,8 @@ const COUNTED = 3;
 const FIRST_COUNT = 4;
 
 export class HeadLimit {
-  readonly headCount: number;
+  /** Of the head. */
+  readonly records: number;
   readonly #limit: BigUint64Array;
   readonly #words: Int32Array;
   readonly #numbers: Float64Array;
@@ -28,14 +29,14 @@ export class HeadLimit {
     this.#limit = new BigUint64Array(buffer, 0, 1);
     this.#words = new Int32Array(buffer, 0, 4);
     this.#numbers = new Float64Array(buffer);
-    this.headCount = this.#numbers[HEAD_COUNT] ?? 0;
+    this.records = this.#numbers[HEAD_COUNT] ?? 0;
   }
 
-  static create(headCount: number, largestKey: bigint): SharedArrayBuffer {
+  static create({ records, largestKey }: Pick<HeadLimit, 'records' | 'largestKey'>): SharedArrayBuffer {
     const buffer = new SharedArrayBuffer(8 * (FIRST_COUNT + SLOT_COUNT));
     new BigUint64Array(buffer, 0, 1)[0] = largestKey;
     new Int32Array(buffer)[TOP_SLOT] = SLOT_COUNT - 1;
-    new Float64Array(buffer)[HEAD_COUNT] = headCount;
+    new Float64Array(buffer)[HEAD_COUNT] = records;
     return buffer;
   }
 
@@ -62,7 +63,7 @@ export class HeadLimit {
     let top = highest;
     for (; top > 0; top--) {
       const below = counted - (numbers[FIRST_COUNT + top] ?? 0);
-      if (below < this.headCount) break;
+      if (below < this.records) break;
       counted = below;
     }
     numbers[COUNTED] = counted;
@@ -99,7 +100,7 @@ export class HeadFilter {
     this.#kernel = kernel;
     this.#limit = limit;
     this.#histogram = histogram;
-    this.#mostUntold = limit.headCount * UNTOLD_SHARE;
+    this.#mostUntold = limit.records * UNTOLD_SHARE;
     kernel.bytes.fill(0, histogram, histogram + HISTOGRAM_BYTES);
     this.#follow();
   }

@@ -17,7 +17,7 @@ import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/piles/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/piles/pile-layout.js';
 import { PileSetWriter, type StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { differenceOf, NOTHING, type PileTally, sumOf } from '../../src/piles/pile-totals.js';
+import { differenceOf, NOTHING, sumOf, type Tally } from '../../src/piles/pile-totals.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/piles/segments.js';
 import {
   ENTRY_BYTES,
@@ -41,7 +41,7 @@ import { ScatterArena } from './scatter-arena.js';
 export const NO_LIMIT = (1n << 63n) - 1n;
 
 /** Called with the number of ordered records, and with what was dropped of the same stored records. */
-type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
+type Emit = (recordCount: number, dropped: Tally) => Promise<void>;
 
 interface OrderablePile {
   readonly pile: number;
@@ -49,7 +49,7 @@ interface OrderablePile {
    * Calls `emit` once for each part of the pile that is ordered alone.
    * @returns what it dropped of the pile, because it keeps one of equal records.
    */
-  order(emit: Emit): Promise<PileTally>;
+  order(emit: Emit): Promise<Tally>;
 }
 
 interface LevelPile {
@@ -72,7 +72,7 @@ interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique'
+    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'content'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -103,7 +103,7 @@ export class PileOrderer {
     const layout = new ArenaLayout();
     this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
-    prepareEquality(this.kernel, parts.job.unique);
+    prepareEquality(this.kernel, parts.job.content);
   }
 
   get #wasm(): KernelFunctions {
@@ -179,19 +179,19 @@ export class PileOrderer {
   }
 
   /** As `OrderablePile.order`. */
-  async order(pile: LevelPile, emit: Emit): Promise<PileTally> {
+  async order(pile: LevelPile, emit: Emit): Promise<Tally> {
     const { control, job } = this.#parts;
     control.throwIfAborted();
     const { records } = pile.merged;
     if (records === 0) return NOTHING;
-    if (job.unique !== undefined) return this.#orderDistinct(pile, emit);
+    if (job.content?.isDistinct === true) return this.#orderDistinct(pile, emit);
     if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
     inPhase('sort', () => this.#wasm.orderWalked());
     await emit(records, NOTHING);
     return NOTHING;
   }
 
-  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<PileTally> {
+  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<Tally> {
     const before = this.kernel.dropped;
     const kept = (await this.#load(pile))
       ? inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0
@@ -240,14 +240,14 @@ export class PileOrderer {
     return true;
   }
 
-  async #rescatter(pile: LevelPile, emit: Emit): Promise<PileTally> {
+  async #rescatter(pile: LevelPile, emit: Emit): Promise<Tally> {
     const { arena, control, reader, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = pile.parentScale * BigInt(layout.pileCount);
     // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
     // As many piles as keys: all different records of this one have the same key.
-    if (job.unique !== undefined && keyScale >= 2n ** 64n) throw inseparable(merged);
+    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparable(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
@@ -259,20 +259,19 @@ export class PileOrderer {
     const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
-    const orderParts = async (): Promise<PileTally> => {
+    const orderParts = async (): Promise<Tally> => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
         pileCount: subPiles.count,
         bufferBytes: subPiles.bufferBytes,
         windowBytes,
-        maxRecordBytes: windowBytes,
         keyScale,
-        unique: job.unique,
-        dropsEqual: job.unique !== undefined && !subPiles.isTight,
+        content: job.content,
+        dropsEqual: job.content?.isDistinct === true && !subPiles.isTight,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {
-        const room = window.makeRoom();
+        const room = window.makeRoom(windowBytes);
         if (typeof room !== 'number') {
           throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
         }

@@ -16,7 +16,7 @@ export class RecordScatterer {
   readonly #window: ReadWindow;
   readonly #tableAddress: number;
   readonly #inputKey: bigint;
-  readonly #maxRecordBytes: number;
+  readonly #mostBytes: number;
   readonly #start: number;
   /** The kernel's memory, a new object after it grows. */
   #memory: Buffer;
@@ -29,13 +29,13 @@ export class RecordScatterer {
   constructor(
     kernel: Kernel,
     { window, table }: ScatterArena,
-    { inputKey, maxRecordBytes }: { readonly inputKey: bigint; readonly maxRecordBytes: number },
+    { inputKey, mostBytes }: { readonly inputKey: bigint; readonly mostBytes: number },
   ) {
     this.#kernel = kernel;
     this.#window = window;
     this.#tableAddress = table;
     this.#inputKey = inputKey;
-    this.#maxRecordBytes = maxRecordBytes;
+    this.#mostBytes = mostBytes;
     this.#start = window.recordStart;
     this.#filledEnd = this.#start;
     this.#windowEnd = this.#start + window.capacityBytes;
@@ -100,7 +100,7 @@ export class RecordScatterer {
   /** The window is empty, and grows. */
   #addLong(bytes: Uint8Array): void {
     const { byteLength } = bytes;
-    if (byteLength > this.#maxRecordBytes) throw tooLong(byteLength, `longer than ${this.#maxRecordBytes}`);
+    if (byteLength > this.#mostBytes) throw tooLong(byteLength, `longer than ${this.#mostBytes}`);
     const window = this.#window;
     window.clear();
     for (let done = 0; done < byteLength; ) {

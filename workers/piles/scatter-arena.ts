@@ -3,16 +3,21 @@
  * pile, and the read window at the end, where it can grow.
  */
 
+import type { ContentRule } from '../../src/keep/content-rule.js';
 import type { PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
-import { differenceOf, emptyTotals, NOTHING, type PileTally, type PileTotals } from '../../src/piles/pile-totals.js';
+import {
+  type Amount,
+  differenceOf,
+  emptyTotals,
+  NOTHING,
+  type PileTotals,
+  type Tally,
+} from '../../src/piles/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
-import type { LeftOut } from '../../src/sources/input-part.js';
-import type { UniqueSpec } from '../../src/spec.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { SplitValues } from '../settings.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
@@ -22,13 +27,11 @@ interface ScatterSizes {
   readonly pileCount: number;
   readonly bufferBytes: number;
   readonly windowBytes: number;
-  readonly maxRecordBytes: number;
   /** The product modulo 2^64 of the job's key scale and the pile counts of the levels above. */
   readonly keyScale: bigint;
   readonly headLimit?: HeadLimit | undefined;
-  readonly splitBy?: SplitValues | undefined;
-  readonly unique?: UniqueSpec | undefined;
-  /** Whether keys follow the content of records, and some of those that are equal to others are dropped. Absent: if `unique` is given. */
+  readonly content?: ContentRule | undefined;
+  /** Whether keys follow the content of records, and some of those that are equal to others are dropped. Absent: as `content` says. */
   readonly dropsEqual?: boolean;
 }
 
@@ -45,10 +48,10 @@ export class ScatterArena implements RecordTaker {
   readonly #strideBytes: number;
   readonly #headFilter: HeadFilter | undefined;
   /** What the kernel had dropped before; undefined: it drops nothing. */
-  readonly #droppedBefore: PileTally | undefined;
+  readonly #droppedBefore: Tally | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
-    const { pileCount, bufferBytes, dropsEqual = sizes.unique !== undefined } = sizes;
+    const { pileCount, bufferBytes, dropsEqual = sizes.content?.isDistinct === true } = sizes;
     const layout = new ArenaLayout(sizes.startAddress);
     this.#arena = arena;
     this.#writer = writer;
@@ -60,10 +63,10 @@ export class ScatterArena implements RecordTaker {
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
     const recent = dropsEqual ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
-    this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
+    this.window = new ReadWindow(arena, window, sizes.windowBytes);
 
     const { kernel } = arena;
-    prepareKeys(kernel, sizes, dropsEqual);
+    prepareKeys(kernel, sizes.content, dropsEqual);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
     if (dropsEqual) {
@@ -96,15 +99,15 @@ export class ScatterArena implements RecordTaker {
   }
 
   /** What it dropped so far, because an equal record is in its buffers. */
-  get dropped(): PileTally {
+  get dropped(): Tally {
     return this.#droppedBefore === undefined ? NOTHING : differenceOf(this.kernel.dropped, this.#droppedBefore);
   }
 
   /** Undefined: the job leaves no records out. */
-  get leftOut(): LeftOut | undefined {
+  get leftOut(): Amount | undefined {
     if (this.#droppedBefore !== undefined) {
-      const { records, recordBytes } = this.dropped;
-      return { records, bytes: recordBytes };
+      const { records, bytes } = this.dropped;
+      return { records, bytes };
     }
     if (this.#headFilter === undefined) return undefined;
     const { wasm } = this.#arena.kernel;

@@ -1,12 +1,10 @@
 /** Adds up a number field of JSON records, exactly: in parts of 10^-15, so the sum does not depend on the order. */
 import type { NumberField } from '../../src/formats/selector.js';
-import type { Fraction } from '../../src/plan/weights.js';
+import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** A longer path has no room in the kernel while it scatters. */
 export const MOST_PATH_BYTES = 2048;
-/** 15 digits after the point count; the kernel leaves out the others. */
-const PARTS_OF_ONE = 10n ** 15n;
 /** A value that is no number is shown up to here. */
 const MOST_SHOWN_BYTES = 40;
 
@@ -56,10 +54,6 @@ export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumbe
   if (address === 0) return undefined;
   const value = wasm.valueWithoutNumber.value >>> 0;
   return { address, value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.endOfOtherValue.value >>> 0)) };
-}
-
-export function fractionOfParts(parts: bigint): Fraction {
-  return { numerator: parts, denominator: PARTS_OF_ONE };
 }
 
 /** One line, whatever the bytes are. */

@@ -13,12 +13,12 @@ export abstract class ReadArena implements RecordTaker {
   protected readonly own: number;
   readonly #arena: Arena;
 
-  constructor(arena: Arena, { readBytes, read }: Pick<ReadSettings, 'readBytes' | 'read'>, ownBytes = 0) {
+  constructor(arena: Arena, { readBytes }: Pick<ReadSettings, 'readBytes'>, ownBytes = 0) {
     this.#arena = arena;
     const layout = new ArenaLayout();
     this.own = layout.take(ownBytes);
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, read.maxRecordBytes);
+    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes);
   }
 
   get kernel(): Kernel {

@@ -98,18 +98,18 @@ async function findEarlierMistake(
   if (part.start <= part.headerBytes) return;
   const control = new UncountedControl(job.control);
   const whole = { ...part, start: part.headerBytes, countBefore: 0 };
-  const settings = { ...job, splitBy: undefined, unique: undefined, isSampled: false };
-  await readPart(whole, new RecordDropper(control, job), { ...readStateOf(job), control }, settings);
+  const settings = { ...job, content: undefined, isSampled: false };
+  await readPart(whole, new RecordDropper(control), { ...readStateOf(job), control }, settings);
 }
 
 const WINDOW_BYTES = 2 ** 20;
 
 class RecordDropper extends ReadArena {
-  constructor(control: JobControl, { read }: ReadSettings) {
+  constructor(control: JobControl) {
     const arena = new Arena(control);
     // This is beyond the budget of the job.
     arena.allow(4 * WINDOW_BYTES);
-    super(arena, { readBytes: WINDOW_BYTES, read });
+    super(arena, { readBytes: WINDOW_BYTES });
   }
 
   take(): number {

@@ -28,9 +28,9 @@ export interface RecordWindow {
   clear(): void;
   /**
    * Makes room after `filledEnd`; returns its size, or the reason why there is none. May move the pending bytes.
-   * @param lookAheadBytes that the framing may need after the longest record to find its end.
+   * @param mostPendingBytes that an incomplete record may have, with what the framing must see to find its end.
    */
-  makeRoom(lookAheadBytes?: number): number | RecordTooLong;
+  makeRoom(mostPendingBytes?: number): number | RecordTooLong;
 }
 
 export class ReadWindow implements RecordWindow {
@@ -39,14 +39,12 @@ export class ReadWindow implements RecordWindow {
   filledEnd: number;
   readonly #arena: Arena;
   readonly #start: number;
-  readonly #maxRecordBytes: number;
   #capacityBytes: number;
 
-  constructor(arena: Arena, start: number, capacityBytes: number, maxRecordBytes: number) {
+  constructor(arena: Arena, start: number, capacityBytes: number) {
     this.#arena = arena;
     this.#start = start;
     this.#capacityBytes = capacityBytes;
-    this.#maxRecordBytes = maxRecordBytes;
     this.recordStart = start;
     this.scannedEnd = start;
     this.filledEnd = start;
@@ -69,10 +67,10 @@ export class ReadWindow implements RecordWindow {
     return this.filledEnd - this.recordStart;
   }
 
-  makeRoom(lookAheadBytes = 0): number | RecordTooLong {
+  makeRoom(mostPendingBytes = Number.POSITIVE_INFINITY): number | RecordTooLong {
     const { bytes } = this.#arena.kernel;
     const pending = this.pendingBytes;
-    if (pending >= this.#maxRecordBytes + lookAheadBytes) return { byteLength: pending, limit: 'record' };
+    if (pending >= mostPendingBytes) return { byteLength: pending, limit: 'record' };
     if (this.recordStart > this.#start) {
       bytes.copyWithin(this.#start, this.recordStart, this.filledEnd);
       const moved = this.recordStart - this.#start;

@@ -13,10 +13,10 @@ import {
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
+import { mostCopiesOf } from '../../src/keep/weights.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
@@ -51,6 +51,8 @@ export class RecordReader implements FramingKernel {
   #scanner: RecordScanner;
   readonly #taker: RecordTaker;
   readonly #job: ReadSettings;
+  /** No record may have more. */
+  readonly #longestBytes: number;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** So many of the next bytes are not scanned. */
@@ -86,7 +88,8 @@ export class RecordReader implements FramingKernel {
     this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
     this.#taker = taker;
-    this.#scanner = framing.openScanner(this, job.read, 'beginning');
+    this.#longestBytes = job.read.maxRecordBytes;
+    this.#scanner = framing.openScanner(this, this.#longestBytes, 'beginning');
   }
 
   get window(): RecordWindow {
@@ -95,7 +98,7 @@ export class RecordReader implements FramingKernel {
 
   /** The header of a stream may name the column of the selector. */
   knowHeader(header: FoundHeader): void {
-    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    const rule = this.#job.content?.value;
     const selector = rule && withColumnNumber(rule, header).selector;
     if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
@@ -121,7 +124,7 @@ export class RecordReader implements FramingKernel {
   begin({ firstByte, scanStart, isBefore, countBefore }: ReadBegin): void {
     this.window.clear();
     this.#contextBytes = scanStart - firstByte;
-    this.#scanner = this.#framing.openScanner(this, this.#job.read, isBefore ? countBefore : 'beginning');
+    this.#scanner = this.#framing.openScanner(this, this.#longestBytes, isBefore ? countBefore : 'beginning');
     this.#filledPosition = firstByte;
     this.#mayBeMarked = this.#framing.isText === true && scanStart === 0 && !isBefore;
     this.#skipping = isBefore;
@@ -144,7 +147,7 @@ export class RecordReader implements FramingKernel {
    * looking for the end of the record, so that the error can name the memory it needs.
    */
   makeRoom(): number {
-    const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
+    const room = this.window.makeRoom(this.#longestBytes + (this.#scanner.lookAheadBytes ?? 0));
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(position, room);
@@ -152,13 +155,13 @@ export class RecordReader implements FramingKernel {
       position: this.#dropped?.position ?? position,
       byteLength: (this.#dropped?.byteLength ?? 0) + room.byteLength,
     };
-    if (this.#dropped.byteLength >= this.#job.read.maxRecordBytes) throw this.#overLimit(this.#dropped.position);
+    if (this.#dropped.byteLength >= this.#longestBytes) throw this.#overLimit(this.#dropped.position);
     this.window.clear();
     return this.window.capacityBytes;
   }
 
   #overLimit(position: number): InputError {
-    return overLimit(this.#place(position), this.#job);
+    return overLimit(this.#place(position), this.#longestBytes);
   }
 
   #place(position: number): PlaceOfLongRecord {
@@ -304,7 +307,7 @@ export class RecordReader implements FramingKernel {
 
   #refuseDropped({ position, byteLength }: DroppedRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
-    if (recordBytes > this.#job.read.maxRecordBytes) throw this.#overLimit(position);
+    if (recordBytes > this.#longestBytes) throw this.#overLimit(position);
     throw overMemory(this.#place(position), this.#job, String(recordBytes), recordBytes);
   }
 
@@ -351,7 +354,7 @@ export class RecordReader implements FramingKernel {
     const kept = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
     if (kept > 0) {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
-      if (longest > this.#job.read.maxRecordBytes) throw this.#overLimit(this.#longestPosition(kept));
+      if (longest > this.#longestBytes) throw this.#overLimit(this.#longestPosition(kept));
       this.#requireValues(base, basePosition);
     }
     this.#firstStart ??= basePosition;
@@ -371,7 +374,7 @@ export class RecordReader implements FramingKernel {
 
   /** Refuses the first record without a value that it must have. */
   #requireValues(base: number, basePosition: number): void {
-    const rule = this.#job.splitBy ?? this.#job.unique?.by;
+    const rule = this.#job.content?.value;
     if (rule === undefined) return;
     const { selector } = rule;
     const { kernel } = this.#taker;
@@ -423,13 +426,13 @@ export class RecordReader implements FramingKernel {
   /** A job has one selector at most. */
   get #selectorAt(): number {
     const { wasm } = this.#taker.kernel;
-    return (this.#job.splitBy === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
+    return (this.#job.content?.splits === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
   /** The position of the first record over the limit. */
   #longestPosition(count: number): number {
     let i = 0;
-    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#job.read.maxRecordBytes) i += 1;
+    while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#longestBytes) i += 1;
     return this.#position(this.#tableStart(i));
   }
 

@@ -1,4 +1,4 @@
-import { counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
+import { counted, InputError, RECORD_LIMIT_ADVICE, RecordOverMemoryError } from '../../src/errors.js';
 import { inputName } from '../../src/io/input-source.js';
 import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { ReadSettings } from '../settings.js';
@@ -9,10 +9,10 @@ export interface PlaceOfLongRecord {
   readonly position: number;
 }
 
-export function overLimit({ path, position }: PlaceOfLongRecord, { read }: ReadSettings): InputError {
+export function overLimit({ path, position }: PlaceOfLongRecord, longestBytes: number): InputError {
   return new InputError(
     'ERR_RECORD_TOO_LONG',
-    `${inputName(path)}: the record at byte ${position} is longer than the ${counted(read.maxRecordBytes, 'byte')} that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
+    `${inputName(path)}: the record at byte ${position} is longer than the ${counted(longestBytes, 'byte')} that ${RECORD_LIMIT_ADVICE}, or check that the records end as expected`,
   );
 }
 

@@ -6,10 +6,12 @@ import { inPhase } from '../../src/phase-clock.js';
 import {
   differenceOf,
   emptyTotals,
-  type PileTally,
+  NOTHING,
   type PileTotals,
   requireSameTally,
   setTally,
+  sumOf,
+  type Tally,
   tallyOf,
 } from '../../src/piles/pile-totals.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
@@ -61,25 +63,27 @@ export type PartEnds =
 export interface MeasurePartsTask extends PilesTask {
   readonly pile: number;
   /** What the pile must hold. For a pile that is cut: what the output has of it. */
-  readonly expected: PileTally;
+  readonly expected: Tally;
   readonly ends: PartEnds;
 }
 
-export interface PartMeasure extends PileTally {
+export interface PartMeasure extends Tally {
   readonly longestRecordBytes: number;
 }
+
+const NO_RECORDS: PartMeasure = { ...NOTHING, longestRecordBytes: 0 };
 
 export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[]> {
   const { pile, expected, ends, cutPile } = task;
   const { order } = await openOrder(task);
-  const parts = Array.from({ length: ends.ends.length + 1 }, () => ({ ...NOTHING }));
+  const parts = Array.from({ length: ends.ends.length + 1 }, () => ({ ...NO_RECORDS }));
   let rank = 0;
   let part = 0;
   const measure = (recordCount: number) => {
     const count = pile === cutPile ? Math.min(recordCount, expected.records - rank) : recordCount;
     for (let index = 0; index < count; ) {
       const end = endOfPart(ends, part, order, rank, index, count);
-      addRecords(parts[part] ?? { ...NOTHING }, order, index, end);
+      addRecords(parts[part] ?? { ...NO_RECORDS }, order, index, end);
       if (end < count) part += 1;
       index = end;
     }
@@ -88,17 +92,9 @@ export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[
   for (const { order: orderPile } of order.piles(pile, pile + 1)) {
     await orderPile(async (recordCount) => inPhase('gather', () => measure(recordCount)));
   }
-  const whole = parts.reduce((sum, each) => ({
-    records: sum.records + each.records,
-    recordBytes: sum.recordBytes + each.recordBytes,
-    checksum: BigInt.asUintN(64, sum.checksum + each.checksum),
-    longestRecordBytes: Math.max(sum.longestRecordBytes, each.longestRecordBytes),
-  }));
-  requireSameTally(pile, whole, expected);
+  requireSameTally(pile, parts.reduce<Tally>(sumOf, NOTHING), expected);
   return parts;
 }
-
-const NOTHING = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
 
 /** Returns the index before which the part ends, at most `count`. @param rank of the record at index 0 in the pile. */
 function endOfPart(
@@ -134,7 +130,7 @@ function addRecords(
   part.records += end - index;
   for (let i = index; i < end; i++) {
     const byteLength = order.byteLengthOf(i);
-    part.recordBytes += byteLength;
+    part.bytes += byteLength;
     part.longestRecordBytes = Math.max(part.longestRecordBytes, byteLength);
   }
 }
@@ -156,8 +152,8 @@ export async function measureDistinct(task: MeasureDistinctTask): Promise<PileTo
       const inPile = tallyOf(expected, pile - first);
       const dropped = await orderPile(async () => {});
       setTally(distinct, pile - first, differenceOf(inPile, dropped));
-      control.count('orderedBytes', inPile.recordBytes);
-      countedBytes += inPile.recordBytes;
+      control.count('orderedBytes', inPile.bytes);
+      countedBytes += inPile.bytes;
     }
     return distinct;
   } catch (error) {

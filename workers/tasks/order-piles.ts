@@ -1,7 +1,7 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
 import { inPhase } from '../../src/phase-clock.js';
-import { NOTHING, type PileTotals, requireSameTally, sumTotals, tallyOf } from '../../src/piles/pile-totals.js';
+import { NOTHING, type PileTotals, requireSameTally, sumOf, sumTotals, tallyOf } from '../../src/piles/pile-totals.js';
 import { copySharedBytes, type PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
@@ -29,17 +29,15 @@ export async function orderPiles(task: OrderPilesTask): Promise<void> {
     await orderPile(async (count) => {
       control.throwIfAborted();
       order.measureUpTo(0, count, NO_LIMIT);
-      const records = found.records + count;
-      const recordBytes = found.recordBytes + order.measuredBytes;
-      found = { records, recordBytes, checksum: found.checksum };
-      if (records > inPile.records || recordBytes > inPile.recordBytes) return;
+      found = sumOf(found, { records: count, bytes: order.measuredBytes, checksum: 0n });
+      if (found.records > inPile.records || found.bytes > inPile.bytes) return;
       let end = filled;
       for (let index = 0; index < count; index++) {
         end += order.byteLengthOf(index);
         starts[record + index + 1] = end;
       }
       inPhase('gather', () => copyOrdered(order, count, bytes.subarray(filled, end)));
-      found = { records, recordBytes, checksum: BigInt.asUintN(64, found.checksum + order.checksum) };
+      found = sumOf(found, { records: 0, bytes: 0, checksum: order.checksum });
       record += count;
       filled = end;
     });

@@ -41,10 +41,8 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     pileCount: layout.pileCount,
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
-    maxRecordBytes: job.read.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
-    splitBy: job.splitBy,
-    unique: job.unique,
+    content: job.content,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {

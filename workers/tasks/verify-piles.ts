@@ -9,7 +9,7 @@ import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/piles/
 import { damagedPileSet } from '../../src/piles/pile-set-file.js';
 import { readPileEntries } from '../../src/piles/pile-set-index.js';
 import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { checksumTextOf, isSameTally, type PileTally, tallyOf, totalsOf } from '../../src/piles/pile-totals.js';
+import { checksumTextOf, isSameTally, type Tally, tallyOf, totalsOf } from '../../src/piles/pile-totals.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { PileSettings } from '../settings.js';
@@ -39,7 +39,6 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
     pileCount: layout.pileCount,
     bufferBytes,
     windowBytes,
-    maxRecordBytes: windowBytes,
     keyScale: 1n,
   });
   const damaged = (pile: number, problem: string) => {
@@ -52,7 +51,7 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
     window.clear();
     await reader.read(merged, layout, {
       place: (byteLength) => {
-        const room = window.makeRoom();
+        const room = window.makeRoom(windowBytes);
         if (typeof room !== 'number') throw damaged(merged.pile, 'holds a longer record than any committed record');
         return { target: arena.kernel.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       },
@@ -81,6 +80,6 @@ const nowhere = {
   },
 };
 
-function describe({ records, recordBytes, checksum }: PileTally): string {
-  return `${counted(records, 'record')} of ${counted(recordBytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
+function describe({ records, bytes, checksum }: Tally): string {
+  return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
 }

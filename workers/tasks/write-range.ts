@@ -76,10 +76,9 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       const i = pile - range.first;
       const before = { ...reached };
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
-      const droppedOfPile = await orderPile(async (recordCount, { records, recordBytes }) => {
+      const droppedOfPile = await orderPile(async (recordCount, { records, bytes }) => {
         const isWhole = recordCount + records === expected.records[i];
-        const byteLength =
-          isWhole && lastEnd === range.first + 1 ? (expected.recordBytes[i] ?? 0) - recordBytes : undefined;
+        const byteLength = isWhole && lastEnd === range.first + 1 ? (expected.recordBytes[i] ?? 0) - bytes : undefined;
         const left = (expected.records[i] ?? 0) - (reached.rank - before.rank);
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
@@ -100,8 +99,8 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
         found = sumOf(found, droppedOfPile);
       }
       requireSameTally(pile, found, tallyOf(expected, i));
-      control.count('shuffledBytes', found.recordBytes);
-      countedBytes += found.recordBytes;
+      control.count('shuffledBytes', found.bytes);
+      countedBytes += found.bytes;
     }
     return { totals, dropped, regions: await sink().close(), ends: neighbours?.ends };
   };

@@ -19,7 +19,7 @@ const framing: Framing = {
   cut: { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   findsMistakes: true,
   countSample: countRows,
-  openScanner: (kernel, _limits, from) => {
+  openScanner: (kernel, _longestBytes, from) => {
     let quotes = startIn(typeof from === 'number' ? from : 0);
     const lineEnds = new LineEnds(kernel);
     return {

@@ -13,8 +13,8 @@ const framing: Framing = {
   ...UNCHECKED,
   findsMistakes: true,
   hasNames: true,
-  openScanner: (kernel, limits, at) =>
-    at === 'sample' ? UNCHECKED.openScanner(kernel, limits, at) : new ReadScanner(kernel, at),
+  openScanner: (kernel, longestBytes, at) =>
+    at === 'sample' ? UNCHECKED.openScanner(kernel, longestBytes, at) : new ReadScanner(kernel, at),
 };
 
 export const fastq: RecordKindOf<{ readonly by: 'fastq' }> = {

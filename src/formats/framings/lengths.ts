@@ -2,7 +2,7 @@
  * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
  * with its length before it. TFRecords add checksums.
  */
-import { counted, requireWhole, UsageError } from '../../errors.js';
+import { counted, RECORD_LIMIT_ADVICE, requireWhole, UsageError } from '../../errors.js';
 import { oneOf, parseCount } from '../../typed-values.js';
 import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NOTHING } from '../framing.js';
 import type { RecordKindOf } from '../record-kind.js';
@@ -135,10 +135,10 @@ function lengthFraming(scanLengths: LengthScan): Framing {
     cut: { kind: 'never' },
     // A sample from the middle does not show where a record begins.
     countSample: () => undefined,
-    openScanner: (kernel, { maxRecordBytes }) => ({
+    openScanner: (kernel, longestBytes) => ({
       needsWholeRecords: true,
       scan: (_from, to, recordStart, table, maxCount) => {
-        const count = scanLengths(kernel, recordStart, to, BigInt(maxRecordBytes), table, maxCount);
+        const count = scanLengths(kernel, recordStart, to, BigInt(longestBytes), table, maxCount);
         const { wasm, view } = kernel;
         const problem = wasm.framingProblem.value >>> 0;
         if (problem === 0) return count;
@@ -159,7 +159,7 @@ function lengthFraming(scanLengths: LengthScan): Framing {
 function describe(problem: number, length: bigint): string {
   switch (problem) {
     case 1:
-      return `begins a record that claims ${counted(length, 'byte')}, more than \`maxRecordBytes\` allows; raise it, or check the format`;
+      return `begins a record that claims ${counted(length, 'byte')}, more than ${RECORD_LIMIT_ADVICE}, or check the format`;
     case 2:
       return `begins a record whose length does not match its checksum; expected a TFRecord`;
     case 3:

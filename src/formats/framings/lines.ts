@@ -162,7 +162,7 @@ export function lineGroups(linesPerRecord: number): Framing {
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
     countSample: (sample) => countOf(sample, NEWLINE) / linesPerRecord,
-    openScanner: (kernel, _limits, at) => {
+    openScanner: (kernel, _longestBytes, at) => {
       let linesBefore = typeof at === 'number' ? at % linesPerRecord : 0;
       const lineEnds = new LineEnds(kernel);
       return {

@@ -11,7 +11,8 @@
  *
  * Readers know a sample has ended only by the key of the next: two samples of one key must never be neighbours.
  */
-import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
+import { RECORD_LIMIT_ADVICE } from '../../errors.js';
+import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
 import type { RecordKindOf } from '../record-kind.js';
 import {
   BLOCK_BYTES,
@@ -67,7 +68,7 @@ const framing: Framing = {
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.
   countSample: (sample) => countOf(sample, MAGIC),
-  openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
+  openScanner: (kernel, longestBytes) => new SampleScanner(kernel, longestBytes),
 };
 
 /** The key of the first member that is a file: readers skip directories, links and devices. */
@@ -111,9 +112,9 @@ class SampleScanner implements RecordScanner {
   #key: string | undefined;
   isInTrailer = false;
 
-  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
+  constructor(kernel: FramingKernel, longestBytes: number) {
     this.#kernel = kernel;
-    this.#mostBytes = maxRecordBytes;
+    this.#mostBytes = longestBytes;
   }
 
   scan(_from: number, to: number, recordStart: number, table: number, maxCount: number): number {
@@ -197,7 +198,7 @@ class SampleScanner implements RecordScanner {
     if (this.#next <= this.#mostBytes + moreBytes) return;
     throw new BadRecord(
       at,
-      `begins a member of ${byteLength} bytes, which makes its sample longer than \`maxRecordBytes\` allows; raise it`,
+      `begins a member of ${byteLength} bytes, which makes its sample longer than ${RECORD_LIMIT_ADVICE}`,
     );
   }
 

@@ -1,12 +1,15 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
 import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
+import { isHead } from '../../keep/head.js';
+import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
+import { isSplitByValue } from '../../keep/splits.js';
+import { numberOf } from '../../keep/weights.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from '../../options/report-facts.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../../options/reports.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
-import { numberOf } from '../../plan/weights.js';
 import { formatPlural } from '../../quantity.js';
-import type { KeepSpec, ShuffleSpec } from '../../spec.js';
+import type { ShuffleSpec } from '../../spec.js';
 import type { ShuffleRequest } from '../request.js';
 import type { PassOutcome, ReportLog } from './report-log.js';
 import { binomial, selfChecks, sum } from './self-check.js';
@@ -39,9 +42,7 @@ export function reportData(
       tempDirs: job?.tempDirs ?? request.tempDirs,
       memoryBytes: request.memoryBytes,
       isSeedDrawn: request.isSeedDrawn,
-      headCount: keep.headCount,
-      unique: keep.unique !== undefined,
-      repeat: keep.repeat,
+      ...factsOf(keep),
     },
     environment: environment(),
     result,
@@ -54,7 +55,7 @@ export function reportData(
     askedShares: askedShares(keep),
     sample,
     sampleMissing,
-    checks: selfChecks(sample, counts, piles, cut.splitBy !== undefined),
+    checks: selfChecks(sample, counts, piles, isSplitByValue(cut)),
   };
 }
 
@@ -79,16 +80,9 @@ function watchOf({ moments, job }: ReportLog): ReportFacts['watch'] {
 
 function pileSizes({ piles: { totals } }: PassOutcome, spec: ShuffleSpec): PileSizes {
   const records = [...totals.records];
-  const notExpected = whyNotUniform(spec);
+  const notExpected = whyNotUniform(spec.keep, spec.cut);
   const expected = notExpected === undefined ? binomial(sum(records), 1 / Math.max(1, records.length)) : undefined;
   return { records, bytes: [...totals.recordBytes], expected, notExpected };
-}
-
-function whyNotUniform({ keep, cut }: ShuffleSpec): string | undefined {
-  if (keep.unique !== undefined) return 'with unique records, equal records have equal keys';
-  if (cut.splitBy !== undefined) return 'values choose the splits, so keys are not uniform';
-  if (keep.headCount !== undefined) return 'pass 1 leaves out what cannot be among the first records';
-  return undefined;
 }
 
 function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportFacts['shards'] {
@@ -148,11 +142,8 @@ function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] 
   return { unit, groups: groups.map(({ name }, i) => ({ name, part: (parts[i] ?? 0) / all })) };
 }
 
-function askedSplits(
-  { keep: { headCount }, cut }: ShuffleSpec,
-  { records }: ShuffleReport,
-): ReportFacts['askedSplits'] {
-  const { splits, splitBy } = cut;
+function askedSplits({ keep, cut }: ShuffleSpec, { records }: ShuffleReport): ReportFacts['askedSplits'] {
+  const { splits } = cut;
   if (splits === undefined) return undefined;
   const rules = splits.map(({ rule }) => rule);
   const shares = sum(rules.map((rule) => ('share' in rule ? rule.share : 0)));
@@ -171,8 +162,8 @@ function askedSplits(
     // 0.07 of 100 is 7.000000000000001.
     const asked = 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
     if (counted > 0 && 'rest' in rule) return { name, asked, expected: exactly(records - counted) };
-    if (splitBy !== undefined) return { name, asked, expected: undefined };
-    const isByRank = headCount !== undefined || counted > 0;
+    if (isSplitByValue(cut)) return { name, asked, expected: undefined };
+    const isByRank = isHead(keep) || counted > 0;
     return { name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
   });
 }

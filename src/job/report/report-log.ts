@@ -90,7 +90,7 @@ export class ReportLog {
     this.#timer = undefined;
   }
 
-  /** A task that was tried twice has noted its records twice; equal records of `unique` have one key. */
+  /** A task that was tried twice has noted its records twice; equal records, of which one stays, have one key. */
   #join(records: readonly TakenRecord[]): void {
     const isFull = this.#taken.length === SAMPLE_RECORDS;
     const limit = isFull ? (this.#taken.at(-1)?.hash ?? 0) : Number.POSITIVE_INFINITY;

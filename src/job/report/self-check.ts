@@ -20,7 +20,7 @@ interface RecordCounts {
   readonly written: number;
 }
 
-/** @param isOrdered whether places in the input may say something of places in the output, as with `splitBy`. */
+/** @param isOrdered whether places in the input may say something of places in the output, as where values choose splits. */
 export function selfChecks(
   sample: readonly SampledRecord[],
   { ordered, written }: RecordCounts,

@@ -30,7 +30,7 @@ function droppedDuring<T>(work: () => T) {
   return {
     value,
     records: after.records - before.records,
-    recordBytes: after.recordBytes - before.recordBytes,
+    bytes: after.bytes - before.bytes,
     checksum: BigInt.asUintN(64, after.checksum - before.checksum),
   };
 }
@@ -71,7 +71,7 @@ describe('a scatter by content', () => {
         const all = given.map((each) => ({ key: recordKey(recordHash(each), inputKey), bytes: each }));
         expect(new Set(legible(found))).toEqual(new Set(legible(all)));
         expect(found.length + dropped.records).toBe(all.length);
-        expect(byteLengthOf(found) + dropped.recordBytes).toBe(byteLengthOf(all));
+        expect(byteLengthOf(found) + dropped.bytes).toBe(byteLengthOf(all));
         expect(BigInt.asUintN(64, checksumOf(found) + dropped.checksum)).toBe(checksumOf(all));
         if (!drops) expect(dropped.records).toBe(0);
         // All fit the buffers: each comes once.
@@ -134,7 +134,7 @@ describe('orderDistinct', () => {
         expect(legible(value)).toEqual(legible(expected.kept));
         expect(dropped).toEqual({
           records: expected.dropped.length,
-          recordBytes: byteLengthOf(expected.dropped),
+          bytes: byteLengthOf(expected.dropped),
           checksum: checksumOf(expected.dropped),
         });
         const compacted = decodeStored(pile.compact());

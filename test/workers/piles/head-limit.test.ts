@@ -49,7 +49,7 @@ describe('the limit of the head', () => {
     const batches = fc.array(fc.tuple(fc.integer({ min: 1, max: 1000 }), fc.nat({ max: 2 })), { maxLength: 30 });
     fc.assert(
       fc.property(batches, fc.integer({ min: 1, max: 300 }), (given, headCount) => {
-        const limit = new HeadLimit(HeadLimit.create(headCount, LARGEST_KEY));
+        const limit = new HeadLimit(HeadLimit.create({ records: headCount, largestKey: LARGEST_KEY }));
         const threads = [new Thread(limit), new Thread(limit), new Thread(limit)];
         const keys: bigint[] = [];
         for (const [batch, [count, thread]] of given.entries()) {
@@ -71,9 +71,9 @@ describe('the limit of the head', () => {
   });
 
   it('begins where it is told, and waits while another thread changes it', () => {
-    const buffer = HeadLimit.create(1, 1000n);
+    const buffer = HeadLimit.create({ records: 1, largestKey: 1000n });
     const limit = new HeadLimit(buffer);
-    expect(limit).toMatchObject({ headCount: 1, largestKey: 1000n });
+    expect([limit.records, limit.largestKey]).toEqual([1, 1000n]);
     const counts = new Uint32Array(SLOT_COUNT);
     // Slot 0 has the keys 0 and 1.
     counts[0] = 1;

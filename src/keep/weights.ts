@@ -32,6 +32,13 @@ export function fractionOf(text: string): Fraction | undefined {
     : { numerator: digits, denominator: 10n ** BigInt(-power) };
 }
 
+/** Sums of a field count 15 digits after the point; the kernel leaves out the others. */
+export const PARTS_OF_ONE = 10n ** 15n;
+
+export function fractionOfParts(parts: bigint): Fraction {
+  return { numerator: parts, denominator: PARTS_OF_ONE };
+}
+
 /** The nearest number, or one beside it. */
 export function numberOf({ numerator, denominator }: Fraction): number {
   const whole = numerator / denominator;

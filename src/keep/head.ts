@@ -1,5 +1,5 @@
 /**
- * Plans a job that asks for the head of the order, its first records. Pass 1 leaves out what cannot be among them: a limit
+ * `headCount`: the output is the head of the order, its first records. Pass 1 leaves out what cannot be among them: a limit
  * that all threads share falls as keys are seen. Pure.
  *
  * If inputs can be read again, the limit begins low: at keys of which there are several times as many as needed, as far as
@@ -14,8 +14,26 @@ const DEVIATIONS = 8;
 /** If the head is a larger part of the records, nothing is left out. */
 const LARGEST_PART = 1 / 2;
 
+export interface HeadSpec {
+  /** Undefined: all records. */
+  readonly headCount: number | undefined;
+}
+
+export function isHead({ headCount }: HeadSpec): boolean {
+  return headCount !== undefined;
+}
+
+/** Infinity: nobody asked for a number of records. */
+export function mostRecords({ headCount = Number.POSITIVE_INFINITY }: HeadSpec): number {
+  return headCount;
+}
+
+/** The same with the records that are not in the head. */
+export function withoutHead<Keep extends HeadSpec>(keep: Keep): Keep {
+  return { ...keep, headCount: undefined };
+}
+
 interface HeadNeed {
-  readonly headCount: number;
   readonly records: number;
   /** Whether `records` comes from the inputs, at least from samples of them. */
   readonly isKnown: boolean;
@@ -23,20 +41,21 @@ interface HeadNeed {
 }
 
 export interface HeadPlan {
-  readonly headCount: number;
+  /** Of the head. */
+  readonly records: number;
   /** Keys with fewer zero bits at the top are left out from the beginning. */
   readonly zeroBits: number;
   readonly keptRecords: number;
 }
 
 /** @returns undefined: pass 1 leaves nothing out. */
-export function planHead({ headCount, records, isKnown, mayReadAgain }: HeadNeed): HeadPlan | undefined {
-  if (isKnown && headCount > records * LARGEST_PART) return undefined;
+export function planHead({ headCount }: HeadSpec, { records, isKnown, mayReadAgain }: HeadNeed): HeadPlan | undefined {
+  if (headCount === undefined || (isKnown && headCount > records * LARGEST_PART)) return undefined;
   const enough = SAFETY_FACTOR * (headCount + DEVIATIONS * Math.sqrt(headCount) + DEVIATIONS ** 2);
   const zeroBits = isKnown && mayReadAgain ? Math.max(0, Math.floor(Math.log2(records / enough))) : 0;
   const candidates = records / 2 ** zeroBits;
   const growth = headCount === 0 ? 0 : headCount * (1 + Math.log(Math.max(1, candidates / headCount)));
-  return { headCount, zeroBits, keptRecords: Math.min(candidates, growth) };
+  return { records: headCount, zeroBits, keptRecords: Math.min(candidates, growth) };
 }
 
 export function largestKeyWith(zeroBits: number): bigint {

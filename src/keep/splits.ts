@@ -1,9 +1,18 @@
 /**
- * Cuts the order into splits. Pure. A split with a share has a range of the key space, so a record stays in its split when
- * inputs with ids are added. A split with a number of records has a range of ranks.
+ * `splits`: cuts the order into splits. Pure. A split with a share has a range of the key space, so a record stays in its
+ * split when inputs with ids are added. A split with a number of records has a range of ranks. With `splitBy`, a value of
+ * the record chooses: the kernel's `splitByValue` moves its key into the range of the split.
  */
 import { InputError, UsageError } from '../errors.js';
-import { type PlainCuts, requireFewShards, type ShardCuts, type SplitCuts } from './shard-cuts.js';
+import type { ValueRule } from '../formats/selector.js';
+import {
+  type PlainCuts,
+  requireFewShards,
+  type ShardCuts,
+  type ShardRule,
+  type SplitCuts,
+} from '../plan/shard-cuts.js';
+import { type HeadSpec, isHead } from './head.js';
 
 /** A part of the records, with shards of its own. */
 export type SplitRule =
@@ -13,6 +22,37 @@ export type SplitRule =
   | { readonly name: string; readonly records: number }
   /** What the other splits leave. */
   | { readonly name: string; readonly rest: true };
+
+export interface SplitSpec {
+  readonly rule: SplitRule;
+  readonly shards: ShardRule;
+}
+
+export interface ShardSpec {
+  /** Undefined: one output. With splits: how each is cut, or the number of all shards together. */
+  readonly shards: ShardRule | undefined;
+  readonly shardPrefix: string;
+  readonly splits: readonly SplitSpec[] | undefined;
+}
+
+/** How the order is cut into files. */
+export interface CutSpec extends ShardSpec {
+  /** The value that chooses the split of a record. Undefined: none does. */
+  readonly splitBy: ValueRule | undefined;
+}
+
+export const UNCUT: CutSpec = { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined };
+
+/** Whether values choose the splits. */
+export function isSplitByValue({ splitBy }: Pick<CutSpec, 'splitBy'>): boolean {
+  return splitBy !== undefined;
+}
+
+/** The keys at which all splits but the first begin. They must have shares. */
+export function splitKeys(splits: readonly Pick<SplitSpec, 'rule'>[]): BigUint64Array {
+  const { before, sum } = sharesBefore(splits.map(({ rule }) => rule));
+  return BigUint64Array.from(before, (each) => (each << 64n) / sum);
+}
 
 /** Where all splits but the first begin: keys, or ranks in the whole order. They ascend. */
 export type SplitBounds =
@@ -60,21 +100,13 @@ export function requireWholeOrder(rules: readonly SplitRule[]): void {
   );
 }
 
-/**
- * @param isHead whether these are the first records of a longer order: their keys are all small, so shares are parts of
- *   their number.
- */
-export function splitBounds(rules: readonly SplitRule[], records: number, isHead: boolean): SplitBounds {
-  if (isHead || rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: splitRanks(rules, records) };
+/** @param records of the output. Those of a head have small keys, so shares are parts of their number. */
+export function splitBounds(splits: readonly SplitSpec[], records: number, keep: HeadSpec): SplitBounds {
+  const rules = splits.map(({ rule }) => rule);
+  if (rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: boundsByCounts(rules, records) };
+  if (!isHead(keep)) return { by: 'key', bounds: [...splitKeys(splits)] };
   const { before, sum } = sharesBefore(rules);
-  return { by: 'key', bounds: before.map((each) => (each << 64n) / sum) };
-}
-
-/** The ranks at which all splits but the first begin, where shares are parts of the number of records. */
-function splitRanks(rules: readonly SplitRule[], records: number): readonly number[] {
-  if (rules.some((rule) => 'records' in rule)) return boundsByCounts(rules, records);
-  const { before, sum } = sharesBefore(rules);
-  return before.map((each) => Number((each * BigInt(records)) / sum));
+  return { by: 'rank', bounds: before.map((each) => Number((each * BigInt(records)) / sum)) };
 }
 
 /** What lies before each split but the first, as whole numbers of one unit, and what all shares add up to. */

@@ -1,0 +1,79 @@
+/** What decides which records the output gets, and how often: all rules together. */
+import { type Amount, amountWithout, NOTHING } from '../piles/pile-totals.js';
+import { isDistinct, type UniqueSpec } from './distinct.js';
+import { type HeadSpec, isHead, mostRecords } from './head.js';
+import type { MixSpec } from './mix.js';
+import type { RepeatSpec } from './repeat.js';
+import { type CutSpec, isSplitByValue } from './splits.js';
+
+export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec {
+  readonly mix: MixSpec;
+}
+
+/** Each record comes once. */
+export const KEEP_ALL: KeepSpec = {
+  headCount: undefined,
+  repeat: false,
+  unique: undefined,
+  mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
+};
+
+/** Progress of a job without end tells neither the part that is done nor the time that is left. */
+export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
+  return keep.repeat && !isHead(keep);
+}
+
+/**
+ * How many records the output has, if so many may come into it.
+ * @param recordBytes the size of a record: then `all` is in bytes, and so is the result.
+ */
+export function recordsOfOutput(keep: HeadSpec & Partial<RepeatSpec>, all: number, recordBytes = 1): number {
+  const most = mostRecords(keep) * recordBytes;
+  return keep.repeat === true ? most : Math.min(all, most);
+}
+
+/** Whether pass 1 may leave out what is not in the head. Equal records count as one, and nobody knows of them in pass 1. */
+export function mayLimitPass1(keep: HeadSpec & RepeatSpec & UniqueSpec): boolean {
+  return isHead(keep) && !keep.repeat && !isDistinct(keep);
+}
+
+/** Whether the output has all that is read, as far as weights do not say otherwise. */
+export function keepsAll(keep: HeadSpec & UniqueSpec): boolean {
+  return !isHead(keep) && !isDistinct(keep);
+}
+
+/** What a report says of the rules. */
+export function factsOf({ headCount, unique, repeat }: KeepSpec) {
+  return { headCount, unique: unique !== undefined, repeat };
+}
+
+/** Why piles need not have nearly the same numbers of records. Undefined: they must. */
+export function whyNotUniform(keep: KeepSpec, cut: CutSpec): string | undefined {
+  if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
+  if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
+  if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';
+  return undefined;
+}
+
+interface KeptRecords {
+  /** On the piles. */
+  readonly all: Amount;
+  /** What pass 1 left out. Absent: nothing. */
+  readonly leftOut?: Amount;
+  /** What stays of equal records. */
+  readonly distinct: Amount;
+  readonly written: Amount;
+}
+
+/** The records that the output lacks, and why. */
+export function lacksOf(
+  keep: HeadSpec & Partial<RepeatSpec & UniqueSpec>,
+  { all, leftOut = NOTHING, distinct, written }: KeptRecords,
+): { readonly leftOut: Amount | undefined; readonly duplicates: Amount | undefined } {
+  const read = { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes };
+  const dropsEqual = keep.unique !== undefined;
+  return {
+    leftOut: isHead(keep) && keep.repeat !== true ? amountWithout(dropsEqual ? distinct : read, written) : undefined,
+    duplicates: dropsEqual ? amountWithout(read, distinct) : undefined,
+  };
+}

@@ -1,0 +1,258 @@
+/**
+ * `weights` and `mix`: divides the inputs into groups by globs, and says how often the records of each group come. Groups
+ * with shares are weighed when all inputs are counted. An input that the globs of several groups name belongs to the last
+ * of them. The kernel's `weigh` makes the copies.
+ */
+import { UsageError } from '../errors.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import type { NumberField } from '../formats/selector.js';
+import { inputName } from '../io/input-source.js';
+import { pathMatcher } from '../io/list-files.js';
+import type { Amount } from '../piles/pile-totals.js';
+import { type CutSpec, isSplitByValue } from './splits.js';
+import {
+  type Fraction,
+  factorOf,
+  fractionOfParts,
+  isNothing,
+  mostCopiesOf,
+  numberOf,
+  ONCE,
+  type ShareGroup,
+  type ShareMix,
+  type Weight,
+  weightsOfShares,
+} from './weights.js';
+
+/** Inputs that have a weight or a share together. */
+export interface InputGroup {
+  readonly name: string;
+  readonly globs: readonly string[];
+}
+
+export interface MixSpec {
+  /** Empty: each record comes once, or `shares` say how often. */
+  readonly weights: readonly (InputGroup & { readonly weight: Weight })[];
+  readonly shares: ShareSpec | undefined;
+  /** The option that the caller gave, in backquotes. */
+  readonly option: '`weights`' | '`mix`';
+  /** All of it in words, to compare it when a job is resumed. */
+  readonly words: readonly string[];
+}
+
+export interface ShareSpec extends ShareMix {
+  readonly groups: readonly (ShareGroup & InputGroup)[];
+  /** The field whose sum is the unit; undefined if the unit is records or bytes. */
+  readonly field: NumberField | undefined;
+}
+
+/** Copies have keys of their own, so they would come into several splits. */
+export function requireNoCopies({ weights, shares, option }: MixSpec, cut: CutSpec): void {
+  if (cut.splits === undefined || isSplitByValue(cut)) return;
+  const hasCopies =
+    weights.some(({ weight }) => mostCopiesOf(weight) > 1) ||
+    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
+  if (!hasCopies) return;
+  throw new UsageError(
+    `copies that ${option} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
+  );
+}
+
+interface GroupedInput {
+  readonly kind: string;
+  readonly path: string;
+}
+
+/** A weight for each group, and for the inputs of none. */
+export interface Weighing {
+  /** By the ordinal of the input, as `groupOf` is. */
+  readonly weights: readonly Weight[];
+  readonly groupOf: readonly number[];
+  readonly groups: readonly WeighedGroup[];
+}
+
+interface WeighedGroup {
+  /** Undefined: the inputs of no group. */
+  readonly name: string | undefined;
+  readonly weight: Weight;
+  readonly inputCount: number;
+  /** What its inputs hold in the unit of shares, where they were counted. */
+  readonly amount: Fraction | undefined;
+}
+
+export interface GroupedJob {
+  /** Undefined: each record comes once, or `shared` says how often. */
+  readonly given: Weighing | undefined;
+  readonly shared: SharedGroups | undefined;
+}
+
+export interface SharedGroups {
+  readonly shares: ShareSpec;
+  /** The number after that of the last group stands for none. */
+  readonly groupOf: readonly number[];
+  readonly weigh: (weights: readonly Weight[], amounts: readonly (Fraction | undefined)[]) => Weighing;
+}
+
+export async function groupJob(
+  {
+    read: { framing },
+    keep: { mix },
+  }: { readonly read: { readonly framing: FramingSpec | undefined }; readonly keep: { readonly mix: MixSpec } },
+  inputs: readonly GroupedInput[],
+): Promise<GroupedJob> {
+  const { weights: given, shares, option } = mix;
+  const groups = shares?.groups ?? given;
+  if (groups.length === 0) return { given: undefined, shared: undefined };
+  const groupOf = await groupInputs(groups, inputs, option);
+  const weigh: SharedGroups['weigh'] = (weights, amounts) => {
+    const weighing = weighInputs(groups, groupOf, weights, amounts);
+    if (framing !== undefined && framingOf(framing).sampleKeys !== undefined) refuseCopies(weighing);
+    return weighing;
+  };
+  if (shares === undefined)
+    return {
+      given: weigh(
+        given.map(({ weight }) => weight),
+        [],
+      ),
+      shared: undefined,
+    };
+  requireCountable(shares, groupOf, inputs);
+  return { given: undefined, shared: { shares, groupOf, weigh } };
+}
+
+async function groupInputs(
+  groups: readonly InputGroup[],
+  inputs: readonly GroupedInput[],
+  option: string,
+): Promise<readonly number[]> {
+  const isNamedBy = await Promise.all(groups.map(async ({ globs }) => Promise.all(globs.map(pathMatcher))));
+  const isMet = new Set<InputGroup>();
+  const groupOf = inputs.map(({ kind, path }) => {
+    let last = groups.length;
+    for (const [number, group] of groups.entries()) {
+      if (kind === 'list' || isNamedBy[number]?.some((isNamed) => isNamed(path)) !== true) continue;
+      isMet.add(group);
+      last = number;
+    }
+    return last;
+  });
+  const taken = new Set(groupOf.map((number) => groups[number]));
+  const without = groups.find((group) => !taken.has(group));
+  if (without === undefined) return groupOf;
+  const { name, globs } = without;
+  const what = globs.length === 1 && globs[0] === name ? name : `the group ${name}`;
+  throw new UsageError(
+    isMet.has(without)
+      ? `${option}: ${what} names only inputs that later globs name, too; the last one counts, so put the general ones first`
+      : `${option}: ${what} names no input; a glob is compared with the paths as given or found, one without a slash with each name in them`,
+  );
+}
+
+/** All inputs belong to a group, and can be read twice. */
+function requireCountable({ groups }: ShareSpec, groupOf: readonly number[], inputs: readonly GroupedInput[]): void {
+  for (const [ordinal, { kind, path }] of inputs.entries()) {
+    if (groupOf[ordinal] === groups.length)
+      throw new UsageError(
+        `\`mix\`: ${inputName(path)} is in no group; name it in one, or put a group with '**' before the others`,
+      );
+    if (kind === 'stream')
+      throw new UsageError(
+        `\`mix\`: ${inputName(path)} cannot be read twice, and inputs with shares are counted first; name a file, or give weights`,
+      );
+  }
+}
+
+function weighInputs(
+  groups: readonly InputGroup[],
+  groupOf: readonly number[],
+  weights: readonly Weight[],
+  amounts: readonly (Fraction | undefined)[],
+): Weighing {
+  const inputCounts = new Float64Array(groups.length + 1);
+  for (const group of groupOf) inputCounts[group] = (inputCounts[group] ?? 0) + 1;
+  const all = [...weights, ONCE].map((weight, group) => ({
+    name: groups[group]?.name,
+    weight,
+    inputCount: inputCounts[group] ?? 0,
+    amount: amounts[group],
+  }));
+  const ofInputs = groupOf.map((group) => weights[group] ?? ONCE);
+  if (ofInputs.length > 0 && ofInputs.every(isNothing))
+    throw new UsageError('all inputs have the weight 0; expected one that stays');
+  return { weights: ofInputs, groupOf, groups: all.filter(({ inputCount }) => inputCount > 0) };
+}
+
+/** Readers of tar files join neighbouring copies of a sample to one. */
+function refuseCopies({ groups }: Weighing): void {
+  const group = groups.find(({ weight }) => mostCopiesOf(weight) > 1);
+  if (group === undefined) return;
+  throw new UsageError(
+    `${group.name} has the weight ${factorOf(group.weight)}, and samples of tar files cannot come more than once, because readers join copies that are neighbours; expected at most 1`,
+  );
+}
+
+export interface CountedGroup extends Amount {
+  /** The sum of the field, in parts of 10^-15; 0 without one. */
+  readonly sum: bigint;
+}
+
+export function weighByShares({ shares, weigh }: SharedGroups, counted: readonly CountedGroup[]): Weighing {
+  const { unit } = shares;
+  const amounts = counted.map(
+    (group): Fraction =>
+      unit === 'records' || unit === 'bytes'
+        ? { numerator: BigInt(group[unit]), denominator: 1n }
+        : fractionOfParts(group.sum),
+  );
+  return weigh(weightsOfShares(shares, amounts), amounts);
+}
+
+/** What was found of a group of inputs. */
+export interface GroupAmount {
+  readonly read: Amount;
+  /** What came of it: records and their copies. */
+  readonly weighed: Amount;
+  /** What undrawn copies have of the field whose sums decided about weights, in parts of 10^-15. */
+  readonly undrawnSum: bigint;
+}
+
+/** @param unit of shares: `records`, `bytes` or a field; undefined: weights are given. */
+export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[], unit: string | undefined) {
+  return groups.map(({ name, weight, inputCount, amount: inUnit }, i) => {
+    const { read, weighed, undrawnSum } = found[i] ?? NOTHING_FOUND;
+    const factor = factorOf(weight);
+    const expected = { records: Math.round(factor * read.records), bytes: Math.round(factor * read.bytes) };
+    const epochs = read.records === 0 ? 0 : weighed.records / read.records;
+    const isCounted = unit === 'records' || unit === 'bytes';
+    const ofUnit = inUnit && {
+      name: unit ?? '',
+      ...amountsInUnit(inUnit, factor, isCounted ? weighed[unit] : writtenSum(inUnit, weight, undrawnSum)),
+    };
+    return { name, factor, inputCount, read, expected, weighed, epochs, unit: ofUnit };
+  });
+}
+
+const NOTHING_FOUND: GroupAmount = {
+  read: { records: 0, bytes: 0 },
+  weighed: { records: 0, bytes: 0 },
+  undrawnSum: 0n,
+};
+
+/** The sum of a field over all copies; `undrawnSum` is that of the copies that were not drawn. */
+function writtenSum(amount: Fraction, weight: Weight, undrawnSum: bigint): number {
+  const undrawn = fractionOfParts(undrawnSum);
+  return numberOf({
+    numerator:
+      BigInt(mostCopiesOf(weight)) * amount.numerator * undrawn.denominator - undrawn.numerator * amount.denominator,
+    denominator: amount.denominator * undrawn.denominator,
+  });
+}
+
+function amountsInUnit(amount: Fraction, factor: number, weighed: number) {
+  const read = numberOf(amount);
+  const expected = factor * read;
+  // A product of two numbers has 15 digits that are exact.
+  const digits = Number(expected.toPrecision(15));
+  return { read, expected: amount.denominator === 1n ? Math.round(expected) : digits, weighed };
+}
