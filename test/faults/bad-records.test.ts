@@ -18,7 +18,7 @@ const SOON_MILLISECONDS = 20_000;
 const RUNS = atScale(1, 30);
 
 const RECORD = 'done-000001';
-const VERSION_OF_KIND = { cuts: 1, distinct: 2, ranges: 4, job: 7 } as const;
+const VERSION_OF_KIND = { cuts: 1, distinct: 3, ranges: 5, job: 8 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
 const FITTED_SHARDS: TinyJobKind = {
