@@ -7,7 +7,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
+import { runClusterLocally } from '../fixtures/run-cluster.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
+import { smallClusterJob } from '../fixtures/small-cluster-job.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tarEntry } from '../formats/plain-tar.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
@@ -188,9 +190,15 @@ describe('samples of tar files', () => {
     writeFileSync(directory.path('2.tar'), Buffer.concat([sample('a', 'two'), END]));
     const inputs = ['1.tar', '2.tar'].map((name) => directory.path(name));
     const job = { inputs, output: directory.path('out.tar'), records: { by: 'webdataset' } } as const;
-    await expect(shuffle({ ...job, uniqueBy: '/(one|two)/' })).rejects.toMatchObject({
+    const ofOneKey = {
       code: 'ERR_SAMPLE_KEY_REPEATED',
-    });
+      message: expect.stringMatching(/^two samples have the key "a"/),
+    };
+    await expect(shuffle({ ...job, uniqueBy: '/(one|two)/' })).rejects.toMatchObject(ofOneKey);
+    const { jobDir, giveUp } = smallClusterJob(directory);
+    const asTasks = runClusterLocally({ ...job, uniqueBy: '/(one|two)/', jobDir: jobDir(), tasks: 1 });
+    await expect(asTasks).rejects.toMatchObject(ofOneKey);
+    giveUp();
     const report = await shuffle({ ...job, uniqueBy: 'key' });
     expect(report).toMatchObject({ records: 1, duplicates: { records: 1 } });
     expect(readFileSync(job.output).equals(Buffer.concat([sample('a', 'one'), END]))).toBe(true);
