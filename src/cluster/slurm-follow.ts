@@ -5,8 +5,9 @@
 import { SystemError } from '../errors.js';
 import { Patience } from '../io/until-visible.js';
 import { requireKnownOptions } from '../known-options.js';
-import { SLURM_FOLLOW_OPTIONS, type SlurmFollowOptions } from '../options/cluster-options.js';
+import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
+import { TALK_OPTIONS } from '../options/shuffle-options.js';
 import { type ArrayKind, type ClusterPlan, expectedBytesOf, kindsOf, type TaskKind, tasksOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './commit-job.js';
@@ -26,7 +27,7 @@ export async function followSlurm(
   submission: SlurmSubmission,
   options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
-  requireKnownOptions('followSlurm()', options, SLURM_FOLLOW_OPTIONS);
+  requireKnownOptions('followSlurm()', options, TALK_OPTIONS);
   const { signal, onProgress = () => {}, onWarning } = options;
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);
