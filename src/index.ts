@@ -19,9 +19,14 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
-export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/attempt-log.js';
+export type {
+  ClusterPassProfile,
+  ClusterProfile,
+  ClusterTaskProfile,
+  TaskSteps,
+  TimedTask,
+} from './cluster/attempt-log.js';
 export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
-export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
   type CommittedOutput,
@@ -64,7 +69,6 @@ export type {
   Advice,
   MemberPreview,
   PreviewedDevice,
-  PreviewedSplit,
   ShufflePreview,
   TogetherPreview,
 } from './job/preview-report.js';
@@ -78,7 +82,7 @@ export {
   type ExpireReport,
   expireStore,
 } from './job/store-upkeep.js';
-export type { SplitRule } from './keep/splits.js';
+export type { PreviewedSplit, SplitRule } from './keep/splits.js';
 export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';

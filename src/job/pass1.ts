@@ -2,6 +2,7 @@
 
 import type { Release } from '../cleanup.js';
 import { isDistinct } from '../keep/distinct.js';
+import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';
@@ -9,18 +10,12 @@ import { type SampleSource, sampleSourceOf } from '../stages/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../stages/scatter-pass.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
-import type { ProfileLog } from './job-profile.js';
-import type { JobProgress } from './job-progress.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import type { Staging } from './staging.js';
+import type { RunningJob } from './staging.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
-import { tooLargeToDrawFrom } from './work-plan.js';
 
-export interface RunningShuffle {
+export interface RunningShuffle extends RunningJob {
   readonly prepared: PreparedShuffle;
-  readonly staging: Staging;
-  readonly progress: JobProgress;
-  readonly profile: ProfileLog;
   /** The name of this attempt, in the names of its files. */
   readonly attempt: string;
   readonly releases: Release[];

@@ -1,19 +1,19 @@
 /**
  * Pass 2 of a shuffle: takes the piles of pass 1, leaves out what the output does not get, and writes the rest in its order.
  * Duplicates leave the piles (../stages/take-distinct.ts); with `repeat`, records are drawn from them
- * (draw-output.ts). The rest is decided between the passes (../stages/between-passes.ts).
+ * (../stages/draw-pass.ts). The rest is decided between the passes (../stages/between-passes.ts).
  */
-import { contentRuleOf, withColumns } from '../keep/content-rule.js';
-import { isDistinct } from '../keep/distinct.js';
+import { orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import type { OutputLayout } from '../sinks/output-layout.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
+import { drawOutput } from '../stages/draw-pass.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { ScatteredPiles } from '../stages/shuffle-work.js';
 import { takeDistinct } from '../stages/take-distinct.js';
-import { drawOutput } from './draw-output.js';
 import { measuresPiles } from './job-progress.js';
-import { type ShuffledOutput, shuffleTo } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
+import { type ShuffledOutput, shuffleTo } from './staging.js';
 import { openPiles } from './task-settings.js';
 
 export interface Pass2 {
@@ -35,8 +35,7 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const rule = {
     framing: spec.read.framing,
     // Pass 1 has read the headers of all inputs.
-    content: contentRuleOf(withColumns(spec, header && { path: 'the inputs', header })),
-    tiesByBytes: inputIds !== undefined || isDistinct(spec.keep),
+    ...orderRuleOf(withColumns(spec, header && { path: 'the inputs', header }), inputIds !== undefined),
     rescatterTo: staging.piles,
     hashesOutput: kept !== undefined,
     isProfiled,
@@ -53,7 +52,9 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
   const work = { ...opened.work, piles: distinct };
   if (spec.keep.repeat) {
     profile.pass2Begins();
-    const draw = () => drawOutput(job, pass1, work, threads);
+    const ends = foundEnds(spec.read, found);
+    const begin = (layout: OutputLayout) => staging.begin(layout, threads.control);
+    const draw = () => drawOutput(spec, work, threads, { plan, ends, begin, signal: request.signal, releases });
     const bytes = recordsOfOutput(spec.keep, distinct.bytes, distinct.bytes / Math.max(1, distinct.records));
     const toWrite = isEndless(spec.keep) ? undefined : Math.round(bytes);
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);

@@ -13,7 +13,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { type PileWriterOptions, WRITER_OPTIONS } from '../options/store-options.js';
 import { type PileSet, PileSetWriter } from '../piles/pile-set-writer.js';
-import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
+import { sumTotals, textOfTally } from '../piles/pile-totals.js';
 import { DEFAULT_STORE_PILES, pilesForBytes, planWriterMemory, type WriterMemory } from '../plan/store-sizes.js';
 import type { SliceReport } from '../sources/input-part.js';
 import { commitToStore, type NewCommit, requireIdsFree } from '../store/commit-to-store.js';
@@ -211,8 +211,7 @@ function completePileSet({ scatterer, scatterArena }: OpenPileSet): {
   };
   const report: SliceReport = { coverage: [coverage], longestRecordBytes };
   const { pileSet, totals } = scatterArena.commit(report);
-  const { records, bytes, checksum } = sumTotals(totals);
-  return { totals: { records, bytes, checksum: checksumTextOf(checksum), longestRecordBytes }, pileSet };
+  return { totals: { ...textOfTally(sumTotals(totals)), longestRecordBytes }, pileSet };
 }
 
 /** The error that the work throws, or null, for callbacks. */

@@ -6,7 +6,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { withColumns } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
-import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
 import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
@@ -170,8 +170,7 @@ function requireApart({ spec, output }: ShuffleRequest, { output: place }: JobSi
     );
     return;
   }
-  if (isEndless(spec.keep))
-    throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
+  requireEnd(spec.keep);
   requireUnread(`the output ${output}`, place, listed.placeOf);
 }
 

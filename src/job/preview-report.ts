@@ -1,4 +1,5 @@
 /** The public types of a preview. `examples/plan.schema.json` describes the same as JSON. */
+import type { PreviewedSplit } from '../keep/splits.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-plan.js';
 import type { Expected } from '../plan/sampled-records.js';
 
@@ -74,11 +75,6 @@ export interface TogetherPreview {
 export interface MemberPreview extends ShufflePreview {
   /** The name of its output. */
   readonly name: string;
-}
-
-export interface PreviewedSplit {
-  readonly name: string;
-  readonly records?: Expected | undefined;
 }
 
 export interface PreviewedDevice {

@@ -15,6 +15,7 @@ import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { mostRecords } from '../keep/head.js';
 import { requireRecords } from '../keep/repeat.js';
+import { expectSplits } from '../keep/splits.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
@@ -29,7 +30,7 @@ import { type JobScope, runJob } from './job.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
 import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
-import { expectedFiles, expectSizes, expectSplits } from './preview-sizes.js';
+import { expectedFiles, expectSizes } from './preview-sizes.js';
 import { optionsOfMember, prepareTogether } from './shuffle-together.js';
 
 /**
@@ -99,7 +100,7 @@ async function preview(
       compression: spec.write.compression && nameOfCompression(spec.write.compression),
       ...sizes?.output,
       files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
-      splits: expectSplits(spec, sizes?.output?.records),
+      splits: expectSplits(spec.keep, spec.cut, sizes?.output?.records),
     },
     openFiles,
     devices,

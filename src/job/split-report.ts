@@ -1,10 +1,10 @@
 /** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
-import { checksumTextOf, type Tally } from '../piles/pile-totals.js';
+import { type Tally, textOfTally } from '../piles/pile-totals.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { SplitSummary, Totals } from '../sinks/commit-journal.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
+import type { SplitSummary, Totals } from '../sinks/output-moves.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import { findOtherShards } from '../sinks/shard-names.js';
 import type { OutputSummary } from '../sinks/staged-output.js';
@@ -52,12 +52,12 @@ export function warnOfEmptyShards(
 
 /** What the commit of an output is told. @param found the splits, if there are any. */
 export function summaryOf(
-  { records, bytes, checksum }: Tally,
+  written: Tally,
   { cuts }: Pick<OutputLayout, 'cuts'>,
   found: readonly FoundSplit[] | undefined,
 ): OutputSummary {
   const splits = summarizeSplits(found, cuts);
-  return { shardCount: cuts.shardCount, records, bytes, checksum: checksumTextOf(checksum), splits };
+  return { shardCount: cuts.shardCount, ...textOfTally(written), splits };
 }
 
 /** @param paths of all shards; none if there is one output. */
@@ -70,9 +70,9 @@ function summarizeSplits(
   cuts: ShardCuts,
 ): readonly SplitSummary[] | undefined {
   if (found === undefined || !('splits' in cuts)) return undefined;
-  return found.map(({ name, records, bytes, checksum }, i) => {
+  return found.map((split, i) => {
     const shardCount = cuts.splits[i]?.cuts.shardCount ?? 1;
-    return { name, shardCount, records, bytes, checksum: checksumTextOf(checksum) };
+    return { name: split.name, shardCount, ...textOfTally(split) };
   });
 }
 

@@ -11,13 +11,12 @@ import { valueRuleOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';
 import { keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
 import type { Weighing } from '../keep/mix.js';
+import { planInMemory, shareOfPiles } from '../keep/repeat.js';
 import { isNothing, ONCE } from '../keep/weights.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import { tooLargeToDraw } from '../piles/pile-set-writer.js';
 import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { PileDivision } from '../plan/pile-division.js';
-import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
@@ -160,14 +159,11 @@ type PlannedDivision = PileDivision & { readonly sliceBytes?: number };
 function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivision | undefined): PlannedWork {
   const { request, disks, tuning } = work;
   const { spec, memoryBytes, workers } = request;
-  const { repeat } = spec.keep;
   const expected = expectRecords(work, isResumable);
   const { inputs, read, made, head, onPiles, hasStreams } = expected;
   const framing = spec.read.framing && framingOf(spec.read.framing);
   const inline = tuning.inline ?? isSmall(expected, spec);
-  // Records to draw from lie in their order, beside the piles.
-  if (repeat) requireRoomToDraw(memoryBytes);
-  const shareOfMemory = repeat ? 1 / 2 : 1;
+  const shareOfMemory = shareOfPiles(spec.keep, memoryBytes);
   const memoryNeed: MemoryNeed = {
     budgetBytes: Math.floor(memoryBytes * shareOfMemory),
     shareOfMemory,
@@ -185,7 +181,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     outputWaits: spec.write.compression !== undefined,
     layout,
   };
-  const memory = repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
+  const memory = spec.keep.repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
   return {
     memory,
     memoryNeed,
@@ -263,37 +259,9 @@ function planDisks(
     diskNeeds: {
       least: isCompressed ? { ...least, outputBytes: 0 } : least,
       expected: needOfMade(hasStreams ? leastBytes : made.recordBytes),
-      range: hasStreams || made.exact ? undefined : [needOfMade(made.leastBytes), needOfMade(made.mostBytes)],
     },
     needOf: (readBytes) => needOfMade(readBytes * copies),
   };
-}
-
-/** Beside each other: a pool, the arena of a thread, and the records in their order. */
-const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
-
-function requireRoomToDraw(memoryBytes: number): void {
-  if (memoryBytes >= LEAST_BYTES_TO_DRAW) return;
-  throw new UsageError(
-    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${LEAST_BYTES_TO_DRAW / 2 ** 20}M; give more with \`memoryBytes\``,
-    'ERR_MEMORY_BUDGET',
-  );
-}
-
-/** Plans piles in memory alone, with fewer threads if that makes room. */
-function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
-  for (let workers = need.workers; workers >= 1; workers--) {
-    const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
-    if (memory.ramPoolBytes > 0) return memory;
-  }
-  throw tooLargeToDrawFrom(need, need.recordBytes);
-}
-
-/** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
-export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
-  const { shareOfMemory = 1 } = need;
-  const budget = leastBudgetWith({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
-  return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
 }
 
 async function slicesOf(

@@ -5,7 +5,7 @@
 import type { FoundHeader } from '../formats/header.js';
 import { type ValueRule, withColumnNumber } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
-import { isDistinct, type UniqueSpec } from './distinct.js';
+import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';
 import { type CutSpec, splitKeys } from './splits.js';
 
 interface RuledSpec {
@@ -31,19 +31,20 @@ interface SplitBounds {
 }
 
 /** The value of a record that a rule asks for. */
-export function valueRuleOf({ keep: { unique }, cut: { splitBy } }: Omit<RuledSpec, 'key'>): ValueRule | undefined {
-  return splitBy ?? unique?.by;
+export function valueRuleOf({ keep, cut }: Omit<RuledSpec, 'key'>): ValueRule | undefined {
+  return cut.splitBy ?? valueOfEqual(keep);
 }
 
 /** The same spec with the numbers of columns, once the header is known that names them. */
 export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHeader | undefined): Spec {
-  const { unique } = spec.keep;
   const { splitBy } = spec.cut;
-  return {
-    ...spec,
-    keep: { ...spec.keep, unique: unique && { by: unique.by && withColumnNumber(unique.by, header) } },
-    cut: { ...spec.cut, splitBy: splitBy && withColumnNumber(splitBy, header) },
-  };
+  const cut = { ...spec.cut, splitBy: splitBy && withColumnNumber(splitBy, header) };
+  return { ...spec, keep: withColumn(spec.keep, header), cut };
+}
+
+/** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
+export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
+  return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) };
 }
 
 /** Undefined: keys follow from places alone, and all records stay. */

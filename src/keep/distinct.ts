@@ -2,10 +2,11 @@
  * `unique` and `uniqueBy`: one of equal records is kept. Keys follow from what equal records have in common, so they meet
  * in one pile, and the kernel drops all of them but one.
  */
+import type { FoundHeader } from '../formats/header.js';
 import type { RecordFormat } from '../formats/record-format.js';
-import type { ValueRule } from '../formats/selector.js';
+import { type ValueRule, withColumnNumber } from '../formats/selector.js';
 import { deriveContentKey } from '../keys.js';
-import type { HeadSpec } from './head.js';
+import { type HeadSpec, isHead } from './head.js';
 import type { RepeatSpec } from './repeat.js';
 import type { ShardSpec } from './splits.js';
 
@@ -24,9 +25,20 @@ export function isDistinct({ unique }: UniqueSpec): boolean {
   return unique !== undefined;
 }
 
+/** The same with the number of a column, once the header is known that names it. */
+export function withColumn<Keep extends UniqueSpec>(keep: Keep, header: FoundHeader | undefined): Keep {
+  const { unique } = keep;
+  return { ...keep, unique: unique && { by: unique.by && withColumnNumber(unique.by, header) } };
+}
+
+/** The value that tells which records are equal. Undefined: all bytes do, or equal records stay. */
+export function valueOfEqual({ unique }: UniqueSpec): ValueRule | undefined {
+  return unique?.by;
+}
+
 /** Whether samples of one key may both come into the output. */
-export function mayKeepEqualKeys({ unique }: UniqueSpec): boolean {
-  return unique?.by?.selector.kind !== 'key';
+export function mayKeepEqualKeys(keep: UniqueSpec): boolean {
+  return valueOfEqual(keep)?.selector.kind !== 'key';
 }
 
 /** The generator key of all inputs, if the order follows from the content of records. */
@@ -42,6 +54,6 @@ interface MeasuredSpec {
 
 /** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
 export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: MeasuredSpec): boolean {
-  const needsNumbers = keep.headCount !== undefined || keep.repeat || shards !== undefined || header?.kind === 'npy';
+  const needsNumbers = isHead(keep) || keep.repeat || shards !== undefined || header?.kind === 'npy';
   return isDistinct(keep) && needsNumbers;
 }

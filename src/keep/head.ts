@@ -7,6 +7,9 @@
  * n (1 + ln(N / n)) of N.
  */
 
+import type { Amount } from '../piles/pile-totals.js';
+import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
+
 /** The samples may be wrong by this factor before inputs are read again. */
 const SAFETY_FACTOR = 4;
 /** Counts of random keys vary by so many standard deviations, and never by more. */
@@ -56,6 +59,24 @@ export function planHead({ headCount }: HeadSpec, { records, isKnown, mayReadAga
   const candidates = records / 2 ** zeroBits;
   const growth = headCount === 0 ? 0 : headCount * (1 + Math.log(Math.max(1, candidates / headCount)));
   return { records: headCount, zeroBits, keptRecords: Math.min(candidates, growth) };
+}
+
+/** Records reach piles before the limit that keeps them out has fallen. */
+const HEAD_MARGIN = 1.5;
+
+/** What is put on piles. @param head undefined: all records are. */
+export function expectOnPiles(head: HeadPlan | undefined, all: AmountInCases, each: Case): Amount {
+  if (head === undefined) return all[each];
+  const { records, keptRecords } = head;
+  const most = { least: records, expected: keptRecords, most: keptRecords * HEAD_MARGIN + records };
+  return firstOf(all, most[each], each);
+}
+
+/** So many of all records at most. */
+export function firstOf(all: AmountInCases, most: number, each: Case): Amount {
+  if (most >= all.most.records) return all[each];
+  const records = Math.min(all[each].records, most);
+  return { records, bytes: Math.min(all.most.bytes, bytesOfSome(records, all, each)) };
 }
 
 export function largestKeyWith(zeroBits: number): bigint {

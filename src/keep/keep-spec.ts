@@ -1,7 +1,9 @@
 /** What decides which records the output gets, and how often: all rules together. */
+import { UsageError } from '../errors.js';
 import { type Amount, amountWithout, NOTHING } from '../piles/pile-totals.js';
+import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
-import { type HeadSpec, isHead, mostRecords } from './head.js';
+import { firstOf, type HeadSpec, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
 import type { RepeatSpec } from './repeat.js';
 import { type CutSpec, isSplitByValue } from './splits.js';
@@ -23,13 +25,28 @@ export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
   return keep.repeat && !isHead(keep);
 }
 
+/** Of a job with an output that is no stream. */
+export function requireEnd(keep: HeadSpec & RepeatSpec): void {
+  if (isEndless(keep))
+    throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
+}
+
 /**
  * How many records the output has, if so many may come into it.
  * @param recordBytes the size of a record: then `all` is in bytes, and so is the result.
  */
 export function recordsOfOutput(keep: HeadSpec & Partial<RepeatSpec>, all: number, recordBytes = 1): number {
-  const most = mostRecords(keep) * recordBytes;
+  const most = isHead(keep) ? mostRecords(keep) * recordBytes : Number.POSITIVE_INFINITY;
   return keep.repeat === true ? most : Math.min(all, most);
+}
+
+/** As `recordsOfOutput`, for what samples and chance tell of all records. */
+export function expectKept(keep: KeepSpec, all: AmountInCases, each: Case): Amount {
+  const most = mostRecords(keep);
+  if (keep.repeat) return { records: most, bytes: bytesOfSome(most, all, each) };
+  const { records, bytes } = firstOf(all, most, each);
+  // Nobody knows how many are equal.
+  return isDistinct(keep) && each === 'least' ? { records: Math.min(1, records), bytes: 0 } : { records, bytes };
 }
 
 /** Whether pass 1 may leave out what is not in the head. Equal records count as one, and nobody knows of them in pass 1. */

@@ -9,6 +9,7 @@ import type { NumberField } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
+import { type Case, type Expected, spreadIn } from '../plan/sampled-records.js';
 import { type CutSpec, isSplitByValue } from './splits.js';
 import {
   type Fraction,
@@ -190,6 +191,25 @@ function refuseCopies({ groups }: Weighing): void {
   throw new UsageError(
     `${group.name} has the weight ${factorOf(group.weight)}, and samples of tar files cannot come more than once, because readers join copies that are neighbours; expected at most 1`,
   );
+}
+
+/** The mean of squared lengths, over the square of their mean, may be this squared. */
+const SQUARED_LENGTHS = 2;
+
+/** What a weight makes of records. The draws of few records vary around their mean. */
+export function expectCopies(
+  { records, bytes }: { readonly records: Expected; readonly bytes: Expected },
+  weight: Weight,
+  each: Case,
+): Amount {
+  const { copies } = weight;
+  const factor = factorOf(weight);
+  const chance = factor - copies;
+  const spread = spreadIn(each, records.most * chance * (1 - chance));
+  const meanBytes = bytes.expected / Math.max(1, records.expected);
+  const made = (amount: number, more: number) =>
+    Math.min(amount * mostCopiesOf(weight), Math.max(amount * copies, amount * factor + more));
+  return { records: made(records[each], spread), bytes: made(bytes[each], SQUARED_LENGTHS * meanBytes * spread) };
 }
 
 export interface CountedGroup extends Amount {

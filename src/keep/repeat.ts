@@ -1,5 +1,8 @@
 /** `repeat`: each place of the output takes a record that is drawn from all, with replacement. */
-import { InputError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
+import { tooLargeToDraw } from '../piles/pile-set-writer.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
 
 export interface RepeatSpec {
   /** Whether records are drawn with replacement. */
@@ -10,4 +13,33 @@ export interface RepeatSpec {
 export function requireRecords(records: number, places: number): void {
   if (records === 0 && places > 0)
     throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
+}
+
+/** Beside each other: a pool, the arena of a thread, and the records in their order. */
+const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
+
+/** The part of the memory that piles get: records to draw from lie in their order, beside the piles. */
+export function shareOfPiles({ repeat }: RepeatSpec, memoryBytes: number): number {
+  if (!repeat) return 1;
+  if (memoryBytes >= LEAST_BYTES_TO_DRAW) return 1 / 2;
+  throw new UsageError(
+    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${LEAST_BYTES_TO_DRAW / 2 ** 20}M; give more with \`memoryBytes\``,
+    'ERR_MEMORY_BUDGET',
+  );
+}
+
+/** Plans piles in memory alone, with fewer threads if that makes room. */
+export function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
+  for (let workers = need.workers; workers >= 1; workers--) {
+    const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
+    if (memory.ramPoolBytes > 0) return memory;
+  }
+  throw tooLargeToDrawFrom(need, need.recordBytes);
+}
+
+/** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
+export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
+  const { shareOfMemory = 1 } = need;
+  const budget = leastBudgetWith({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
+  return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
 }

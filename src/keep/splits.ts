@@ -5,6 +5,7 @@
  */
 import { InputError, UsageError } from '../errors.js';
 import type { ValueRule } from '../formats/selector.js';
+import { type Case, type Expected, inCases, SIDE, spreadIn } from '../plan/sampled-records.js';
 import {
   type PlainCuts,
   requireFewShards,
@@ -121,7 +122,7 @@ function sharesBefore(rules: readonly SplitRule[]): { readonly before: readonly 
 }
 
 function boundsByCounts(rules: readonly SplitRule[], records: number): number[] {
-  const asked = rules.reduce((sum, rule) => sum + ('records' in rule ? rule.records : 0), 0);
+  const asked = countsOf(rules);
   if (asked > records) {
     throw new InputError(
       'ERR_TOO_FEW_RECORDS',
@@ -133,6 +134,52 @@ function boundsByCounts(rules: readonly SplitRule[], records: number): number[] 
     before += 'records' in rule ? rule.records : records - asked;
     return before;
   });
+}
+
+/** Undefined: values choose, and a value may have any number of records. */
+type SizeOfSplit = { readonly count: (all: number) => number } | { readonly share: number } | undefined;
+
+/** How many of all records each split has: so many, or each record with this chance. */
+export function sizesOfSplits(cut: CutSpec): readonly SizeOfSplit[] {
+  const rules = (cut.splits ?? []).map(({ rule }) => rule);
+  const shares = rules.reduce((sum, rule) => sum + ('share' in rule ? rule.share : 0), 0);
+  const counts = countsOf(rules);
+  return rules.map((rule) => {
+    if ('records' in rule) return { count: () => rule.records };
+    if (counts > 0) return { count: (all) => Math.max(0, all - counts) };
+    if (isSplitByValue(cut)) return undefined;
+    return { share: 'share' in rule ? rule.share : Math.max(0, 1 - shares) };
+  });
+}
+
+/** @param records of the output; undefined: it has no end, or too little is known. */
+export function expectSplits(
+  keep: HeadSpec,
+  cut: CutSpec,
+  records: Expected | undefined,
+): readonly PreviewedSplit[] | undefined {
+  const sizes = sizesOfSplits(cut);
+  return cut.splits?.map(({ rule: { name } }, i) => {
+    const size = sizes[i];
+    if (size === undefined || records === undefined) return { name };
+    const recordsIn = (each: Case) => {
+      const all = records[each];
+      if ('count' in size) return size.count(all);
+      // The first records are divided by their number.
+      const variance = isHead(keep) ? 0 : all * size.share * (1 - size.share);
+      return Math.max(0, Math.min(all, all * size.share + spreadIn(each, variance) + SIDE[each]));
+    };
+    return { name, records: inCases(recordsIn) };
+  });
+}
+
+export interface PreviewedSplit {
+  readonly name: string;
+  readonly records?: Expected | undefined;
+}
+
+function countsOf(rules: readonly SplitRule[]): number {
+  return rules.reduce((sum, rule) => sum + ('records' in rule ? rule.records : 0), 0);
 }
 
 export interface PlannedSplit {

@@ -121,6 +121,11 @@ export function textOfTally({ records, bytes, checksum }: Tally): TallyText {
   return { records, bytes, checksum: checksumTextOf(checksum) };
 }
 
+/** For messages. */
+export function describeTally({ records, bytes, checksum }: TallyText): string {
+  return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksum}`;
+}
+
 export function tallyOfText({ records, bytes, checksum }: TallyText): Tally {
   return { records, bytes, checksum: BigInt(`0x${checksum}`) };
 }

@@ -1,5 +1,7 @@
 /** What drawn windows say of the number of all records: an estimate, and two limits between which the truth lies. Pure. */
 
+import type { Amount } from '../piles/pile-totals.js';
+
 /** An estimate from samples. The three fields are equal if the number is exact. */
 export interface Expected {
   readonly least: number;
@@ -99,4 +101,27 @@ export function inCases(size: (each: Case) => number): Expected {
 
 export function exactly(value: number): Expected {
   return { least: value, expected: value, most: value };
+}
+
+/** Amounts of random records, in each case. */
+export type AmountInCases = Readonly<Record<Case, Amount>>;
+
+export function casesOf(amountIn: (each: Case) => Amount): AmountInCases {
+  return { least: amountIn('least'), expected: amountIn('expected'), most: amountIn('most') };
+}
+
+/** To which side of the expected number a case lies. */
+export const SIDE: Readonly<Record<Case, number>> = { least: -1, expected: 0, most: 1 };
+/** Counts of random keys hardly ever vary by more standard deviations. */
+const COUNT_DEVIATIONS = 4;
+
+/** How far a random count may lie from its mean. */
+export function spreadIn(each: Case, variance: number): number {
+  return SIDE[each] * COUNT_DEVIATIONS * Math.sqrt(variance);
+}
+
+/** The bytes of so many random records. Without more knowledge, they differ in length as exponential ones do. */
+export function bytesOfSome(records: number, { expected: all }: AmountInCases, each: Case): number {
+  const meanBytes = all.bytes / Math.max(1, all.records);
+  return Math.max(0, meanBytes * (records + spreadIn(each, records)));
 }

@@ -6,39 +6,78 @@ import { type OrderedRecords, orderedBytes } from '../../workers/piles/drawn-rec
 import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
 import type { Release } from '../cleanup.js';
+import { openEncoder } from '../formats/encoder-table.js';
+import { mostRecords } from '../keep/head.js';
+import { requireRecords } from '../keep/repeat.js';
+import { deriveDrawKey } from '../keys.js';
 import { hearSignals } from '../pause.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
-import { sumTotals, type Tally, totalsOfRange } from '../piles/pile-totals.js';
-import { planPileRanges } from '../plan/pile-ranges.js';
-import { shardAt } from '../plan/shard-cuts.js';
+import { sumOf, sumTotals, type Tally, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import type { MemoryPlan } from '../plan/memory-plan.js';
+import { planShardCuts, shardAt } from '../plan/shard-cuts.js';
+import { type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
 import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
+import type { ShuffleSpec } from '../spec.js';
+import { ONE_OUTPUT } from './between-passes.js';
 import { openSlabs } from './job-memory.js';
 import { inTurn, runTasks, runVerified } from './run-tasks.js';
-import { type PilesWork, pilesTask } from './shuffle-work.js';
+import { type PilesWork, pilesTask, rangesForThreads } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
-const TASKS_A_THREAD = 4;
 const MOST_PIECE_BYTES = 2 ** 30;
 /** Places in a piece have 32 bits. A piece ends with a pile, so it may be larger than `MOST_PIECE_BYTES`. */
 const MOST_SLAB_BYTES = 2 ** 32 - 1;
 
+interface DrawnJob {
+  readonly plan: { readonly memory: Pick<MemoryPlan, 'outputBytes'>; readonly inline: boolean };
+  readonly ends: ShardEnds;
+  readonly begin: (layout: OutputLayout) => Promise<OutputTarget>;
+  readonly signal: AbortSignal | undefined;
+  readonly releases: Release[];
+}
+
+/** Draws from piles in memory. Without a number of records, it ends with a ClosedPipeError when the reader leaves. */
+export async function drawOutput(
+  { keep, cut, write: { compression }, key }: ShuffleSpec,
+  work: PilesWork,
+  threads: Threads,
+  { plan, ends, begin, signal, releases }: DrawnJob,
+) {
+  const { piles, settings } = work;
+  const places = mostRecords(keep);
+  requireRecords(piles.records, places);
+  const meanRecordBytes = piles.bytes / Math.max(1, piles.records);
+  const nothing = { bytes: 0, longestRecordBytes: 0, bytesAround: 0 };
+  const cuts = planShardCuts(cut.shards ?? ONE_OUTPUT, { records: places, ...nothing });
+  if ('roomBytes' in cuts) throw new RangeError('draws are not cut by bytes');
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  const layout = {
+    cuts,
+    ends: storedEnds(ends, encoder),
+    // A header that tells how many bytes follow is that of records of one length.
+    recordBytes: places === Number.POSITIVE_INFINITY ? 0 : Math.round(places * meanRecordBytes),
+    compression,
+    kind: 'appended' as const,
+  };
+  const ordered = await orderInMemory(work, threads, plan.inline, releases);
+  const { outputBytes } = plan.memory;
+  const target = await begin(layout);
+  const job = { ...settings, jobName: threads.jobName, control: threads.control.buffer, outputBytes };
+  const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
+  const draws = { job, ordered, key: deriveDrawKey(key.seed), places, placesOfTask, target, signal };
+  const { regions, ...written } = await writeAllDraws(draws, threads);
+  return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals: totalsOf([written]) };
+}
+
 /** @param releases frees the memory of the records. */
-export async function orderInMemory(
+async function orderInMemory(
   work: PilesWork,
   threads: Threads,
   isOnCallingThread: boolean,
   releases: Release[],
 ): Promise<OrderedRecords> {
-  const { totals, bytes } = work.piles;
-  const rangeBytes = Math.min(bytes / (TASKS_A_THREAD * threads.pool.threadCount), MOST_PIECE_BYTES);
-  const ranges = planPileRanges(
-    totals,
-    rangeBytes,
-    () => false,
-    () => false,
-  );
-  const pieces = ranges.map((range) => {
+  const { totals } = work.piles;
+  const pieces = rangesForThreads(totals, threads, MOST_PIECE_BYTES).map((range) => {
     const expected = totalsOfRange(totals, range.first, range.end);
     return { range, expected, sum: sumTotals(expected) };
   });
@@ -75,12 +114,10 @@ export async function writeAllDraws(
   threads: Threads,
 ): Promise<Tally & { readonly regions: readonly WrittenRegion[] }> {
   const regions: WrittenRegion[] = [];
-  let bytes = 0;
-  let checksum = 0n;
-  const take = (result: DrawsResult) => {
-    for (const region of result.regions) addRegion(regions, region);
-    bytes += result.bytes;
-    checksum = BigInt.asUintN(64, checksum + result.checksum);
+  let written: Tally = { records: places, bytes: 0, checksum: 0n };
+  const take = ({ regions: more, bytes, checksum }: DrawsResult) => {
+    for (const region of more) addRegion(regions, region);
+    written = sumOf(written, { records: 0, bytes, checksum });
   };
   const run = async (task: DrawsTask) => {
     // On the calling thread a task hardly ever waits, and signals would not be heard.
@@ -90,7 +127,7 @@ export async function writeAllDraws(
   const takeInTurn = inTurn(take, ({ start }: DrawsTask) => start.turn);
   // Every task that is handed out must have a thread: the task whose turn it is must not wait.
   await runTasks(tasksOf(work, places, placesOfTask), run, takeInTurn, threads.pool.threadCount, threads.stop);
-  return { records: places, bytes, checksum, regions };
+  return { ...written, regions };
 }
 
 function* tasksOf(

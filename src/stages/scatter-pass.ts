@@ -22,7 +22,7 @@ import {
 import { type HeadPlan, largestKeyWith } from '../keep/head.js';
 import type { KeyRule } from '../keys.js';
 import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
-import { checksumTextOf, sumTotals } from '../piles/pile-totals.js';
+import { checksumTextOf, isSameTally, sumTotals } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../sources/input-part.js';
@@ -79,7 +79,7 @@ export async function scatterInputs(
   return { piles: gathered.piles(), found: gathered, resumedCount };
 }
 
-export type DoneSlice = ScatterResult & PileSetOfSlice;
+type DoneSlice = ScatterResult & PileSetOfSlice;
 
 /** What becomes of the slices that a pass has scattered. */
 interface ScatteredSlices {
@@ -159,7 +159,7 @@ function requireSame(slice: number, own: ScatterResult, first: ScatterResult): v
   // Which records cannot be in the head depends on those that were read before.
   if ([own, first].some(({ leftOut }) => leftOut !== undefined && leftOut.records > 0)) return;
   const [a, b] = [sumTotals(own.totals), sumTotals(first.totals)];
-  if (a.records === b.records && a.bytes === b.bytes && a.checksum === b.checksum) return;
+  if (isSameTally(a, b)) return;
   throw new VerificationError(
     `two attempts at slice ${slice} found different records: ${a.records} with the checksum ${checksumTextOf(a.checksum)}, and ${b.records} with ${checksumTextOf(b.checksum)}; check the inputs and the memory of both machines`,
   );

@@ -5,8 +5,10 @@ import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-order.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
 import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
+import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { SampleSource } from './sample-places.js';
+import type { Threads } from './threads.js';
 
 /** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
 export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
@@ -29,6 +31,11 @@ export function scatteredPiles(
   longestRecordBytes: number,
 ): ScatteredPiles {
   return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
+}
+
+/** The same piles with fewer records. */
+export function withTotals(piles: ScatteredPiles, totals: PileTotals): ScatteredPiles {
+  return { ...piles, totals, ...sumTotals(totals) };
 }
 
 export function diskBytesOf({ pileSets }: ScatteredPiles): number {
@@ -55,6 +62,21 @@ export function isInPart(part: PilePart | undefined, pile: number): boolean {
 
 export function bytesOfPart({ recordBytes }: PileTotals, part: PilePart | undefined): number {
   return recordBytes.subarray(part?.first, part?.end).reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** So many for each thread, since the last tasks to end keep the other threads waiting. */
+const RANGES_A_THREAD = 4;
+
+/** Ranges of about equal size for tasks that write no output. @param part absent: all piles. */
+export function rangesForThreads(
+  totals: PileTotals,
+  { pool }: Threads,
+  mostBytes = Number.POSITIVE_INFINITY,
+  part?: PilePart,
+): PileRange[] {
+  const rangeBytes = Math.min(mostBytes, bytesOfPart(totals, part) / (RANGES_A_THREAD * pool.threadCount));
+  const isOther = (pile: number) => !isInPart(part, pile);
+  return planPileRanges(totals, rangeBytes, () => false, isOther);
 }
 
 export interface ShuffleWork extends PilesWork {

@@ -19,22 +19,18 @@ import {
   totalsOf,
   totalsOfRange,
 } from '../piles/pile-totals.js';
-import { planPileRanges } from '../plan/pile-ranges.js';
 import type { ShuffleSpec } from '../spec.js';
 import { runVerified } from './run-tasks.js';
 import {
   bytesOfPart,
-  isInPart,
   type PilePart,
   type PilesWork,
   pilesTask,
+  rangesForThreads,
   type ScatteredPiles,
-  scatteredPiles,
+  withTotals,
 } from './shuffle-work.js';
 import type { Threads } from './threads.js';
-
-/** Tasks for each thread, since the last tasks to end keep the other threads waiting. */
-const TASKS_A_THREAD = 4;
 
 /**
  * Returns the piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of
@@ -47,13 +43,18 @@ export async function takeDistinct(
   kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   if (!isDistinct(spec.keep)) return work.piles;
-  if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
-  const { pileSets, keyScale, longestRecordBytes, totals } = work.piles;
+  // Tasks measure always: none of them writes all of the output.
+  const isMeasured = isMeasuredBefore(spec) || kept?.found('distinct') !== undefined;
+  if (!isMeasured) return { ...work.piles, hasDuplicates: true };
   const { piles } = await notedOrFound(kept, 'distinct', async () => ({
     piles: textsOf(await measureDistinct(work, threads)),
   }));
-  const distinct = requireDistinct(totalsOf(piles.map(tallyOfText)), totals);
-  return { ...scatteredPiles(pileSets, distinct, longestRecordBytes), keyScale };
+  return distinctPiles(work.piles, piles);
+}
+
+/** @param tallies what stays of each pile. */
+export function distinctPiles(piles: ScatteredPiles, tallies: readonly TallyText[]): ScatteredPiles {
+  return withTotals(piles, requireDistinct(totalsOf(tallies.map(tallyOfText)), piles.totals));
 }
 
 /** No more of a pile can stay than it has. */
@@ -78,14 +79,7 @@ export async function measureDistinct(
 ): Promise<PileTotals> {
   const { totals } = work.piles;
   const distinct = emptyTotals(totals.records.length);
-  const rangeBytes = bytesOfPart(totals, part) / (TASKS_A_THREAD * threads.pool.threadCount);
-  const ranges = planPileRanges(
-    totals,
-    rangeBytes,
-    () => false,
-    (pile) => !isInPart(part, pile),
-  );
-  const tasks = ranges.map(
+  const tasks = rangesForThreads(totals, threads, undefined, part).map(
     ({ first, end }): MeasureDistinctTask => ({
       ...pilesTask(work, `distinct-${first}`),
       first,

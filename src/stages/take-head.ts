@@ -16,7 +16,7 @@ import {
 } from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
-import { type PilesWork, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
+import { type PilesWork, type ScatteredPiles, withTotals } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 type HeadNote = JobNotes['head'];
@@ -76,11 +76,10 @@ async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, thr
   return { pile: end.pile, inPile: textOfTally(last), longestRecordBytes };
 }
 
-function cutAfter({ pileSets, totals, keyScale }: ScatteredPiles, note: HeadNote): ScatteredPiles {
-  const { pile, inPile, longestRecordBytes } = note;
-  const cut = copyOfTotals(totals);
+function cutAfter(piles: ScatteredPiles, { pile, inPile, longestRecordBytes }: HeadNote): ScatteredPiles {
+  const cut = copyOfTotals(piles.totals);
   for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile);
   cut.checksums.fill(0n, pile);
   setTally(cut, pile, tallyOfText(inPile));
-  return { ...scatteredPiles(pileSets, cut, longestRecordBytes), keyScale, cutPile: pile };
+  return { ...withTotals(piles, cut), longestRecordBytes, cutPile: pile };
 }

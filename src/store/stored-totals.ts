@@ -9,7 +9,14 @@ import { hearSignals } from '../pause.js';
 import { dataFilePath, indexFilePath } from '../piles/pile-layout.js';
 import { damagedPileSet } from '../piles/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
-import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../piles/pile-totals.js';
+import {
+  addTotals,
+  describeTally,
+  emptyTotals,
+  type PileTotals,
+  sumTotals,
+  textOfTally,
+} from '../piles/pile-totals.js';
 import type { StoreCommit } from './store-manifest.js';
 import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
@@ -53,9 +60,8 @@ function requireDataFile(path: string, diskBytes: number): void {
 
 /** Each index may be whole and still belong to another commit: the totals show it. */
 function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
-  const { records, bytes, checksum } = sumTotals(totals);
-  const found = `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
-  const told = `${counted(commit.records, 'record')} of ${counted(commit.bytes, 'byte')}, checksum ${commit.checksum}`;
+  const found = describeTally(textOfTally(sumTotals(totals)));
+  const told = describeTally(commit);
   if (found === told) return;
   throw damaged(
     `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}`,

@@ -9,7 +9,7 @@ import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/piles/
 import { damagedPileSet } from '../../src/piles/pile-set-file.js';
 import { readPileEntries } from '../../src/piles/pile-set-index.js';
 import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { checksumTextOf, isSameTally, type Tally, tallyOf, totalsOf } from '../../src/piles/pile-totals.js';
+import { describeTally, tallyOf, textOfTally, totalsOf } from '../../src/piles/pile-totals.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { PileSettings } from '../settings.js';
@@ -67,8 +67,9 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
   const found = scatterArena.totals();
   const noted = totalsOf(readPileEntries(pileSet.index, first, end, pileSet.name));
   for (let pile = first; pile < end; pile++) {
-    const [holds, expected] = [tallyOf(found, pile), tallyOf(noted, pile - first)];
-    if (!isSameTally(holds, expected)) throw damaged(pile, `holds ${describe(holds)}, expected ${describe(expected)}`);
+    const tallies = [tallyOf(found, pile), tallyOf(noted, pile - first)];
+    const [holds, expected] = tallies.map((tally) => describeTally(textOfTally(tally)));
+    if (holds !== expected) throw damaged(pile, `holds ${holds}, expected ${expected}`);
   }
 }
 
@@ -79,7 +80,3 @@ const nowhere = {
     throw new RangeError('there is no pile set to commit');
   },
 };
-
-function describe({ records, bytes, checksum }: Tally): string {
-  return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksumTextOf(checksum)}`;
-}

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { isHead } from '../../keep/head.js';
 import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
-import { isSplitByValue } from '../../keep/splits.js';
+import { isSplitByValue, type SplitRule, sizesOfSplits } from '../../keep/splits.js';
 import { numberOf } from '../../keep/weights.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from '../../options/report-facts.js';
 import type { JobProfile, JobReport, ShuffleReport } from '../../options/reports.js';
@@ -143,27 +143,21 @@ function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] 
 }
 
 function askedSplits({ keep, cut }: ShuffleSpec, { records }: ShuffleReport): ReportFacts['askedSplits'] {
-  const { splits } = cut;
-  if (splits === undefined) return undefined;
-  const rules = splits.map(({ rule }) => rule);
-  const shares = sum(rules.map((rule) => ('share' in rule ? rule.share : 0)));
-  const counted = sum(rules.map((rule) => ('records' in rule ? rule.records : 0)));
-  const exactly = (mean: number): ExpectedRange => ({
-    mean,
-    standardDeviation: 0,
-    lowest: mean - 1,
-    highest: mean + 1,
-  });
-  return rules.map((rule) => {
-    const { name } = rule;
-    if ('records' in rule)
-      return { name, asked: formatPlural(rule.records, 'record'), expected: exactly(rule.records) };
-    const share = 'share' in rule ? rule.share : Math.max(0, 1 - shares);
-    // 0.07 of 100 is 7.000000000000001.
-    const asked = 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
-    if (counted > 0 && 'rest' in rule) return { name, asked, expected: exactly(records - counted) };
-    if (isSplitByValue(cut)) return { name, asked, expected: undefined };
-    const isByRank = isHead(keep) || counted > 0;
-    return { name, asked, expected: isByRank ? exactly(share * records) : binomial(records, share) };
-  });
+  const sizes = sizesOfSplits(cut);
+  const expectedOf = (size: (typeof sizes)[number]) => {
+    if (size === undefined) return undefined;
+    if ('count' in size) return exactly(size.count(records));
+    return isHead(keep) ? exactly(size.share * records) : binomial(records, size.share);
+  };
+  return cut.splits?.map(({ rule }, i) => ({ name: rule.name, asked: amountOf(rule), expected: expectedOf(sizes[i]) }));
+}
+
+function exactly(mean: number): ExpectedRange {
+  return { mean, standardDeviation: 0, lowest: mean - 1, highest: mean + 1 };
+}
+
+function amountOf(rule: SplitRule): string {
+  if ('records' in rule) return formatPlural(rule.records, 'record');
+  // 0.07 of 100 is 7.000000000000001.
+  return 'share' in rule ? `${Number((rule.share * 100).toPrecision(12))} %` : 'the rest';
 }
