@@ -19,9 +19,14 @@ export {
   verifyPermutation,
 } from './checks/verify-permutation.js';
 export { type ShardSet, type ShardsReport, verifyShards } from './checks/verify-shards.js';
-export type { ClusterTaskProfile, TaskSteps, TimedTask } from './cluster/attempt-log.js';
+export type {
+  ClusterPassProfile,
+  ClusterProfile,
+  ClusterTaskProfile,
+  TaskSteps,
+  TimedTask,
+} from './cluster/attempt-log.js';
 export { TASK_KINDS, type TaskKind } from './cluster/cluster-plan.js';
-export type { ClusterPassProfile, ClusterProfile } from './cluster/cluster-profile.js';
 export {
   type ClusterStatus,
   type CommittedOutput,

@@ -3,19 +3,14 @@
  * main command, without a name of its own. All others follow `pileshuf` as its first word, or its first two: an input of
  * such a name is written as `./NAME`.
  */
+import { CLUSTER_PLAN_OPTIONS, CLUSTER_TASK_OPTIONS, SLURM_LATER_OPTIONS } from '../options/cluster-options.js';
 import {
-  CLUSTER_PLAN_OPTIONS,
-  CLUSTER_TASK_OPTIONS,
-  JOB_DIR,
-  PROFILE,
-  SLURM_LATER_OPTIONS,
-  SLURM_OPTIONS,
-} from '../options/cluster-options.js';
-import {
+  entriesOf,
   OPTION_GROUPS,
   type OptionFlag,
   type OptionsOf,
   omit,
+  pick,
   type Schema,
   type TypedOptions,
 } from '../options/option.js';
@@ -29,68 +24,53 @@ import {
 import {
   APPEND_OPTIONS,
   COLLECT_OPTIONS,
-  EXPIRE_RULE,
-  GARBAGE_OPTIONS,
+  EXPIRE_OPTIONS,
   INSPECT_OPTIONS,
   LOADER_OPTIONS,
   OPEN_STORE_OPTIONS,
   WRITE_OPTIONS,
 } from '../options/store-options.js';
-import {
-  AGAINST,
-  DISPLAY,
-  DRY_RUN,
-  EPOCHS,
-  INPUT_ID,
-  JSON_REPORT,
-  LISTS,
-  MADE_INPUTS,
-  SEED_SOURCE,
-  SHUF_OUTPUT,
-  START,
-  STREAM_OUTPUT,
-  SUBMISSION,
-  TUPLES,
-} from './own-options.js';
+import { INPUT_ID, OWN, SHUF_OUTPUT, STREAM_OUTPUT, SUBMISSION } from './own-options.js';
 
-const PLAN = { ...MADE_INPUTS, ...TUPLES, ...SHUFFLE_OPTIONS, ...SEED_SOURCE, ...LISTS, ...PROFILE, ...DISPLAY };
-const TASK_PLAN = { ...SEED_SOURCE, ...LISTS, ...JSON_REPORT, ...DISPLAY };
-const { headCount, repeat, zeroTerminated, memoryBytes } = SHUFFLE_OPTIONS;
+const DISPLAY = pick(OWN, 'progress', 'quiet');
+const JSON_TOO = { ...pick(OWN, 'json'), ...DISPLAY };
+const PLAN = {
+  ...pick(OWN, 'echo', 'range', 'together'),
+  ...SHUFFLE_OPTIONS,
+  ...pick(OWN, 'randomSource', 'inputLists'),
+  ...pick(CLUSTER_PLAN_OPTIONS, 'profile'),
+  ...DISPLAY,
+};
+const TASK_PLAN = { ...CLUSTER_PLAN_OPTIONS, ...pick(OWN, 'randomSource', 'inputLists'), ...JSON_TOO };
 
 export const COMMANDS = {
   shuffle: {
     summary: 'Puts the records of many files into one uniformly random order.',
-    takes: { ...PLAN, ...DRY_RUN },
+    takes: { ...PLAN, ...pick(OWN, 'dryRun') },
   },
   append: {
     summary: 'Adds inputs to a pile store, all of them or none.',
-    takes: { ...APPEND_OPTIONS, ...LISTS, ...DISPLAY },
+    takes: { ...APPEND_OPTIONS, ...pick(OWN, 'inputLists'), ...DISPLAY },
   },
   completion: { summary: 'Prints the script for completion in bash, zsh or fish.', takes: {} },
   'check-shuffled': {
     summary: 'Looks whether the records of files are in random order.',
-    takes: { ...CHECK_OPTIONS, ...JSON_REPORT, ...DISPLAY },
+    takes: { ...CHECK_OPTIONS, ...JSON_TOO },
   },
-  'cluster plan': {
-    summary: 'Plans a shuffle as tasks for several machines.',
-    takes: { ...CLUSTER_PLAN_OPTIONS, ...TASK_PLAN },
-  },
+  'cluster plan': { summary: 'Plans a shuffle as tasks for several machines.', takes: TASK_PLAN },
   'cluster slurm': {
     summary: 'Runs a shuffle as tasks on Slurm.',
-    takes: { ...SLURM_OPTIONS, ...SLURM_LATER_OPTIONS, ...SUBMISSION, ...TASK_PLAN },
+    takes: { ...omit(TASK_PLAN, 'memoryBytes'), ...SLURM_LATER_OPTIONS, ...SUBMISSION },
   },
   'cluster status': {
     summary: 'Shows which tasks of a planned shuffle are done, run or failed.',
-    takes: { ...JOB_DIR, ...JSON_REPORT, ...DISPLAY },
+    takes: { ...pick(CLUSTER_TASK_OPTIONS, 'jobDir'), ...JSON_TOO },
   },
   'cluster task': {
     summary: 'Does one task of a planned shuffle on this machine.',
-    takes: { ...CLUSTER_TASK_OPTIONS, ...JSON_REPORT, ...DISPLAY },
+    takes: { ...CLUSTER_TASK_OPTIONS, ...JSON_TOO },
   },
-  expire: {
-    summary: 'Removes old generations from a pile store.',
-    takes: { ...EXPIRE_RULE, ...GARBAGE_OPTIONS, ...DISPLAY },
-  },
+  expire: { summary: 'Removes old generations from a pile store.', takes: { ...EXPIRE_OPTIONS, ...DISPLAY } },
   gc: { summary: 'Deletes files that a pile store no longer needs.', takes: { ...COLLECT_OPTIONS, ...DISPLAY } },
   index: {
     summary: 'Writes an index, to read the records of a file in any order.',
@@ -98,16 +78,20 @@ export const COMMANDS = {
   },
   inspect: {
     summary: 'Shows the contents of a pile store and checks its files.',
-    takes: { ...INSPECT_OPTIONS, ...JSON_REPORT, ...DISPLAY },
+    takes: { ...INSPECT_OPTIONS, ...JSON_TOO },
   },
   pile: {
     summary: 'Adds inputs to a pile store, each under a given id.',
     takes: { ...omit(APPEND_OPTIONS, 'hidden', 'include', 'exclude'), ...INPUT_ID, ...DISPLAY },
   },
-  plan: { summary: 'Says what a shuffle will need, and writes no output.', takes: { ...PLAN, ...JSON_REPORT } },
+  plan: { summary: 'Says what a shuffle will need, and writes no output.', takes: { ...PLAN, ...JSON_TOO } },
   shuf: {
     summary: 'Does what shuf of GNU coreutils does, with the same options.',
-    takes: { headCount, ...SHUF_OUTPUT, repeat, ...SEED_SOURCE, zeroTerminated, ...MADE_INPUTS },
+    takes: {
+      ...pick(SHUFFLE_OPTIONS, 'headCount', 'repeat', 'zeroTerminated'),
+      ...SHUF_OUTPUT,
+      ...pick(OWN, 'randomSource', 'echo', 'range'),
+    },
   },
   'shuffle-store': {
     summary: 'Writes the records of a pile store in uniformly random order.',
@@ -118,17 +102,17 @@ export const COMMANDS = {
     takes: {
       ...STREAM_OUTPUT,
       ...WRITE_OPTIONS,
-      ...EPOCHS,
+      ...pick(OWN, 'epochs', 'epoch'),
       ...LOADER_OPTIONS,
-      ...START,
+      ...pick(OWN, 'start', 'printStart'),
       ...OPEN_STORE_OPTIONS,
-      memoryBytes,
+      ...pick(SHUFFLE_OPTIONS, 'memoryBytes'),
       ...DISPLAY,
     },
   },
   verify: {
     summary: 'Checks that outputs have exactly the records of inputs.',
-    takes: { ...AGAINST, ...VERIFY_OPTIONS, ...JSON_REPORT, ...DISPLAY },
+    takes: { ...pick(OWN, 'against'), ...VERIFY_OPTIONS, ...JSON_TOO },
   },
 } as const satisfies Readonly<Record<string, { readonly summary: string; readonly takes: Schema }>>;
 
@@ -145,13 +129,13 @@ export function typedName(name: CommandName): string {
 type Takes<Name extends CommandName> = TypedOptions<(typeof COMMANDS)[Name]['takes']>;
 
 /** What a command shows, and how. The library has none of these options. */
-export type DisplayValues = OptionsOf<typeof DISPLAY & typeof JSON_REPORT>;
+export type DisplayValues = OptionsOf<typeof JSON_TOO>;
 
 /** The other values that a command gets: each option that was typed. */
 export type OptionValues<Name extends CommandName> = Omit<Takes<Name>, keyof DisplayValues>;
 
 /** In the order of the help. */
 export function optionsOf(name: CommandName): readonly OptionFlag[] {
-  const flags = Object.values<Schema[string]>(COMMANDS[name].takes).flatMap((option) => option.flags);
+  const flags = entriesOf(COMMANDS[name].takes).flatMap(([, entry]) => entry.flags);
   return OPTION_GROUPS.flatMap((group) => flags.filter((flag) => flag.group === group));
 }

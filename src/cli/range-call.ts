@@ -2,38 +2,30 @@
 import { statSync } from 'node:fs';
 import { UsageError } from '../errors.js';
 import { shuffleRange } from '../job/shuffle-range.js';
-import type { RangeOptions } from '../options/shuffle-options.js';
+import { omit } from '../options/option.js';
+import { type RangeOptions, SHUFFLE_RANGE_OPTIONS } from '../options/shuffle-options.js';
 import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './input-list.js';
 import { describeRange } from './report-text.js';
 
 const WITH_RANGE: ReadonlySet<string> = new Set([
-  'input-range',
-  'head-count',
-  'repeat',
-  'zero-terminated',
-  'output',
-  'force',
-  'seed',
-  'random-source',
-  'workers',
-  'progress',
-  'quiet',
+  ...Object.keys(omit(SHUFFLE_RANGE_OPTIONS, 'compress')),
+  ...['randomSource', 'progress', 'quiet'],
 ]);
 
 type Words = Pick<ParsedWords<'shuffle'>, 'operands' | 'values' | 'given'>;
 
 export function rangeOptionsOf({ operands: [operand], values, given }: Words): RangeOptions {
-  const other = given.find(({ name }) => !WITH_RANGE.has(name));
+  const other = given.find(({ sets }) => !WITH_RANGE.has(sets));
   if (other !== undefined)
     throw new UsageError(
       `--${other.name} does not go with --input-range, which writes numbers to one file or stream; leave it out`,
     );
   if (operand !== undefined)
     throw new UsageError(`--input-range stands in place of inputs, and ${operand} is one; give one of them`);
-  const { range, headCount, repeat, zeroTerminated, output, force, seed, workers } = values;
+  const { range, randomSource: _, compress: __, ...options } = values;
   if (range === undefined) throw new RangeError('the words name no range');
-  return { range, headCount, repeat, zeroTerminated, output, force, seed, workers };
+  return { ...options, range };
 }
 
 /** The library would advise shards, which neither a range nor `shuf` has. Standard output, `-`, is no directory. */

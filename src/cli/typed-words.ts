@@ -15,12 +15,13 @@ export interface TypedPart {
 /** What follows `--` is one part. */
 export function typedParts(argv: readonly string[]): TypedPart[] {
   // A flag may have a value in another command only. Those that this command lacks are known, too: it refuses them.
-  const entries = [...optionsOf(commandIn(argv)), ...allOptions()];
+  const own = optionsOf(commandIn(argv));
+  const find: FindOption = (isIt) => own.find(isIt) ?? allOptions().find(isIt);
   const parts: TypedPart[] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? '';
     if (word === '--') return [...parts, { words: argv.slice(i), short: [] }];
-    const { hasValueAfter, ...found } = optionsIn(word, entries);
+    const { hasValueAfter, ...found } = optionsIn(word, find);
     const words = argv.slice(i, i + (hasValueAfter ? 2 : 1));
     parts.push({ ...found, words });
     i += words.length - 1;
@@ -34,15 +35,17 @@ function commandIn([first = '', second]: readonly string[]): CommandName {
   return isName(name) ? name : 'shuffle';
 }
 
-function optionsIn(word: string, entries: readonly OptionFlag[]) {
+type FindOption = (isIt: (entry: OptionFlag) => boolean) => OptionFlag | undefined;
+
+function optionsIn(word: string, find: FindOption) {
   const [, name, equals] = /^--([^=]+)(=)?/.exec(word) ?? [];
   if (name !== undefined) {
-    const long = entries.find((entry) => entry.name === name);
+    const long = find((entry) => entry.name === name);
     return { long, short: [], hasValueAfter: long?.value !== undefined && equals === undefined };
   }
   const short: OptionFlag[] = [];
   for (const letter of word.startsWith('-') ? word.slice(1) : '') {
-    const entry = entries.find((each) => each.short === letter);
+    const entry = find((each) => each.short === letter);
     if (entry === undefined) break;
     short.push(entry);
     if (entry.value !== undefined) break;
@@ -59,15 +62,16 @@ export type NameFlags = (message: string) => string;
  * in that form alone. Commands agree on what a letter stands for.
  */
 export function flagsAsTyped(argv: readonly string[]): NameFlags {
-  const parts = typedParts(argv);
-  const long = new Set(parts.map((part) => part.long?.name));
-  const typed = new Set(parts.flatMap(({ short }) => short).filter(({ name }) => !long.has(name)));
-  return (message) =>
-    [...typed].reduce(
+  return (message) => {
+    const parts = typedParts(argv);
+    const long = new Set(parts.map((part) => part.long?.name));
+    const typed = new Set(parts.flatMap(({ short }) => short).filter(({ name }) => !long.has(name)));
+    return [...typed].reduce(
       // A message that has both forms keeps them.
       (named, { name, short }) => named.replaceAll(new RegExp(`(?<!-${short}, )--${name}(?![\\w-])`, 'g'), `-${short}`),
       nameFlags(message),
     );
+  };
 }
 
 /** Asked before parsing: a program that reads JSON must be able to read why its words were refused. */

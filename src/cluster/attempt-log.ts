@@ -1,16 +1,17 @@
 /**
  * What attempts at tasks tell of themselves, in a file of each: where it runs and how far it is, for `clusterStatus`, and
- * where its time went, for the profile of the job. It decides nothing: an attempt that cannot tell does its work all the
- * same.
+ * where its time went: the commit puts these together as the profile of the job. It decides nothing: an attempt that cannot
+ * tell does its work all the same.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import type { TaskProfile } from '../../workers/tasks.js';
 import { ifPossible } from '../cleanup.js';
-import { PileshufError } from '../errors.js';
+import { PileshufError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
+import { reasonOf } from '../io/io-error.js';
 import {
   amount,
   nullable,
@@ -22,12 +23,23 @@ import {
   type ValueOf,
   wholeNumber,
 } from '../io/json-shape.js';
-import { listNames } from '../io/paths.js';
+import { listNames, realPathOf, statPath } from '../io/paths.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
+import type { JobScope } from '../job/job.js';
 import { passSeconds } from '../job/job-profile.js';
+import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../job/report/report-file.js';
 import type { PassSeconds } from '../options/reports.js';
 import { PHASES } from '../phase-clock.js';
-import { ATTEMPTS_NAME, formatOfJob, TASK_KINDS, type TaskKind } from './cluster-plan.js';
+import {
+  ATTEMPTS_NAME,
+  type ClusterPlan,
+  formatOfJob,
+  kindsOf,
+  type ProfilePlace,
+  TASK_KINDS,
+  type TaskKind,
+  tasksOf,
+} from './cluster-plan.js';
 
 /** The elapsed seconds of a task, step by step. */
 export interface TaskSteps {
@@ -60,6 +72,8 @@ export interface ClusterTaskProfile extends TimedTask {
   readonly index: number;
 }
 
+const STEPS = ['start', 'prepare', 'work', 'finish'] as const;
+
 const amounts = <Name extends string>(...names: readonly Name[]) =>
   object(Object.fromEntries(names.map((name) => [name, amount]))) as Shape<Readonly<Record<Name, number>>>;
 
@@ -68,7 +82,7 @@ type AttemptTimes = Omit<TimedTask, 'host' | 'beganMilliseconds'>;
 const timesShape: Shape<AttemptTimes> = object({
   threads: wholeNumber(1),
   bytes: amount,
-  seconds: amounts('start', 'prepare', 'work', 'finish'),
+  seconds: amounts(...STEPS),
   phases: amounts(...PHASES, 'idle'),
 });
 
@@ -232,16 +246,6 @@ function profileOf({ kind, index, host, startedAt }: AttemptRecord, times: Attem
   return { kind, index, host, beganMilliseconds: startedAt, ...times };
 }
 
-/** The profiles of tasks, by their kind and index: of each, that of the first attempt that did it. */
-export function readProfiles(jobDirectory: string): ReadonlyMap<string, ClusterTaskProfile> {
-  const first = new Map<string, ClusterTaskProfile>();
-  for (const attempt of readAttempts(jobDirectory)) {
-    const task = `${attempt.kind} ${attempt.index}`;
-    if (attempt.times !== undefined && !first.has(task)) first.set(task, profileOf(attempt, attempt.times));
-  }
-  return first;
-}
-
 const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 
 /** In the order of their starts, without those whose record cannot be read. */
@@ -252,4 +256,108 @@ export function readAttempts(jobDirectory: string): AttemptRecord[] {
     .filter((name) => NAME.test(name))
     .flatMap((name) => ifPossible(() => format.read(join(directory, name))) ?? []);
   return records.sort((a, b) => a.startedAt - b.startedAt);
+}
+
+/** The tasks of one kind; sums leave out those that are missing. */
+export interface ClusterPassProfile {
+  readonly kind: TaskKind;
+  readonly tasks: number;
+  /** The indexes of tasks that are done and left no profile. */
+  readonly missing: readonly number[];
+  readonly bytes: number;
+  /** From the start of the first task to the end of the last, by the clocks of their hosts. */
+  readonly elapsedSeconds: number;
+  /** Sums over the tasks. */
+  readonly seconds: TaskSteps;
+  readonly phases: PassSeconds;
+}
+
+export interface ClusterProfile {
+  readonly jobDir: string;
+  /** In the output. */
+  readonly records: number;
+  readonly bytes: number;
+  /** From the start of the first task to the end of the last, by the clocks of their hosts. */
+  readonly elapsedSeconds: number;
+  /** In their order; the last one is the commit, until the output was complete. */
+  readonly passes: readonly ClusterPassProfile[];
+  /** In the order of passes and indexes. */
+  readonly tasks: readonly ClusterTaskProfile[];
+}
+
+interface ProfiledJob {
+  readonly directory: string;
+  readonly plan: ClusterPlan;
+  readonly log: AttemptLog;
+  readonly scope: Pick<JobScope, 'warn'>;
+}
+
+/** The output is complete by then, so a failure is a warning. */
+export function writeClusterProfile(
+  { directory, plan, log, scope }: ProfiledJob,
+  { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,
+): void {
+  if (plan.profile === undefined) return;
+  const { path, mayReplace } = plan.profile;
+  const told = new Map<string, ClusterTaskProfile>();
+  // Of each task, that of the first attempt that did it.
+  for (const attempt of readAttempts(directory).toReversed())
+    if (attempt.times !== undefined) told.set(`${attempt.kind} ${attempt.index}`, profileOf(attempt, attempt.times));
+  const arrays = kindsOf(plan).map((kind) => {
+    return { kind, found: tasksOf(plan, kind).map((task) => told.get(`${kind} ${task}`)) };
+  });
+  const all = [...arrays, { kind: 'commit' as const, found: [log.profile(bytes)] }];
+  const tasks = all.flatMap(({ found }) => found.flatMap((task) => task ?? []));
+  const profile: ClusterProfile = {
+    jobDir: directory,
+    records,
+    bytes,
+    elapsedSeconds: elapsedOf(tasks),
+    passes: all.map(({ kind, found }) => passOf(kind, found)),
+    tasks,
+  };
+  try {
+    writeWhole(path, `${JSON.stringify(profile, undefined, 1)}\n`, mayReplace);
+  } catch (error) {
+    scope.warn(new Error(`\`profile\` ${path}: cannot write it: ${reasonOf(error)}; the output is complete`));
+  }
+}
+
+function passOf(kind: TaskKind, found: readonly (ClusterTaskProfile | undefined)[]): ClusterPassProfile {
+  const tasks = found.flatMap((task) => task ?? []);
+  const sumOf = (value: (task: ClusterTaskProfile) => number) => tasks.reduce((sum, task) => sum + value(task), 0);
+  const sums = <Name extends string>(names: readonly Name[], value: (task: ClusterTaskProfile, name: Name) => number) =>
+    Object.fromEntries(names.map((name) => [name, sumOf((task) => value(task, name))])) as Record<Name, number>;
+  return {
+    kind,
+    tasks: found.length,
+    missing: [...found.keys()].filter((index) => found[index] === undefined),
+    bytes: sumOf(({ bytes }) => bytes),
+    elapsedSeconds: elapsedOf(tasks),
+    seconds: sums(STEPS, ({ seconds }, step) => seconds[step]),
+    phases: sums([...PHASES, 'idle'], (task, phase) => task.phases[phase]),
+  };
+}
+
+function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
+  const begins = tasks.map(({ beganMilliseconds }) => beganMilliseconds);
+  const ends = tasks.map(({ beganMilliseconds, seconds: { prepare, work, finish } }) => {
+    return beganMilliseconds + 1000 * (prepare + work + finish);
+  });
+  const least = begins.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const most = ends.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return tasks.length === 0 ? 0 : (most - least) / 1000;
+}
+
+/** @param jobDir the job directory; it need not exist. */
+export function placeOfProfile(file: string, mayReplace: boolean, others: OtherPlaces, jobDir: string): ProfilePlace {
+  // Callers without types may pass anything.
+  if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
+  const refuse = refusalOf('profile', file);
+  if (file === '-') refuse('expected the name of a file: tasks cannot share standard output');
+  if (resolve(file) === resolve(jobDir)) refuse('it is the job directory; name a file elsewhere');
+  const path = requirePlace('profile', file, mayReplace, others);
+  if (statPath(jobDir, 'output') !== undefined && path.startsWith(realPathOf(jobDir, 'output') + sep))
+    refuse('it lies in the job directory; name a file elsewhere');
+  return { path, mayReplace };
 }

@@ -101,6 +101,24 @@ export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
   return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
 }
 
+/** The indexes of all tasks of a kind. */
+export function tasksOf(plan: ClusterPlan, kind: ArrayKind): number[] {
+  return Array.from({ length: taskCountOf(plan, kind) }, (_, task) => task);
+}
+
+/** The kinds of which the job has tasks. */
+export function kindsOf(plan: ClusterPlan): ArrayKind[] {
+  return ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0);
+}
+
+/** What tasks read of inputs, as stored; of other kinds, the records that they read or write. */
+export function expectedBytesOf(plan: ClusterPlan, kind: ArrayKind, tasks: readonly number[]): number {
+  const { scatterTasks, sliceBytes, expectedBytes, expectedOutputBytes } = plan;
+  const slices = tasks.flatMap((task) => scatterTasks[task] ?? []);
+  if (kind === 'scatter') return slices.reduce((sum, slice) => sum + (sliceBytes[slice] ?? 0), 0);
+  return ((kind === 'measure' ? expectedBytes : expectedOutputBytes) * tasks.length) / taskCountOf(plan, kind);
+}
+
 export type ReadBackBy = 'verify' | 'commit' | 'nobody';
 
 export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBack' | 'otherTasks'>): ReadBackBy {

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import { realPathOf } from '../io/paths.js';
-import { Patience } from '../io/until-visible.js';
 import { type AttemptRecord, readAttempts } from './attempt-log.js';
 import {
   ARRAY_KINDS,
   type ArrayKind,
+  type ClusterPlan,
+  expectedBytesOf,
+  kindsOf,
   type ReadBackBy,
   readBackBy,
   type TaskKind,
@@ -65,15 +67,12 @@ export type CommittedOutput = Pick<ClusterOutput, 'records' | 'bytes' | 'seed' |
 
 const NO_PASSES = { scatter: undefined, measure: undefined, shuffle: undefined, verify: undefined };
 
-/** The kinds of tasks that write or read the output. */
-const OF_OUTPUT: ReadonlySet<ArrayKind> = new Set(['shuffle', 'verify']);
-
 /**
  * Says how far a planned job is, as seen from this machine.
  * @throws UsageError if there is no planned job.
  */
 export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
-  const found = await findPlan(jobDir, new Patience(0, undefined));
+  const found = await findPlan(jobDir);
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     const note = readCommittedNote(directory);
@@ -90,22 +89,17 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
     };
   }
   const { directory, plan } = found;
-  const unfinished = Object.fromEntries(ARRAY_KINDS.map((kind) => [kind, unfinishedTasks(found, kind)]));
-  const isLeft = ({ kind, index }: AttemptRecord) => kind === 'commit' || unfinished[kind]?.includes(index) === true;
-  const last = lastAttempts(readAttempts(directory).filter(isLeft));
+  const left = new Map<TaskKind, readonly number[]>();
+  for (const kind of ARRAY_KINDS) left.set(kind, unfinishedTasks(found, kind));
+  const isLeft = ({ kind, index }: AttemptRecord) => kind === 'commit' || left.get(kind)?.includes(index) === true;
+  const attempts = readAttempts(directory).filter(isLeft);
+  const last = [...new Map(attempts.map((attempt) => [`${attempt.kind} ${attempt.index}`, attempt])).values()];
   const running = last.filter(({ state }) => state === 'running');
   const failed = last.filter(({ state }) => state === 'failed');
-  const bytesOf = (kind: ArrayKind) => (task: number) =>
-    kind === 'scatter'
-      ? (plan.scatterTasks[task] ?? []).reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0)
-      : (OF_OUTPUT.has(kind) ? plan.expectedOutputBytes : plan.expectedBytes) / taskCountOf(plan, kind);
-  const passes = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0).map((kind) => [
-    kind,
-    passStatus(kind, taskCountOf(plan, kind), unfinished[kind] ?? [], running, bytesOf(kind)),
-  ]);
+  const passes = kindsOf(plan).map((kind) => [kind, passStatus(plan, kind, left.get(kind) ?? [], running)]);
   return {
     jobDir: directory,
-    state: ARRAY_KINDS.find((kind) => (unfinished[kind] ?? []).length > 0) ?? 'commit',
+    state: ARRAY_KINDS.find((kind) => left.get(kind)?.length !== 0) ?? 'commit',
     ...NO_PASSES,
     ...Object.fromEntries(passes),
     readBackBy: readBackBy(plan),
@@ -125,23 +119,18 @@ function whoOf({ kind, index, host, pid }: AttemptRecord) {
   return { kind, index, host, pid };
 }
 
-function lastAttempts(attempts: readonly AttemptRecord[]): AttemptRecord[] {
-  return [...new Map(attempts.map((attempt) => [`${attempt.kind} ${attempt.index}`, attempt])).values()];
-}
-
 function passStatus(
+  plan: ClusterPlan,
   kind: ArrayKind,
-  tasks: number,
   unfinished: readonly number[],
   running: readonly AttemptRecord[],
-  bytesOf: (task: number) => number,
 ): PassStatus {
+  const tasks = taskCountOf(plan, kind);
   const own = running.filter((attempt) => attempt.kind === kind);
   const rate = own.reduce((sum, { bytesDone, startedAt, toldAt }) => {
     return toldAt > startedAt ? sum + (1000 * bytesDone) / (toldAt - startedAt) : sum;
   }, 0);
-  const leftBytes =
-    unfinished.reduce((sum, task) => sum + bytesOf(task), 0) - own.reduce((sum, { bytesDone }) => sum + bytesDone, 0);
+  const leftBytes = expectedBytesOf(plan, kind, unfinished) - own.reduce((sum, { bytesDone }) => sum + bytesDone, 0);
   return {
     tasks,
     done: tasks - unfinished.length,

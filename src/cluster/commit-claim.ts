@@ -34,72 +34,53 @@ const BEAT_MILLISECONDS = 2000;
 /** In this time a process at work changes its claim, even if it is slow. */
 const LEAST_WATCH_SECONDS = 6;
 
-export class CommitClaim {
-  readonly #directory: string;
-  readonly #held: HeldName;
-  #beat = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #beating: Promise<void> = Promise.resolve();
-
-  private constructor(directory: string) {
-    this.#directory = directory;
-    this.#held = new HeldName(COMMITTING_NAME, directory);
-  }
-
-  get #claim(): Claim {
-    return { owner: this.#held.name, beat: this.#beat };
-  }
-
-  /** @returns undefined if the job is committed. */
-  static async take(directory: string, patience: Patience, stop: JobStop): Promise<CommitClaim | undefined> {
-    const taken = new CommitClaim(directory);
-    try {
-      await claimOrTakeOver(directory, taken.#claim, patience);
-    } catch (error) {
-      taken.#held.letGo();
-      // The process that has committed the job removes all else from its directory, a claim on its way as well.
-      if (isCommitted(directory)) return undefined;
-      throw error;
+/** @returns what gives the claim up; undefined if the job is committed. */
+export async function claimCommit(
+  directory: string,
+  patience: Patience,
+  stop: JobStop,
+): Promise<(() => Promise<void>) | undefined> {
+  const held = new HeldName(COMMITTING_NAME, directory);
+  const claim = (beat: number) => format.seal({ owner: held.name, beat });
+  try {
+    if (!(await createOnce(directory, COMMITTING_NAME, claim(0)))) {
+      await requireLeft(directory, patience);
+      await replaceDurably(directory, COMMITTING_NAME, claim(0));
     }
-    if (isCommitted(directory)) {
-      await taken.release();
-      return undefined;
-    }
-    taken.#timer = setInterval(() => {
-      taken.#beating = taken.#beating.then(() => taken.#change(stop));
-    }, BEAT_MILLISECONDS);
-    taken.#timer.unref();
-    return taken;
+  } catch (error) {
+    held.letGo();
+    // The process that has committed the job removes all else from its directory, a claim on its way as well.
+    if (isCommitted(directory)) return undefined;
+    throw error;
   }
-
-  async release(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#held.letGo();
-    await this.#beating;
-    if (readClaim(this.#directory)?.owner === this.#held.name)
-      removeFile(join(this.#directory, COMMITTING_NAME), 'temp');
-  }
-
-  async #change(stop: JobStop): Promise<void> {
+  let beat = 0;
+  const change = async () => {
     try {
-      const now = readClaim(this.#directory);
-      if (now !== undefined && now.owner !== this.#held.name) {
-        stop.fail(notReady(`a process on ${ownerOf(now)?.host} has taken over the commit of ${this.#directory}`));
+      const now = readClaim(directory);
+      if (now !== undefined && now.owner !== held.name) {
+        stop.fail(notReady(`a process on ${ownerOf(now)?.host} has taken over the commit of ${directory}`));
         return;
       }
-      this.#beat += 1;
-      await replaceDurably(this.#directory, COMMITTING_NAME, format.seal(this.#claim));
+      beat += 1;
+      await replaceDurably(directory, COMMITTING_NAME, claim(beat));
     } catch {
       // The next beat tries again.
     }
-  }
-}
-
-async function claimOrTakeOver(directory: string, claim: Claim, patience: Patience): Promise<void> {
-  const bytes = format.seal(claim);
-  if (await createOnce(directory, COMMITTING_NAME, bytes)) return;
-  await requireLeft(directory, patience);
-  await replaceDurably(directory, COMMITTING_NAME, bytes);
+  };
+  let beating = Promise.resolve();
+  const timer = setInterval(() => {
+    beating = beating.then(change);
+  }, BEAT_MILLISECONDS);
+  timer.unref();
+  const giveUp = async () => {
+    clearInterval(timer);
+    held.letGo();
+    await beating;
+    if (readClaim(directory)?.owner === held.name) removeFile(join(directory, COMMITTING_NAME), 'temp');
+  };
+  if (!isCommitted(directory)) return giveUp;
+  await giveUp();
+  return undefined;
 }
 
 /** Returns when the process of the claim is surely gone. */

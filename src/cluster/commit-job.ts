@@ -13,16 +13,16 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
-import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
+import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { StagedOutput } from '../sinks/staged-output.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../stages/sample-places.js';
+import { writeClusterProfile } from './attempt-log.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
-import { writeClusterProfile } from './cluster-profile.js';
-import { CommitClaim } from './commit-claim.js';
-import { decideOutput } from './job-piles.js';
+import { claimCommit } from './commit-claim.js';
 import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
+import { decideOutput } from './task-parts.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
@@ -43,9 +43,9 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   const isOver = () => isCommitted(directory) || readJournal(directory) !== undefined;
   await requireWritten(job, isOver);
   await requireDone(job, 'verify', isOver);
-  const claim = await CommitClaim.take(directory, patience, stop);
-  if (claim === undefined) return undefined;
-  scope.releases.push(() => claim.release());
+  const giveUp = await claimCommit(directory, patience, stop);
+  if (giveUp === undefined) return undefined;
+  scope.releases.push(giveUp);
   const staged = new StagedOutput(
     // A directory of shards may have appeared, or gone, since the plan.
     place.kind === 'file' ? place : { ...place, exists: nameExists(place.path, 'output') },
@@ -61,7 +61,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   writeClusterProfile(job, summary);
   log.stop();
   // Its last change must not come after the removal.
-  await claim.release().catch(scope.warn);
+  await giveUp().catch(scope.warn);
   removeRest(directory, scope.warn);
   return { ...summary, ...ofShards, duplicates, blank };
 }
@@ -118,7 +118,7 @@ const shape = object({
   readBackBy: oneOf('verify', 'commit', 'nobody'),
 });
 
-export type CommittedNote = ValueOf<typeof shape>;
+type CommittedNote = ValueOf<typeof shape>;
 
 const COMMITTED = new NoteKind({
   kind: MARK_OF_TASKS.kind,
@@ -130,7 +130,7 @@ const COMMITTED = new NoteKind({
   agreed: ({ records, bytes, checksum }) => [records, bytes, checksum],
 });
 
-export async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
+async function writeCommitted(jobDirectory: string, note: CommittedNote): Promise<void> {
   await COMMITTED.write(jobDirectory, COMMITTED_NAME, note, 'the commit');
 }
 

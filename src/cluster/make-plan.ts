@@ -2,9 +2,9 @@
  * Plans a shuffle as tasks that run on several machines, which share storage and know nothing of each other:
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
- *     scatter    an array of tasks, each of which turns its slices into pile sets        scatter-part.ts
- *     measure    if equal records go alone: an array that finds what stays of each pile  job-piles.ts
- *     shuffle    an array of tasks, each of which writes a part of the output            shuffle-part.ts
+ *     scatter    an array of tasks, each of which turns its slices into pile sets        task-parts.ts
+ *     measure    if equal records go alone: an array that finds what stays of each pile  task-parts.ts
+ *     shuffle    an array of tasks, each of which writes a part of the output            task-parts.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
  *
@@ -42,7 +42,7 @@ import type { OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-pass.js';
 import { JobStop, startThreads } from '../stages/threads.js';
-import { makeAttemptsDirectory } from './attempt-log.js';
+import { makeAttemptsDirectory, placeOfProfile } from './attempt-log.js';
 import {
   type ClusterInput,
   type ClusterPart,
@@ -50,7 +50,6 @@ import {
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
-import { placeOfProfile } from './cluster-profile.js';
 import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
 
 /** The tasks of a planned job. */

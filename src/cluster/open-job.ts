@@ -10,7 +10,7 @@ import { SystemError, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames, nameExists, realPathOf, statPath } from '../io/paths.js';
-import type { Patience } from '../io/until-visible.js';
+import { Patience } from '../io/until-visible.js';
 import type { JobScope } from '../job/job.js';
 import type { PileStorage } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
@@ -35,7 +35,7 @@ import {
   readClusterPlan,
   recordNameOf,
   type TaskKind,
-  taskCountOf,
+  tasksOf,
 } from './cluster-plan.js';
 
 /** One attempt at a task. */
@@ -112,10 +112,10 @@ export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[])
   return new Set(some.flatMap((slice) => slices[slice]?.map(({ inputOrdinal }) => inputOrdinal) ?? []));
 }
 
-/** @returns undefined if the job is committed. */
+/** @param patience default: looks once. @returns undefined if the job is committed. */
 export async function findPlan(
   jobDir: string,
-  patience: Patience,
+  patience = new Patience(0, undefined),
 ): Promise<{ readonly directory: string; readonly plan: ClusterPlan } | undefined> {
   const named = resolve(jobDir);
   const found = await patience.untilFound(named, () => {
@@ -188,7 +188,7 @@ export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind):
     const isOfOutput = kind === 'shuffle' || kind === 'verify';
     return isNoted(recordNameOf(kind, task, isOfOutput ? rewriteOf(directory, task) : 0));
   };
-  return Array.from({ length: taskCountOf(plan, kind) }, (_, task) => task).filter((task) => !isDone(task));
+  return tasksOf(plan, kind).filter((task) => !isDone(task));
 }
 
 /** Waits until all tasks of a kind are done. @param isOver whether the job needs them no more. */

@@ -11,7 +11,7 @@ import { nameSome } from '../quantity.js';
 import { findChanged, rangesOf } from '../stages/finished-output.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
-import { recordNameOf, taskCountOf } from './cluster-plan.js';
+import { recordNameOf, taskCountOf, tasksOf } from './cluster-plan.js';
 import {
   type ClusterJob,
   lastDamage,
@@ -45,7 +45,7 @@ export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
 
 export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
   const { directory, plan } = job;
-  return Array.from({ length: taskCountOf(plan, 'shuffle') }, (_, task) => {
+  return tasksOf(plan, 'shuffle').map((task) => {
     const record = readShuffled(directory, task, rewriteOf(directory, task));
     if (record === undefined) throw notWritten(job, [task]);
     return record;

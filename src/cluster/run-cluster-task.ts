@@ -11,12 +11,10 @@ import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-optio
 import { AttemptLog } from './attempt-log.js';
 import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
-import { measurePart } from './job-piles.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
-import { scatterPart } from './scatter-part.js';
-import { shufflePart } from './shuffle-part.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
+import { measurePart, scatterPart, shufflePart } from './task-parts.js';
 
 export interface ClusterTaskOptions extends TaskOptions {
   /** There is one task of the kind `commit`, without an index. */

@@ -6,8 +6,8 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
-import { Patience } from '../io/until-visible.js';
 import { isProgram } from '../machine/child-program.js';
+import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import { nameSome } from '../quantity.js';
 import { findPlan } from './open-job.js';
 import { commentOf, type Submission } from './slurm-script.js';
@@ -175,7 +175,7 @@ export interface SlurmQueueEntry {
  * @throws UsageError if there is no planned job; SystemError ERR_SLURM if Slurm does not answer.
  */
 export async function slurmQueue(jobDir: string): Promise<SlurmQueueEntry[]> {
-  const found = await findPlan(jobDir, new Patience(0, undefined));
+  const found = await findPlan(jobDir);
   const note = found && readSlurmNote(found.directory);
   return note === undefined || !isProgram('squeue') ? [] : groupActive(await readQueue(note.token));
 }
@@ -217,11 +217,6 @@ const LONGEST_PAUSE_MILLISECONDS = 10_000;
 /** Looking takes at most this part of the time. */
 const PAUSES_A_LOOK = 10;
 
-export interface SlurmWatcher {
-  readonly signal?: AbortSignal | undefined;
-  readonly onWarning?: ((line: string) => void) | undefined;
-}
-
 /**
  * Looks at jobs again and again, until Slurm has none of them any more, or `look` finds what it waits for.
  * @param look gets the tasks of the jobs; none if Slurm does not answer now.
@@ -231,7 +226,7 @@ export interface SlurmWatcher {
 export async function watchJobs<T>(
   token: string,
   jobs: readonly SlurmId[],
-  { signal, onWarning = () => {} }: SlurmWatcher,
+  { signal, onWarning = () => {} }: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>,
   look: (tasks: readonly SlurmTask[]) => Promise<T | undefined> = async () => undefined,
 ): Promise<{ readonly found: T | undefined; readonly ended: readonly SlurmTask[] }> {
   const ids = jobs.map(({ id }) => id);

@@ -5,9 +5,10 @@
 import { SystemError } from '../errors.js';
 import { Patience } from '../io/until-visible.js';
 import { requireKnownOptions } from '../known-options.js';
-import { SLURM_FOLLOW_OPTIONS, type SlurmFollowOptions } from '../options/cluster-options.js';
+import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
-import { ARRAY_KINDS, type ArrayKind, type ClusterPlan, type TaskKind, taskCountOf } from './cluster-plan.js';
+import { TALK_OPTIONS } from '../options/shuffle-options.js';
+import { type ArrayKind, type ClusterPlan, expectedBytesOf, kindsOf, type TaskKind, tasksOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
@@ -26,11 +27,11 @@ export async function followSlurm(
   submission: SlurmSubmission,
   options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
-  requireKnownOptions('followSlurm()', options, SLURM_FOLLOW_OPTIONS);
+  requireKnownOptions('followSlurm()', options, TALK_OPTIONS);
   const { signal, onProgress = () => {}, onWarning } = options;
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);
-  const planned = await findPlan(jobDir, new Patience(0, undefined));
+  const planned = await findPlan(jobDir);
   const tell = planned === undefined ? () => {} : progressTeller(planned.plan, onProgress);
   const { found, ended } = await watchJobs(note?.token ?? '', jobs, { signal, onWarning }, async (tasks) => {
     const status = await clusterStatus(jobDir);
@@ -77,13 +78,9 @@ async function failureOf(
 }
 
 function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
-  const storedBytes = plan.sliceBytes.reduce((sum, bytes) => sum + bytes, 0);
-  const { expectedBytes, expectedOutputBytes } = plan;
-  const ofOutput = { shuffle: expectedOutputBytes, verify: expectedOutputBytes };
-  const bytesOf = { scatter: storedBytes, measure: expectedBytes, ...ofOutput };
-  const kinds = ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0);
+  const bytesOf = (kind: ArrayKind) => expectedBytesOf(plan, kind, tasksOf(plan, kind));
   const phases = [
-    ...kinds.map((kind) => ({ phase: kind, bytes: bytesOf[kind] })),
+    ...kindsOf(plan).map((kind) => ({ phase: kind, bytes: bytesOf(kind) })),
     { phase: 'commit' as const, bytes: 0 },
   ];
   let phase: TaskKind | undefined;
@@ -92,8 +89,8 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
   return (status: ClusterStatus, tasks: readonly SlurmTask[]) => {
     const { state } = status;
     if (state === 'committed') return;
-    const bytesTotal = state === 'commit' ? undefined : bytesOf[state];
-    const bytesDone = state === 'commit' ? 0 : Math.round(bytesOf[state] * doneShare(status, state));
+    const bytesTotal = state === 'commit' ? undefined : bytesOf(state);
+    const bytesDone = state === 'commit' ? 0 : Math.round(bytesOf(state) * doneShare(status, state));
     if (phase !== state) {
       phase = state;
       beganAt = performance.now();
@@ -101,12 +98,12 @@ function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgres
     }
     const phaseSeconds = (performance.now() - beganAt) / 1000;
     // Disks and memory are those of other machines: this one only waits.
-    const here = { disks: [], memory: undefined, tasks: tasksOf(state, tasks) };
+    const here = { disks: [], memory: undefined, tasks: queuedOf(state, tasks) };
     onProgress({ phase: state, phases, bytesDone, bytesResumed, bytesTotal, phaseSeconds, ...here });
   };
 }
 
-function tasksOf(kind: TaskKind, tasks: readonly SlurmTask[]): ShuffleProgress['tasks'] {
+function queuedOf(kind: TaskKind, tasks: readonly SlurmTask[]): ShuffleProgress['tasks'] {
   const active = tasks.filter((task) => task.kind === kind && isActive(task));
   const waiting = active.filter(({ state }) => !/^(RUNNING|COMPLETING|CONFIGURING)$/.test(state));
   const reasons = [...new Set(groupActive(waiting).map(({ state, reason = state }) => reason))];

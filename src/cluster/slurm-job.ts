@@ -14,6 +14,7 @@ import {
   SLURM_LATER_OPTIONS,
   SLURM_OPTIONS,
   SLURM_RESUME_OPTIONS,
+  type SlurmFollowOptions,
   type SlurmLaterOptions,
   type SlurmOptions,
   type SlurmResumeOptions,
@@ -30,7 +31,6 @@ import {
   readNodes,
   readQueue,
   requireSlurm,
-  type SlurmWatcher,
   submit,
   testRequest,
   USUAL_ARRAY_SIZE,
@@ -113,7 +113,7 @@ export async function resumeOnSlurm(
 ): Promise<SlurmSubmission> {
   requireKnownOptions('resumeOnSlurm()', options, SLURM_RESUME_OPTIONS);
   const { jobDir, signal } = options;
-  const found = await findPlan(jobDir, new Patience(0, undefined));
+  const found = await findPlan(jobDir);
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     // The commit may have been killed when the output was there.
@@ -151,7 +151,7 @@ export async function describeSlurm(
 ): Promise<string> {
   const isNew = 'tasks' in options;
   requireKnownOptions('describeSlurm()', options, isNew ? SLURM_OPTIONS : SLURM_RESUME_OPTIONS);
-  const found = isNew ? undefined : await findPlan(options.jobDir, new Patience(0, undefined));
+  const found = isNew ? undefined : await findPlan(options.jobDir);
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
   const noted = found === undefined ? undefined : readSlurmNote(directory);
@@ -169,7 +169,7 @@ export async function describeSlurm(
 }
 
 /** Has Slurm check what tasks ask for. @returns the memory of a task for records. */
-export async function requirePossible(settings: SlurmNote): Promise<number> {
+async function requirePossible(settings: SlurmNote): Promise<number> {
   requireSlurm();
   const [ofTask, ofCommit] = [limitsOf(settings, 'scatter'), limitsOf(settings, 'commit')];
   const differs = ofTask.time !== ofCommit.time || ofTask.memoryBytes !== ofCommit.memoryBytes;
@@ -195,7 +195,7 @@ async function smallestNode({ taskMemoryBytes, partition, cpusPerTask }: SlurmNo
   return able.toSorted((a, b) => a.memoryBytes - b.memoryBytes)[0] ?? nodes[0];
 }
 
-export function ownProgram(): string[] {
+function ownProgram(): string[] {
   const root = dirname(createRequire(import.meta.url).resolve('pileshuf/package.json'));
   return [process.execPath, join(root, 'dist', 'bundle', 'main.cjs')];
 }
@@ -231,7 +231,7 @@ async function submitRest(
   queued: readonly SubmittedJob[] = [],
 ): Promise<SlurmSubmission> {
   const { logDir } = settings;
-  const found = await findPlan(directory, new Patience(0, undefined));
+  const found = await findPlan(directory);
   const left = found === undefined ? [] : jobsLeft(found, arraySize);
   const isLater = ({ kind }: SlurmJob) =>
     queued.every((job) => TASK_KINDS.indexOf(job.kind) < TASK_KINDS.indexOf(kind));
@@ -277,8 +277,8 @@ export function resumeWords(directory: string): string {
 }
 
 /**
- * A job whose inputs other jobs of Slurm still write. A plan lists the inputs, so nobody can plan it yet. The plan is a
- * job of its own that waits for the others, plans on its node, and submits the tasks from there.
+ * The job of Slurm that makes a plan and submits its tasks. A plan lists the inputs, so nobody can plan a job whose inputs
+ * other jobs still write. The plan waits for these, plans on its node, and submits the tasks from there.
  */
 export interface SlurmPlanJob {
   readonly jobDir: string;
@@ -290,7 +290,7 @@ export interface SlurmPlanJob {
    * @returns its jobs, which are submitted.
    * @throws SystemError ERR_SLURM that tells what failed; ABORT_ERR with the id of the job, which goes on.
    */
-  planned(options: SlurmWatcher): Promise<SlurmSubmission>;
+  planned(options: Pick<SlurmFollowOptions, 'signal' | 'onWarning'>): Promise<SlurmSubmission>;
 }
 
 /**

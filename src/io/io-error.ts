@@ -1,4 +1,4 @@
-import { types } from 'node:util';
+import { getSystemErrorMap, types } from 'node:util';
 import { InputError, PileshufError, SystemError } from '../errors.js';
 
 /**
@@ -17,37 +17,28 @@ export function isFull(error: unknown): boolean {
 /** What a file is to the job; decides which error its failure becomes. */
 export type FileRole = 'input' | 'temp' | 'output' | 'store';
 
+/** Where the words of Node say less, or it has none. */
 const ERRNO_TEXT: Record<string, string> = {
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
   EIO: 'the device reports an input/output error',
-  EACCES: 'permission denied',
-  EPERM: 'operation not permitted',
   EROFS: 'the file system is read-only',
   EMFILE: 'too many open files (raise `ulimit -n`)',
   ENFILE: 'too many open files in the system',
   EEXIST: 'it exists already',
-  ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
-  EFBIG: 'the file would exceed the largest size allowed',
   ELOOP: 'too many symbolic links',
   ENAMETOOLONG: 'the name is too long',
   ESTALE: 'the network file system lost the file',
   ENXIO: 'there is no such device, or it is a socket',
-  ENODEV: 'there is no such device',
-  EBUSY: 'the device or file is in use',
-  ETXTBSY: 'the file is a program that runs',
-  ENOMEM: 'the system has no more memory',
   EINVAL: 'the file or its file system does not allow this',
-  EPIPE: 'the reader closed it',
   EAGAIN: 'the system has no more of what this needs for now',
-  EBADF: 'it is not open',
-  ETIMEDOUT: 'it took too long to answer',
-  EXDEV: 'it lies on another file system',
-  EMLINK: 'the file has too many names',
-  ENOTEMPTY: 'the directory is not empty',
 };
+
+function textOfErrno(errno: string): string {
+  return ERRNO_TEXT[errno] ?? [...getSystemErrorMap().values()].find(([code]) => code === errno)?.[1] ?? errno;
+}
 
 /** The system's reason in words, else the message, which says more than a code such as ERR_INVALID_STATE. */
 export function reasonOf(error: unknown): string {
@@ -56,7 +47,7 @@ export function reasonOf(error: unknown): string {
     return error instanceof SystemError && error.cause !== undefined ? reasonOf(error.cause) : error.message;
   }
   const errno = errnoOf(error);
-  if (/^E[A-Z0-9]+$/.test(errno)) return ERRNO_TEXT[errno] ?? errno;
+  if (/^E[A-Z0-9]+$/.test(errno)) return textOfErrno(errno);
   return types.isNativeError(error) ? error.message : String(error);
 }
 

@@ -2,19 +2,21 @@
  * The directories of a job whose outputs are on disk, held by this process. `job-paths.ts` says which file is where;
  * `end` decides what becomes of all of it.
  */
-
 import { dirname, join } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
-import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError } from '../errors.js';
+import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError, VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
-import { syncPath } from '../io/durable.js';
+import { moveIntoPlace, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
+import { fileName, list, object, text } from '../io/json-shape.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
-import { putBack, readEndedNote, removeEndedNote, writeEndedNote } from './ended-note.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createWhole, readSmallFile, replaceDurably } from '../io/small-file.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
 import {
   type JobManifest,
+  MOST_MANIFEST_BYTES,
   noteStagingOwner,
   readStagingOwner,
   STAGING_OWNER_NAME,
@@ -22,6 +24,7 @@ import {
 } from './job-manifest.js';
 import {
   ASIDE_NAME,
+  ENDED_NAME,
   endedNoteOf,
   isLastRecord,
   isNameOfDataDirectory,
@@ -172,7 +175,7 @@ export class JobDirectory {
     };
     let isRemoved = false;
     const remove = async () => {
-      if (isComplete && this.#isDurable && this.#job.isHeld) await noteIfPossible(this.paths);
+      if (isComplete && this.#isDurable && this.#job.isHeld) await writeEndedNote(this.paths);
       if (isKept) return;
       await this.#removeAll(isComplete);
       isRemoved = true;
@@ -288,15 +291,6 @@ export class JobDirectory {
   }
 }
 
-async function noteIfPossible(paths: JobPaths): Promise<void> {
-  try {
-    await writeEndedNote(paths);
-  } catch (error) {
-    // It matters only if the process is killed in the next moments.
-    if (!(error instanceof PileshufError)) throw error;
-  }
-}
-
 function hold(directory: HeldDirectory, isLook: boolean): void {
   if (isLook) directory.lookIfThere();
   else directory.holdIfThere();
@@ -361,4 +355,61 @@ class Removal {
     if (first instanceof PileshufError) addCleanupErrors(first, others);
     throw first;
   }
+}
+
+/**
+ * The note of a job whose outputs have their final names: its last records, beside the outputs, while the job removes all
+ * else that it has. The removal of this file is the last step of the job. If the process is killed before, the next attempt
+ * puts the records back, and ends the job as if the kill had come before their removal.
+ */
+const endedNote = new SealedFormat({
+  kind: 'ended',
+  version: 1,
+  mostBytes: MOST_MANIFEST_BYTES,
+  role: 'output',
+  shape: object({ records: list(object({ name: fileName, text })) }),
+});
+
+/** Files of the job directory, as they were. */
+type LastRecords = readonly { readonly name: string; readonly text: string }[];
+
+async function writeEndedNote(paths: JobPaths): Promise<void> {
+  const { jobDirectory, stagingDirectory } = paths;
+  try {
+    const records = listNames(jobDirectory, 'temp')
+      .filter(isLastRecord)
+      .map((name) => {
+        const bytes = readSmallFile(join(jobDirectory, name), 'temp', MOST_MANIFEST_BYTES) ?? new Uint8Array();
+        return { name, text: Buffer.from(bytes).toString() };
+      });
+    // What a kill leaves of the attempt lies in the staging directory, where it is found.
+    await replaceDurably(stagingDirectory, ENDED_NAME, endedNote.seal({ records }));
+    moveIntoPlace(join(stagingDirectory, ENDED_NAME), endedNoteOf(paths));
+    await syncPath(dirname(stagingDirectory), 'output');
+  } catch (error) {
+    // It matters only if the process is killed in the next moments.
+    if (!(error instanceof PileshufError)) throw error;
+  }
+}
+
+/** Undefined when there is no note, or a damaged one, which is of no use. */
+function readEndedNote(paths: JobPaths): LastRecords | undefined {
+  try {
+    return endedNote.read(endedNoteOf(paths))?.records;
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
+}
+
+function putBack(records: LastRecords, jobDirectory: string): void {
+  for (const { name, text } of records) {
+    const path = join(jobDirectory, name);
+    removeFile(path, 'temp');
+    createWhole(path, Buffer.from(text), 'temp');
+  }
+}
+
+function removeEndedNote(paths: JobPaths): void {
+  removeFile(endedNoteOf(paths), 'output');
 }

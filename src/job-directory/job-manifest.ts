@@ -26,9 +26,12 @@ import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../piles/pile-layout.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
+import { NoteKind } from './notes.js';
 
 export const MANIFEST_NAME = 'manifest';
 export const FINGERPRINT_BYTES = 32;
+/** A million inputs take some 43 MB. */
+export const MOST_MANIFEST_BYTES = 2 ** 29 - 2 ** 24;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
 
@@ -39,6 +42,14 @@ export const splitSummary = object({
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
+});
+
+const notedInputs = object({
+  count: wholeNumber(),
+  /** SHA-256 over path, size and time of all inputs. */
+  digest: text,
+  /** The fingerprints of all inputs, in base64; empty in a job that is not resumable. */
+  fingerprints: text,
 });
 
 const shape = object({
@@ -61,13 +72,7 @@ const shape = object({
   /** Whether the job removes the job directory at its end: false for a directory that the user had made. */
   removesJobDirectory: flag,
   tempDirs: list(text),
-  inputs: object({
-    count: wholeNumber(),
-    /** SHA-256 over path, size and time of all inputs. */
-    digest: text,
-    /** The fingerprints of all inputs, in base64; empty in a job that is not resumable. */
-    fingerprints: text,
-  }),
+  inputs: notedInputs,
   /** Null when the piles between the passes are not on disk. */
   layout: nullable(
     object({
@@ -86,8 +91,7 @@ export type JobManifest = ValueOf<typeof shape>;
 const format = new SealedFormat({
   kind: 'job',
   version: 8,
-  /** A million inputs take some 43 MB. */
-  mostBytes: 2 ** 29 - 2 ** 24,
+  mostBytes: MOST_MANIFEST_BYTES,
   role: 'temp',
   shape,
 });
@@ -97,7 +101,7 @@ export async function writeJobManifest(jobDirectory: string, manifest: JobManife
 }
 
 /** The manifest of a resumable job survives a power failure. */
-export async function writeManifest(jobDirectory: string, isResumable: boolean, bytes: Uint8Array): Promise<void> {
+async function writeManifest(jobDirectory: string, isResumable: boolean, bytes: Uint8Array): Promise<void> {
   if (isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
   else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
 }
@@ -163,4 +167,67 @@ export function readStagingOwner(stagingDirectory: string): StagingOwner | undef
     if (error instanceof VerificationError) return undefined;
     throw error;
   }
+}
+
+/** What a job of aligned files writes down about itself. */
+const membersShape = object({
+  /** Whether a later attempt may use the members that are done. */
+  isResumable: flag,
+  /** What all members have in common. */
+  spec: asSealed<ShuffleSpec>(),
+  output: text,
+  names: list(text),
+  framings: list(text),
+  compressions: list(nullable(text)),
+  /** All files, member by member. */
+  inputs: notedInputs,
+});
+
+export type MembersManifest = ValueOf<typeof membersShape>;
+
+const membersFormat = new SealedFormat({
+  kind: 'members',
+  version: 2,
+  mostBytes: MOST_MANIFEST_BYTES,
+  role: 'temp',
+  shape: membersShape,
+});
+
+/** Of a member whose shuffle is done. One without a note is shuffled by a later attempt. */
+const memberShape = object({
+  /** The outputs, in order: where they lie in the staging directory, and the names that they get. */
+  files: list(object({ staged: text, name: fileName, byteLength: wholeNumber() })),
+  recordCounts: list(wholeNumber()),
+  /** The sum of the names in each of its files. Absent: its records have no names. */
+  nameSums: optional(list(checksumText)),
+  records: wholeNumber(),
+  bytes: wholeNumber(),
+  checksum: checksumText,
+  /** What each split has of it. Absent: the order is not split. */
+  splits: optional(list(splitSummary)),
+});
+
+export type MemberNote = ValueOf<typeof memberShape>;
+
+const MEMBER = new NoteKind({ kind: 'member', version: 1, mostBytes: 2 ** 28, shape: memberShape });
+
+export async function writeMembersManifest(jobDirectory: string, manifest: MembersManifest): Promise<void> {
+  await writeManifest(jobDirectory, manifest.isResumable, membersFormat.seal(manifest));
+}
+
+export function readMembersManifest(jobDirectory: string): MembersManifest | undefined {
+  return membersFormat.read(join(jobDirectory, MANIFEST_NAME));
+}
+
+export async function writeMemberNote(jobDirectory: string, member: number, note: MemberNote): Promise<void> {
+  await MEMBER.write(jobDirectory, memberName(member), note, memberName(member));
+}
+
+export function readMemberNote(jobDirectory: string, member: number): MemberNote | undefined {
+  return MEMBER.read(jobDirectory, memberName(member));
+}
+
+/** The name of the member's note in the job directory, and of the directory in which its output is staged. */
+export function memberName(member: number): string {
+  return `member-${member}`;
 }

@@ -73,7 +73,7 @@ export function stagingDirectoryIn(outputDirectory: string, outputIdentity: stri
   return join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
 
-/** Beside the staging directory, see ended-note.ts. */
+/** Beside the staging directory, see `writeEndedNote`. */
 export function endedNoteOf({ stagingDirectory }: JobPaths): string {
   return stagingDirectory.replace(/out$/, ENDED_NAME);
 }

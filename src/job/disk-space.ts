@@ -21,8 +21,6 @@ export interface DiskNeeds {
   readonly least: DiskNeed;
   /** The expected amount, from samples; 0 if too little is known. */
   readonly expected: DiskNeed;
-  /** The limits within which the samples place it; undefined where it is known. */
-  readonly range?: readonly [DiskNeed, DiskNeed] | undefined;
 }
 
 export interface SpaceNeed {
@@ -32,7 +30,6 @@ export interface SpaceNeed {
 }
 
 interface Shortage {
-  readonly device: string;
   /** Completes `not enough space`: the purpose, the device, the needed and the free space. */
   readonly description: string;
   readonly advice: string;
@@ -46,7 +43,7 @@ const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
 
 /** @param basis what the expectation rests on, for the warning. */
 export function requireSpace(
-  { least, expected, range }: DiskNeeds,
+  { least, expected }: DiskNeeds,
   needsOf: (need: DiskNeed) => readonly SpaceNeed[],
   stripeCount: number,
   gates: DeviceGates,
@@ -58,13 +55,8 @@ export function requireSpace(
   if (shortage !== undefined) {
     throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);
   }
-  const limits = range?.map((need) => neededOnDevices(needsOf(need), stripeCount, gates));
-  for (const { device, description, advice } of shortagesOf(expected)) {
-    const [from, to] =
-      limits?.map((needs) => formatBytes(needs.find(({ id }) => id === device)?.neededBytes ?? 0)) ?? [];
-    const sampled = from === undefined || from === to ? '' : ` (the samples say ${from} to ${to})`;
-    onWarning(`${basis}, there may not be enough space ${description}${sampled}; ${advice}`);
-  }
+  for (const { description, advice } of shortagesOf(expected))
+    onWarning(`${basis}, there may not be enough space ${description}; ${advice}`);
 }
 
 type SpaceSite = Pick<JobSite, 'tempDirs' | 'outputDirectory'> & { readonly paths?: JobSite['paths'] };
@@ -106,44 +98,28 @@ export function warnOfMemoryDisks(
 
 export const TEMP_SHORTAGE_ADVICE = 'free some space or name other disks with `tempDirs`';
 
-export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
-  return neededOnDevices(needs, stripeCount, gates).flatMap(({ id, directory, purposes, neededBytes }) => {
-    const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
-    if (freeBytes === undefined || neededBytes <= freeBytes) return [];
-    return {
-      device: id,
-      description: `for ${purposes.join(' and ')} on the device of ${directory}: ${needAndFree(neededBytes, freeBytes)}`,
-      advice: purposes.includes('temp data') ? TEMP_SHORTAGE_ADVICE : 'free some space',
-    };
-  });
-}
-
-interface DeviceNeed {
-  readonly id: string;
-  readonly directory: string;
-  readonly purposes: readonly SpaceNeed['what'][];
-  readonly neededBytes: number;
-}
-
 /**
  * Needs on one device are added up. If output and temp data share a device, pass 2 deletes each stripe after it has written
  * its part of the output: at most one stripe exists beside its part.
  */
-function neededOnDevices(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): DeviceNeed[] {
+export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
   const needsOfDevice = new Map<string, SpaceNeed[]>();
   for (const need of needs) {
     const { id } = gates.deviceOf(need.directory, ROLE_OF[need.what]);
     needsOfDevice.set(id, [...(needsOfDevice.get(id) ?? []), need]);
   }
-  return [...needsOfDevice].map(([id, together]) => {
+  return [...needsOfDevice.values()].flatMap((together) => {
     const bytesFor = (what: SpaceNeed['what']) =>
       together.reduce((sum, need) => (need.what === what ? sum + need.byteLength : sum), 0);
     const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output') + bytesFor('the pile store')];
+    const neededBytes = tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount);
+    const directory = together[0]?.directory ?? '';
+    const purposes = [...new Set(together.map((need) => need.what))];
+    const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
+    if (freeBytes === undefined || neededBytes <= freeBytes) return [];
     return {
-      id,
-      directory: together[0]?.directory ?? '',
-      purposes: [...new Set(together.map((need) => need.what))],
-      neededBytes: tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount),
+      description: `for ${purposes.join(' and ')} on the device of ${directory}: ${needAndFree(neededBytes, freeBytes)}`,
+      advice: purposes.includes('temp data') ? TEMP_SHORTAGE_ADVICE : 'free some space',
     };
   });
 }

@@ -18,7 +18,7 @@ import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import type { ShuffleReport } from '../options/reports.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { nameSome } from '../quantity.js';
-import { type CommitJournal, readJournal } from '../sinks/commit-journal.js';
+import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
 import { formatOutputIdentity, outputIdentityOf, requireReplaceable } from '../sinks/output-place.js';
 import { recordBytesOf } from '../sinks/output-target.js';
 import { type ComparedJob, type ManifestOfShuffle, requireSameJob } from './job-description.js';

@@ -5,7 +5,7 @@
 import { UsageError } from '../errors.js';
 import type { Framing } from '../formats/framing.js';
 import { type OpenFile, writeAt } from '../io/files.js';
-import { CellEncoder, MOST_SPAN_BYTES, type Span, SpanBuilder } from '../record-index/index-layout.js';
+import { CellEncoder, MOST_SPAN_BYTES, type Span } from '../record-index/index-layout.js';
 import { type MemberCuts, walkMembers } from '../sources/cuts.js';
 import type { FileInput } from '../sources/list-inputs.js';
 
@@ -27,58 +27,27 @@ export async function writeSpans(
   const { path, version, codec } = input;
   const { name, listMembers } = codec ?? { name: 'it' };
   if (listMembers === undefined) throw cannotReach(path, `${name} can only be decoded from its beginning`);
-  const cells = new CellWriter(index, offset);
-  const spans = new SpanBuilder((span) => {
-    requireShort(path, span);
-    cells.add(span);
-  });
+  let [pieces, pieceBytes, place]: [Buffer[], number, number] = [[], 0, offset];
+  const writePieces = () => {
+    writeAt(index, Buffer.concat(pieces), 0, pieceBytes, place);
+    place += pieceBytes;
+    [pieces, pieceBytes] = [[], 0];
+  };
+  const takeEntries = (entries: Buffer) => {
+    pieces.push(entries);
+    pieceBytes += entries.byteLength;
+    if (pieceBytes >= PIECE_BYTES) writePieces();
+  };
+  const cells = new CellEncoder((span) => requireShort(path, span), takeEntries);
   const cuts = await walkMembers(input, framing, POINT_SPACING_BYTES, signal, (member) => {
-    spans.add(member);
+    cells.add(member);
     return false;
   });
   if (cuts === undefined)
     throw cannotReach(path, `not all of its ${name} members say how many bytes they hold, or the file was cut`);
-  spans.end(version.byteLength, cuts.decodedBytes);
-  return { ...cuts, cellCount: cells.finish() };
-}
-
-class CellWriter {
-  readonly #index: OpenFile;
-  readonly #encoder = new CellEncoder();
-  readonly #piece = Buffer.alloc(PIECE_BYTES);
-  #pieceBytes = 0;
-  #offset: number;
-
-  constructor(index: OpenFile, offset: number) {
-    this.#index = index;
-    this.#offset = offset;
-  }
-
-  add(span: Span): void {
-    this.#write(this.#encoder.add(span));
-  }
-
-  /** @returns the number of cells. */
-  finish(): number {
-    this.#write(this.#encoder.end());
-    this.#writePiece();
-    return this.#encoder.cellCount;
-  }
-
-  #write(entries: Buffer): void {
-    for (let taken = 0; taken < entries.byteLength; ) {
-      const count = entries.copy(this.#piece, this.#pieceBytes, taken);
-      taken += count;
-      this.#pieceBytes += count;
-      if (this.#pieceBytes === PIECE_BYTES) this.#writePiece();
-    }
-  }
-
-  #writePiece(): void {
-    writeAt(this.#index, this.#piece, 0, this.#pieceBytes, this.#offset);
-    this.#offset += this.#pieceBytes;
-    this.#pieceBytes = 0;
-  }
+  cells.end(version.byteLength, cuts.decodedBytes);
+  writePieces();
+  return { ...cuts, cellCount: cells.cellCount };
 }
 
 const PIECE_BYTES = 256 * 1024;

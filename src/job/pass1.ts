@@ -10,17 +10,12 @@ import { type SampleSource, sampleSourceOf } from '../stages/sample-places.js';
 import { type ScatterOutcome, scatterHead, scatterInputs } from '../stages/scatter-pass.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
-import type { ProfileLog } from './job-profile.js';
-import type { JobProgress } from './job-progress.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import type { Staging } from './staging.js';
+import type { RunningJob } from './staging.js';
 import { type PileStorage, scatterSettings } from './task-settings.js';
 
-export interface RunningShuffle {
+export interface RunningShuffle extends RunningJob {
   readonly prepared: PreparedShuffle;
-  readonly staging: Staging;
-  readonly progress: JobProgress;
-  readonly profile: ProfileLog;
   /** The name of this attempt, in the names of its files. */
   readonly attempt: string;
   readonly releases: Release[];

@@ -12,8 +12,8 @@ import type { FoundSplit } from '../stages/find-splits.js';
 import type { ScatteredPiles } from '../stages/shuffle-work.js';
 import { takeDistinct } from '../stages/take-distinct.js';
 import { measuresPiles } from './job-progress.js';
-import { type ShuffledOutput, shuffleTo } from './open-staging.js';
 import type { Pass1, RunningShuffle } from './pass1.js';
+import { type ShuffledOutput, shuffleTo } from './staging.js';
 import { openPiles } from './task-settings.js';
 
 export interface Pass2 {

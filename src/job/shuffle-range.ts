@@ -32,15 +32,14 @@ import { NO_ENDS, type OutputLayout, storedEnds } from '../sinks/output-layout.j
 import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { inTurn, runTasks } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
-import { needsAtSite, requireSpace } from './disk-space.js';
-import { claimPlace, type HeldSite } from './earlier-attempt.js';
+import { claimPlace } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
-import { commitOutput, openStaging, workOn } from './open-staging.js';
 import { completeOutput, completeTalk, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
 import { chooseSite } from './site.js';
 import type { Staging } from './staging.js';
+import { commitOutput, openStaging, workOn } from './staging.js';
 import { TempDisks } from './temp-disks.js';
 
 export interface RangeReport extends Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum' | 'workers'> {
@@ -86,7 +85,6 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     const plan = planRange(request, tuning);
     const { site } = await claimPlace(request, chosen, undefined, scope.releases);
     const gates = new DeviceGates({});
-    if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
     const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
     const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
     const control = JobControl.create(gates.permits, 0);
@@ -134,25 +132,20 @@ function completeRange(options: RangeOptions): RangeRequest {
 function rangeOf(range: unknown): NumberRange {
   const given = typeof range === 'object' && range !== null ? range : {};
   const low = 'low' in given ? wholeOf(given.low) : undefined;
-  const high = 'high' in given ? endOf(given.high, low) : undefined;
+  // The range from LO to LO - 1 is empty, also from 0 to -1.
+  const high = 'high' in given && low !== undefined ? wholeOf(given.high, low - 1n) : undefined;
   if (low === undefined || high === undefined || low >= MOST_NUMBERS || high >= MOST_NUMBERS)
     throw new UsageError(
-      `\`range\`: expected an object with \`low\` and \`high\`, whole numbers from 0 to ${MOST_NUMBERS - 1n}`,
+      `\`range\`: expected an object with \`low\` and \`high\`, whole numbers from 0 to ${MOST_NUMBERS - 1n}, the lower first`,
     );
   requireKnownOptions('`range`', range, { low: true, high: true });
-  if (low > high + 1n) throw new UsageError(`\`range\` ${low}-${high}: expected the lower number first`);
   return { low, high };
 }
 
-/** The range from 0 to -1 is empty, as any other from LO to LO - 1. */
-function endOf(high: unknown, low: bigint | undefined): bigint | undefined {
-  return low === 0n && (high === -1 || high === -1n) ? -1n : wholeOf(high);
-}
-
-/** Takes whole numbers of at least 0. A `number` above 2^53 may be another one than was meant. */
-function wholeOf(value: unknown): bigint | undefined {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  return typeof value === 'bigint' && value >= 0n ? value : undefined;
+/** A `number` above 2^53 may be another one than was meant. */
+function wholeOf(value: unknown, least = 0n): bigint | undefined {
+  const whole = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+  return typeof whole === 'bigint' && whole >= least ? whole : undefined;
 }
 
 interface RangePlan {
@@ -189,18 +182,6 @@ function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
     placesOfTask,
     bytes: isEndless ? undefined : bytes,
   };
-}
-
-function requireRangeSpace(
-  { range, places, isWhole, onWarning }: RangeRequest,
-  { bytes = 0 }: RangePlan,
-  site: HeldSite,
-  gates: DeviceGates,
-): void {
-  const leastBytes = isWhole ? bytes : Number(places) * (digitsOf(range.low) + 1);
-  const needOf = (outputBytes: number) => ({ tempBytes: 0, outputBytes });
-  const needs = { least: needOf(leastBytes), expected: needOf(bytes) };
-  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
 }
 
 async function writeTo(

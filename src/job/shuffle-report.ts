@@ -1,16 +1,15 @@
 import { lacksOf } from '../keep/keep-spec.js';
 import { reportGroups } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
-import type { CommitJournal } from '../sinks/commit-journal.js';
+import type { CommitJournal } from '../sinks/output-moves.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
-import type { Committed } from './open-staging.js';
 import type { Pass1 } from './pass1.js';
 import type { Pass2 } from './pass2.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportOutput } from './split-report.js';
-import type { FilesStaging } from './staging.js';
+import type { Committed, FilesStaging } from './staging.js';
 
 /** A report without the total time, which is known when the job has ended. */
 type UntimedReport = Omit<ShuffleReport, 'seconds'> & {

@@ -42,8 +42,6 @@ import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
-import { commitOutput, openStaging, shuffleTo, workOn } from './open-staging.js';
-import type { RunningShuffle } from './pass1.js';
 import {
   completeMachine,
   completeOutput,
@@ -56,6 +54,7 @@ import {
 } from './request.js';
 import { NOT_DONE } from './shuffle-report.js';
 import { chooseSite, type StreamSite } from './site.js';
+import { commitOutput, openStaging, type RunningJob, shuffleTo, workOn } from './staging.js';
 import { openPiles } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf, type WorkPlan } from './work-plan.js';
@@ -201,7 +200,8 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, basis);
 }
 
-interface RunningStoreShuffle extends Pick<RunningShuffle, 'staging' | 'progress' | 'profile' | 'releases'> {
+interface RunningStoreShuffle extends RunningJob {
+  readonly releases: Release[];
   readonly prepared: PreparedStoreShuffle;
 }
 

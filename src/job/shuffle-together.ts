@@ -19,7 +19,6 @@ import { makeOwnDirectory } from '../io/directories.js';
 import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { JobDirectory, type JobFate } from '../job-directory/job-directory.js';
-import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
   type MemberNote,
   type MembersManifest,
@@ -28,7 +27,8 @@ import {
   readMembersManifest,
   writeMemberNote,
   writeMembersManifest,
-} from '../job-directory/members-manifest.js';
+} from '../job-directory/job-manifest.js';
+import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import { isHead } from '../keep/head.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { DeviceGates } from '../machine/devices.js';

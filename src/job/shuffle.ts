@@ -24,12 +24,11 @@ import type { InputCounts } from '../stages/coverage-check.js';
 import { runJob } from './job.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
-import { commitOutput, openStaging, workOn } from './open-staging.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
 import { runPass2 } from './pass2.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { finishMoves, reportShuffle } from './shuffle-report.js';
-import { FilesStaging } from './staging.js';
+import { commitOutput, FilesStaging, openStaging, workOn } from './staging.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.

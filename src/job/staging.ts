@@ -1,5 +1,9 @@
-/** What a job writes until it ends: its temp data, and its output, which is a stream or files that appear when it is complete. */
+/**
+ * What a job writes until it ends: its temp data, and its output, which is a stream or files that appear when it is complete.
+ * Opens it, works on it, and commits it.
+ */
 import { join } from 'node:path';
+import { releasingAll } from '../cleanup.js';
 import {
   AbortError,
   addCleanupErrors,
@@ -21,20 +25,28 @@ import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
 import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
+import { keepFileFree } from '../machine/few-files.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
-import { type CommitJournal, readJournal, removeJournal } from '../sinks/commit-journal.js';
+import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
-import { takeBack } from '../sinks/output-moves.js';
+import { type CommitJournal, readJournal, removeJournal, takeBack } from '../sinks/output-moves.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
-import { writeToStream } from '../sinks/stream-output.js';
+import { closeStream, openStream, writeToStream } from '../sinks/stream-output.js';
+import type { OutputPlan } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
-import type { KeptRanges } from '../stages/shuffle-pass.js';
+import type { FoundSplit } from '../stages/find-splits.js';
+import { type KeptRanges, shufflePiles } from '../stages/shuffle-pass.js';
+import type { ShuffleWork } from '../stages/shuffle-work.js';
+import type { Threads } from '../stages/threads.js';
 import type { EarlierAttempt, HeldSite } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob } from './job-description.js';
+import type { ProfileLog } from './job-profile.js';
+import type { JobProgress, Timed } from './job-progress.js';
 import type { ResumeRequest } from './request.js';
 import type { StreamSite } from './site.js';
+import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
 import type { TempDisks } from './temp-disks.js';
 import type { KeptLayout } from './work-plan.js';
 
@@ -51,7 +63,7 @@ export interface Staging {
   succeeded(): Promise<void>;
 }
 
-export interface WrittenOutput {
+interface WrittenOutput {
   readonly layout: OutputLayout;
   readonly regions: readonly WrittenRegion[];
 }
@@ -95,7 +107,7 @@ export class StreamStaging implements Staging {
   async succeeded(): Promise<void> {}
 }
 
-export interface StagedJob extends DescribedJob {
+interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] & Pick<ResumeRequest, 'mayResume' | 'keepTemp'>;
   readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
@@ -104,7 +116,7 @@ export interface StagedJob extends DescribedJob {
   readonly control: JobControl;
 }
 
-export type FilesJob = StagedJob & { readonly site: HeldSite };
+type FilesJob = StagedJob & { readonly site: HeldSite };
 
 /** The job directory, temp data and staged output. */
 export class FilesStaging implements Staging {
@@ -322,4 +334,89 @@ const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
  */
 function wouldFailAgain(error: unknown): boolean {
   return error instanceof VerificationError && error.pileSetName === undefined && !(error instanceof WrongTwiceError);
+}
+
+export async function openStaging(job: StagedJob, { releases }: JobScope): Promise<FilesStaging | StreamStaging> {
+  const { site, disks, control } = job;
+  if (site.kind === 'stream') {
+    const own = disks.makePrivate(releases);
+    const file = await openStream(site.output.path, control);
+    releases.push(() => closeStream(file));
+    return new StreamStaging(file, own);
+  }
+  // The directory of the output may hold a million other files.
+  if (site.tempChoice === 'tempDirs' || site.tempChoice === 'TMPDIR') disks.removeLeftOver();
+  const staging = new FilesStaging({ ...job, site });
+  releases.push(() => staging.end());
+  await staging.open();
+  return staging;
+}
+
+/** The threads end before the fate of the files is decided, because they have files open and may still write. */
+export async function workOn<T>(
+  staging: Staging,
+  { warn }: JobScope,
+  work: (scope: JobScope) => Promise<T>,
+): Promise<T> {
+  const workWithSpareFile = (releases: JobScope['releases']) => {
+    releases.push(keepFileFree());
+    return work({ releases, warn });
+  };
+  const result = await releasingAll(workWithSpareFile, warn).catch(async (thrown: unknown) => {
+    throw await staging.failed(thrown, warn);
+  });
+  // The output is in place: failing to remove a temp file must not fail the job.
+  await staging.succeeded().catch(warn);
+  return result;
+}
+
+export interface RunningJob {
+  readonly staging: Staging;
+  readonly progress: JobProgress;
+  readonly profile: ProfileLog;
+}
+
+export interface ShuffledOutput extends WrittenOutput {
+  readonly written: Tally;
+  /** What the output has of each pile. */
+  readonly totals: PileTotals;
+}
+
+/** Cuts the output into shards, and writes it. */
+export function shuffleTo(
+  { staging, progress, profile }: RunningJob,
+  { work, cut }: OutputPlan,
+  rest: Pick<ShuffleWork, 'deletesStripes' | 'samples'>,
+  threads: Threads,
+): Promise<Timed<ShuffledOutput>> {
+  const { kept } = staging;
+  profile.pass2Begins();
+  return progress.during('shuffle', work.piles.bytes, async () => {
+    const planned = await cut();
+    // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
+    const inTurns = kept === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
+    const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
+    const target = await staging.begin(layout, threads.control);
+    const { regions, totals } = await shufflePiles({ ...work, ...rest, target }, threads, kept);
+    const written = sumTotals(totals);
+    return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
+  });
+}
+
+export interface Committed {
+  readonly output: ReportedOutput;
+  readonly seconds: number;
+}
+
+/** Completes, verifies and commits the output. @param found the splits, if there are any. */
+export async function commitOutput(
+  staging: Staging,
+  output: WrittenOutput & Pick<ShuffledOutput, 'written'>,
+  found: readonly FoundSplit[] | undefined,
+  progress: JobProgress,
+): Promise<Committed> {
+  const summary = summaryOf(output.written, output.layout, found);
+  const commit = () => staging.commit(output, summary, progress.control);
+  const { value: shards, seconds } = await progress.during('commit', undefined, commit);
+  return { output: reportOutput(summary, shards), seconds };
 }

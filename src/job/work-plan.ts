@@ -259,7 +259,6 @@ function planDisks(
     diskNeeds: {
       least: isCompressed ? { ...least, outputBytes: 0 } : least,
       expected: needOfMade(hasStreams ? leastBytes : made.recordBytes),
-      range: hasStreams || made.exact ? undefined : [needOfMade(made.leastBytes), needOfMade(made.mostBytes)],
     },
     needOf: (readBytes) => needOfMade(readBytes * copies),
   };

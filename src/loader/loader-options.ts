@@ -10,12 +10,7 @@ import {
 } from '../options/store-options.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
-export interface LoaderLimits {
-  readonly memoryBytes: number;
-  readonly workers: number;
-  readonly signal: AbortSignal | undefined;
-  readonly onWarning: (line: string) => void;
-}
+export type LoaderLimits = ReturnType<typeof completeLimits>;
 
 const DEFAULT_MEMORY_SHARE = 0.5;
 const DEFAULT_WORKERS = 2;
@@ -24,7 +19,7 @@ const DEFAULT_PREFETCH_PILES = 2;
 const MOST_PREFETCH_PILES = 1024;
 const MOST_BATCH_RECORDS = 2 ** 31 - 1;
 
-export function completeLimits(options: OpenStoreOptions): LoaderLimits {
+export function completeLimits(options: OpenStoreOptions) {
   requireKnownOptions('openStore()', options, OPEN_STORE_OPTIONS);
   const { memoryBytes, workers, signal, onWarning } = options;
   return {
@@ -34,7 +29,7 @@ export function completeLimits(options: OpenStoreOptions): LoaderLimits {
         : requireWhole('`memoryBytes`', memoryBytes, 1),
     workers: requireWhole('`workers`', workers ?? Math.min(DEFAULT_WORKERS, readCpuCount()), 1, MOST_WORKERS),
     signal,
-    onWarning: onWarning ?? (() => {}),
+    onWarning: onWarning ?? ((_line: string) => {}),
   };
 }
 

@@ -28,7 +28,8 @@ export type OptionGroup = (typeof OPTION_GROUPS)[number];
 interface Rules<T> {
   /** How the value is checked. Absent: where it is used. */
   readonly check?: Check;
-  readonly default?: T;
+  /** The value that is as none. */
+  readonly neutral?: T;
   /**
    * Options that it does not go with, or parts of them that decide (`shards.maxShardBytes`, `records.npy`), each with
    * the refusal. A third option may make it possible.
@@ -38,8 +39,6 @@ interface Rules<T> {
   readonly needs?: readonly [others: readonly string[], refusal: string];
   /** What must be the same in a job that is resumed. `isCut`: the output is being cut, or its places are noted. */
   readonly resumes?: readonly [what: string, of: (spec: ShuffleSpec, isCut: boolean) => unknown];
-  /** A resumed job may have another value. */
-  readonly mayChange?: true;
   /** Whether a call of the library, or one of the command, must have it; a type says it where the library refuses it otherwise. */
   readonly isNeeded?: true;
   readonly isRequired?: true;
@@ -56,41 +55,64 @@ export interface OptionFlag extends Flag {
   readonly group: OptionGroup;
 }
 
-declare const types: unique symbol;
+/**
+ * What the published types have of an entry.
+ *
+ * @typeParam Typed what its flags give: another type if the command makes the value of it, such as of the name of a file.
+ */
+export interface Option<T = unknown, Typed = T> {
+  readonly check?: Check;
+  readonly isNeeded?: true;
+  /** Never there: it carries the types. */
+  readonly types?: readonly [T, Typed];
+}
 
-/** @typeParam Typed what its flags give: another type if the command makes the value of it, such as of the name of a file. */
-export interface Option<T = unknown, Typed = T> extends Rules<T> {
+interface Entry extends Rules<unknown> {
   readonly flags: readonly OptionFlag[];
-  readonly [types]?: readonly [T, Typed];
 }
 
 export type Schema = Readonly<Record<string, Option>>;
 
-/** An option of the type `T` that these flags give. Its group completes the flags. */
-export function option<T, Typed = T>(rules: Rules<T>, ...flags: readonly Flag<Typed>[]): Option<T, Typed> {
-  return { ...rules, flags: flags as readonly OptionFlag[] };
+/** With the flag that gives the option, if that is one. */
+type Given<T, Typed> = Rules<T> & (Flag<Typed> | { readonly name?: never });
+
+/** An option of the type `T`, with the other flags that give it. Its group completes the flags. */
+export function option<T, Typed = T>(given: Given<T, Typed>, ...flags: readonly Flag<Typed>[]): Option<T, Typed> {
+  const entry = { ...given, flags: given.name === undefined ? flags : [given, ...flags] };
+  return entry;
+}
+
+export function entriesOf(schema: Schema): readonly (readonly [name: string, entry: Entry])[] {
+  return Object.entries(schema) as [string, Option & Entry][];
 }
 
 /** Options of one group of the help, by their names. */
 export function optionGroup<Entries extends Schema>(group: OptionGroup, entries: Entries): Entries {
-  const named = Object.entries(entries).map(([name, { flags, ...rules }]): [string, Option] => {
-    const { choice = name, isRequired = false, mayChange } = rules;
+  const named = entriesOf(entries).map(([name, { flags, ...rules }]): [string, Entry] => {
+    const { choice = name, isRequired = false } = rules;
     const complete = (flag: Flag): OptionFlag => {
       const sets = flag.part === undefined ? name : `${name}.${flag.part}`;
-      return { ...(mayChange && { mayChange }), ...flag, choice, isRequired, group, sets };
+      return { ...flag, choice, isRequired, group, sets };
     };
     return [name, { ...rules, flags: flags.map(complete) }];
   });
-  return Object.fromEntries(named) as Entries;
+  return Object.fromEntries(named) as unknown as Entries;
+}
+
+export function pick<Entries extends Schema, Name extends keyof Entries & string>(
+  entries: Entries,
+  ...names: readonly Name[]
+): Pick<Entries, Name> {
+  return Object.fromEntries(names.map((name) => [name, entries[name]])) as unknown as Pick<Entries, Name>;
 }
 
 /** All but these options. */
-export function omit<Entries extends Schema, Name extends keyof Entries>(
+export function omit<Entries extends Schema, Name extends keyof Entries & string>(
   entries: Entries,
   ...names: readonly Name[]
 ): Omit<Entries, Name> {
-  const without: ReadonlySet<PropertyKey> = new Set(names);
-  return Object.fromEntries(Object.entries(entries).filter(([name]) => !without.has(name))) as Omit<Entries, Name>;
+  const others = Object.keys(entries).filter((name) => !names.some((each) => each === name));
+  return pick<Schema, string>(entries, ...others) as unknown as Omit<Entries, Name>;
 }
 
 /** The options of the library, none of which must be given. */
@@ -106,13 +128,14 @@ export type TypedOptions<Entries> = {
 /** @throws UsageError if two of the options do not go together, or one is missing. */
 export function refuseContradictions(schema: Schema, options: object): void {
   const given = new Map<string, unknown>(Object.entries(options));
+  const entries = new Map(entriesOf(schema));
   const isGiven = (path: string) => {
     const [name = '', part] = path.split('.');
     const value = given.get(name);
     if (part !== undefined) return hasPart(value, part);
-    return value !== undefined && value !== false && value !== schema[name]?.default;
+    return value !== undefined && value !== false && value !== entries.get(name)?.neutral;
   };
-  for (const [name, { excludes = [], needs }] of Object.entries(schema)) {
+  for (const [name, { excludes = [], needs }] of entries) {
     if (!isGiven(name)) continue;
     const excluded = excludes.find(([other, , unless]) => isGiven(other) && !(unless !== undefined && isGiven(unless)));
     if (excluded !== undefined) throw new UsageError(excluded[1]);
@@ -133,7 +156,7 @@ export function resumeWords(
   spec: ShuffleSpec,
   isCut: boolean,
 ): readonly (readonly [string, unknown])[] {
-  return Object.values(schema).flatMap(({ resumes }) =>
+  return entriesOf(schema).flatMap(([, { resumes }]) =>
     resumes === undefined ? [] : [[resumes[0], resumes[1](spec, isCut)] as const],
   );
 }

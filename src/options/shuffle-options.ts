@@ -10,7 +10,7 @@ import type { ShardRule } from '../plan/shard-cuts.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
 import { oneOf as oneWord, parseBytes, parseCount, parsePath, parsePaths, parseRecords } from '../typed-values.js';
-import { type OptionsOf, option, optionGroup } from './option.js';
+import { type OptionsOf, omit, option, optionGroup } from './option.js';
 import type { ShuffleProgress } from './progress.js';
 import type { JobProfile, JobReport, ReportFile } from './reports.js';
 import {
@@ -65,21 +65,16 @@ const ALIGNED = 'those keep files aligned in which each record comes once';
 // biome-ignore format: a table, of few lines an entry
 const OUTPUT = optionGroup('Output', {
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
-  output: option<string>(
-    { check: path },
-    {
-      name: 'output', short: 'o', value: 'PATH', parse: parsePath,
-      help: 'output file, or directory for shards', default: 'standard output',
-    },
-  ),
+  output: option<string>({
+    check: path, name: 'output', short: 'o', value: 'PATH', parse: parsePath,
+    help: 'output file, or directory for shards', default: 'standard output',
+  }),
   /** The output has only this many records: the first records of the order. Default: all. */
-  headCount: option<number>(
-    { check: whole(0), resumes: ['number of records', ({ keep }) => keep.headCount ?? 'all'] },
-    {
-      name: 'head-count', short: 'n', value: 'COUNT', isRepeatable: true, parse: parseHeadCount,
-      help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
-    },
-  ),
+  headCount: option<number>({
+    check: whole(0), resumes: ['number of records', ({ keep }) => keep.headCount ?? 'all'],
+    name: 'head-count', short: 'n', value: 'COUNT', isRepeatable: true, parse: parseHeadCount,
+    help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -88,102 +83,72 @@ const KEEP = optionGroup('Output', {
    * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without it,
    * the output has no end: it must be a stream, which ends when its reader leaves or `signal` fires. Default false.
    */
-  repeat: option<boolean>(
-    {
-      check: flag,
-      excludes: [
-        ['resume', NOT_RESUMED],
-        ['jobDir', NOT_RESUMED],
-        ['keepTemp', NOT_RESUMED],
-        ['splits', '`repeat` does not go with `splits`: copies of one record would be in several of them'],
-        [
-          'records.webdataset',
-          '`repeat` does not go with samples of tar files: readers join copies that are neighbours',
-        ],
-        ['records.npy', 'an output of npy has an end: give `headCount` beside `repeat`', 'headCount'],
-        [
-          'shards.maxShardBytes',
-          '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each',
-        ],
-      ],
-    },
-    {
-      name: 'repeat', short: 'r',
-      help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
-    },
-  ),
+  repeat: option<boolean>({
+    check: flag,
+    excludes: [
+      ['resume', NOT_RESUMED],
+      ['jobDir', NOT_RESUMED],
+      ['keepTemp', NOT_RESUMED],
+      ['splits', '`repeat` does not go with `splits`: copies of one record would be in several of them'],
+      ['records.webdataset', '`repeat` does not go with samples of tar files: readers join copies that are neighbours'],
+      ['records.npy', 'an output of npy has an end: give `headCount` beside `repeat`', 'headCount'],
+      ['shards.maxShardBytes', '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each'],
+    ],
+    name: 'repeat', short: 'r',
+    help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
+  }),
   /**
    * Keeps one of equal records. Records are equal if all of their bytes are, delimiters included. The order then
    * depends only on the seed and the different records, not on the inputs that hold them (docs/CHOOSING-RECORDS.md).
    * `headCount` and `repeat` apply to the kept records. Cannot be combined with `inputIds` or samples of tar files.
    * Default false.
    */
-  unique: option<boolean>(
-    {
-      check: flag,
-      excludes: [
-        ['uniqueBy', '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],
-        ...beside('unique', 'the content of records'),
-        [
-          'records.webdataset',
-          '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"',
-        ],
-      ],
-      resumes: ['rule for equal records', ({ keep }) => (keep.unique === undefined ? 'all are kept' : 'one is kept')],
-    },
-    { name: 'unique', help: 'keep one of equal records; the order then follows from the records alone' },
-  ),
+  unique: option<boolean>({
+    check: flag,
+    excludes: [
+      ['uniqueBy', '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],
+      ...beside('unique', 'the content of records'),
+      ['records.webdataset', '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"'],
+    ],
+    resumes: ['rule for equal records', ({ keep }) => (keep.unique === undefined ? 'all are kept' : 'one is kept')],
+    name: 'unique', help: 'keep one of equal records; the order then follows from the records alone',
+  }),
   /**
    * Keeps the first of the records with equal values, in the order of the inputs. Selects and compares values as
    * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique`, `inputIds` or
    * `splitBy`. Default: none.
    */
-  uniqueBy: option<string>(
-    {
-      check: selector,
-      excludes: beside('uniqueBy', 'the values of records'),
-      resumes: ['selector of equal records', ({ keep }) => textOf(keep.unique?.by)],
-    },
-    {
-      name: 'unique-by', value: 'SELECTOR',
-      help: 'keep the first record of each value, in the order of the inputs; the value is .url, csv:url, tsv:3, key or /^(EXPR)/',
-    },
-  ),
+  uniqueBy: option<string>({
+    check: selector,
+    excludes: beside('uniqueBy', 'the values of records'),
+    resumes: ['selector of equal records', ({ keep }) => textOf(keep.unique?.by)],
+    name: 'unique-by', value: 'SELECTOR',
+    help: 'keep the first record of each value, in the order of the inputs; the value is .url, csv:url, tsv:3, key or /^(EXPR)/',
+  }),
   /**
    * Keeps records with equal values in one split, such as all documents of one site. The text selects the value: a
    * field of a JSON object (`.metadata.site`), a column (`csv:site`, `csv:3`, `tsv:site`), the key of a sample in a tar
    * file or a part of it (`key`, `key:/^(p\d+)/`), or the first group of an expression (`/^(\w+)\t/`). Only with
    * shares. Default: each record for itself.
    */
-  splitBy: option<string>(
-    {
-      check: selector,
-      needs: [['splits'], '`splitBy` chooses between splits: give `splits`'],
-      excludes: [
-        [
-          'uniqueBy',
-          '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output',
-        ],
-        ['headCount', '`splitBy` does not go with `headCount`: the first records belong to the first split'],
-      ],
-      resumes: ['selector of splits', ({ cut }) => textOf(cut.splitBy)],
-    },
-    {
-      name: 'split-by', value: 'SELECTOR',
-      help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
-    },
-  ),
+  splitBy: option<string>({
+    check: selector,
+    needs: [['splits'], '`splitBy` chooses between splits: give `splits`'],
+    excludes: [
+      ['uniqueBy', '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output'],
+      ['headCount', '`splitBy` does not go with `headCount`: the first records belong to the first split'],
+    ],
+    resumes: ['selector of splits', ({ cut }) => textOf(cut.splitBy)],
+    name: 'split-by', value: 'SELECTOR',
+    help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
+  }),
   /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: an error, ERR_FIELD_MISSING. */
-  missing: option<string>(
-    {
-      check: missing,
-      needs: [['splitBy', 'uniqueBy'], '`missing` is about the values of `splitBy` or `uniqueBy`: give one of them'],
-    },
-    {
-      name: 'missing', value: 'VALUE',
-      help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
-    },
-  ),
+  missing: option<string>({
+    check: missing,
+    needs: [['splitBy', 'uniqueBy'], '`missing` is about the values of `splitBy` or `uniqueBy`: give one of them'],
+    name: 'missing', value: 'VALUE',
+    help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -192,21 +157,17 @@ const CUT = optionGroup('Output', {
    * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its
    * own, `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */
-  splits: option<readonly SplitRule[]>(
-    {
-      excludes: [
-        ['shardPrefix', 'the names of `splits` are the first parts of their shards; leave out `shardPrefix`'],
-      ],
-      resumes: [
-        'list of splits',
-        ({ cut }, isCut) => cut.splits?.map(({ rule, shards }) => ({ ...rule, shards: amountOf(shards, isCut) })) ?? 'none',
-      ],
-    },
-    {
-      name: 'split', value: 'PARTS', parse: parseSplits,
-      help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
-    },
-  ),
+  splits: option<readonly SplitRule[]>({
+    excludes: [
+      ['shardPrefix', 'the names of `splits` are the first parts of their shards; leave out `shardPrefix`'],
+    ],
+    resumes: [
+      'list of splits',
+      ({ cut }, isCut) => cut.splits?.map(({ rule, shards }) => ({ ...rule, shards: amountOf(shards, isCut) })) ?? 'none',
+    ],
+    name: 'split', value: 'PARTS', parse: parseSplits,
+    help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
+  }),
   /** Cuts the output into several files. Default: one output, or one shard for each of `splits`. */
   shards: option<ShardRule | SplitShards>(
     { resumes: ['cut into shards', ({ cut }, isCut) => amountOf(cut.shards, isCut)] },
@@ -229,106 +190,80 @@ const CUT = optionGroup('Output', {
    * How the output is compressed. Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for
    * shards: `none`. The seed fixes the decompressed bytes of the output, not the compressed bytes.
    */
-  compress: option<OutputCompression>(
-    { resumes: ['compression', ({ write }) => write.compression && nameOfCompression(write.compression)] },
-    {
-      name: 'compress', value: 'CODEC', parse: parseCompression, usualWords: ['none', 'gzip', 'zstd'],
-      help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
-    },
-  ),
+  compress: option<OutputCompression>({
+    resumes: ['compression', ({ write }) => write.compression && nameOfCompression(write.compression)],
+    name: 'compress', value: 'CODEC', parse: parseCompression, usualWords: ['none', 'gzip', 'zstd'],
+    help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
+  }),
   /** First part of each shard's name, without `/`. Default `shard`. */
-  shardPrefix: option<string>(
-    { check: shardPrefix, resumes: ['prefix', ({ cut }) => cut.shardPrefix] },
-    {
-      name: 'prefix', value: 'NAME', parse: parsePrefix,
-      help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
-    },
-  ),
+  shardPrefix: option<string>({
+    check: shardPrefix, resumes: ['prefix', ({ cut }) => cut.shardPrefix],
+    name: 'prefix', value: 'NAME', parse: parsePrefix,
+    help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
+  }),
   /** Replaces existing outputs. Without `resume`, also discards an unfinished job of this output. Default false. */
-  force: option<boolean>({ check: flag }, { name: 'force', help: 'replace existing outputs' }),
+  force: option<boolean>({ check: flag, name: 'force', help: 'replace existing outputs' }),
 });
 
 // biome-ignore format: a table, of few lines an entry
 const ORDER = optionGroup('Order', {
   /** Any well-formed string. Default: drawn at random; the report has it. */
-  seed: option<string>(
-    { check: seedText, resumes: ['seed', ({ key }) => key.seed] },
-    {
-      name: 'seed', value: 'STRING',
-      help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
-    },
-  ),
+  seed: option<string>({
+    check: seedText, resumes: ['seed', ({ key }) => key.seed], name: 'seed', value: 'STRING',
+    help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
+  }),
   /**
    * How often the records of an input come. 2.5: each record twice, and a random half of them a third time. 0.1: a
    * random tenth. 0: not at all; the input is not even read. Of several globs that name an input, the last one counts.
    * Default: each record once.
    */
-  weights: option<readonly InputWeight[]>(
-    {
-      excludes: [['mix', '`weights` and `mix` contradict each other; give one of them']],
-      resumes: ['list of weights', ({ keep }) => (keep.mix.words.length === 0 ? 'none' : keep.mix.words)],
-    },
-    {
-      name: 'weight', value: 'GLOB=FACTOR', parse: parseWeight, isRepeatable: true, default: '1',
-      help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
-    },
-  ),
+  weights: option<readonly InputWeight[]>({
+    excludes: [['mix', '`weights` and `mix` contradict each other; give one of them']],
+    resumes: ['list of weights', ({ keep }) => (keep.mix.words.length === 0 ? 'none' : keep.mix.words)],
+    name: 'weight', value: 'GLOB=FACTOR', parse: parseWeight, isRepeatable: true, default: '1',
+    help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
+  }),
   /** Weights of groups of inputs, or their shares of the output. Cannot be combined with `weights`. Default: none. */
-  mix: option<Mix, string>(
-    {},
-    {
-      name: 'mix', value: 'FILE', parse: parsePath,
-      help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
-    },
-  ),
+  mix: option<Mix, string>({
+    name: 'mix', value: 'FILE', parse: parsePath,
+    help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
+  }),
   /**
    * What decides the key of a record, beside the seed and the input. `position`: the place of its first byte.
    * `ordinal`: its number in its input. With `ordinal`, files with equal numbers of records get the same order; large
    * files may be read once more, to count their records. Default `position`.
    */
-  keys: option<KeyRule>(
-    {
-      check: oneOf('position', 'ordinal'),
-      default: 'position',
-      excludes: [
-        [
-          'skipBlank',
-          '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out',
-        ],
-        ['weights.0', `\`weights\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
-        ['mix', `\`mix\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
-      ],
-      resumes: ['kind of keys', ({ key }) => key.from],
-    },
-    {
-      name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),
-      help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
-    },
-  ),
+  keys: option<KeyRule>({
+    check: oneOf('position', 'ordinal'),
+    neutral: 'position',
+    excludes: [
+      ['skipBlank', '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out'],
+      ['weights.0', `\`weights\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
+      ['mix', `\`mix\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
+    ],
+    resumes: ['kind of keys', ({ key }) => key.from],
+    name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),
+    help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
+  }),
   /**
    * The ids of the inputs; no two may be equal. The order of the records depends on the seed and these ids. `ordinal`:
    * the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: the id of
    * each, in order. With any rule but `ordinal`, the order of the inputs does not matter. Default `ordinal`.
    */
-  inputIds: option<InputIdRule, InputIdsChoice>(
-    { check: inputIds, default: 'ordinal' },
-    {
-      name: 'input-ids', value: 'RULE', parse: parseInputIds, default: 'ordinal',
-      help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
-    },
-  ),
+  inputIds: option<InputIdRule, InputIdsChoice>({
+    check: inputIds, neutral: 'ordinal',
+    name: 'input-ids', value: 'RULE', parse: parseInputIds, default: 'ordinal',
+    help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
 const RECORDS = optionGroup('Records', {
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
-  zeroTerminated: option<boolean>(
-    { check: flag, choice: 'records' },
-    {
-      name: 'zero-terminated', short: 'z',
-      help: 'records end in NUL instead of newline, in inputs and output',
-    },
-  ),
+  zeroTerminated: option<boolean>({
+    check: flag, choice: 'records', name: 'zero-terminated', short: 'z',
+    help: 'records end in NUL instead of newline, in inputs and output',
+  }),
   /**
    * What a record is. Default: each line is a record, and an input that is clearly of another format is an error,
    * ERR_INPUT_FORMAT. With `{ by: 'lines' }` every input is shuffled line by line.
@@ -354,22 +289,20 @@ const RECORDS = optionGroup('Records', {
     },
   ),
   /** Longest accepted record, in bytes with its delimiter, at most 2,080,374,784. Default 1 GiB. */
-  maxRecordBytes: option<number>(
-    { check: whole(1, LARGEST_MAX_RECORD_BYTES), mayChange: true },
-    {
-      name: 'max-record', value: 'SIZE', parse: parseBytes,
-      help: 'refuse longer records, at most 1984MiB', default: '1GiB',
-    },
-  ),
+  maxRecordBytes: option<number>({
+    check: whole(1, LARGEST_MAX_RECORD_BYTES), mayChange: true,
+    name: 'max-record', value: 'SIZE', parse: parseBytes,
+    help: 'refuse longer records, at most 1984MiB', default: '1GiB',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
 const BLANK = optionGroup('Records', {
   /** Leaves out records that are empty or white space (ASCII). The report counts them. Default false. */
-  skipBlank: option<boolean>(
-    { check: flag },
-    { name: 'skip-blank', help: 'leave out records that are empty or white space, and count them' },
-  ),
+  skipBlank: option<boolean>({
+    check: flag, name: 'skip-blank',
+    help: 'leave out records that are empty or white space, and count them',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -378,33 +311,24 @@ const CHOICE = optionGroup('Input', {
    * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
    * beside data, such as `_SUCCESS` (docs/FORMATS.md). Default false.
    */
-  hidden: option<boolean>(
-    { check: flag },
-    {
-      name: 'hidden',
-      help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
-    },
-  ),
+  hidden: option<boolean>({
+    check: flag, name: 'hidden',
+    help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
+  }),
   /**
    * Takes those files of directories that one of these globs matches. A glob without a slash is compared with the name,
    * others with the path below the directory. Default: all files, which must be of one kind (docs/FORMATS.md).
    */
-  include: option<readonly string[]>(
-    { check: globs },
-    {
-      name: 'include', value: 'GLOB', parse: parsePaths, isRepeatable: true,
-      help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
-      default: 'all, if they are of one kind',
-    },
-  ),
+  include: option<readonly string[]>({
+    check: globs, name: 'include', value: 'GLOB', parse: parsePaths, isRepeatable: true,
+    help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
+    default: 'all, if they are of one kind',
+  }),
   /** Leaves out the files and directories below directories that one of these globs matches. Default: none. */
-  exclude: option<readonly string[]>(
-    { check: globs },
-    {
-      name: 'exclude', value: 'GLOB', parse: parsePaths, isRepeatable: true,
-      help: 'leave out files and directories below directories that match, compared in the same way',
-    },
-  ),
+  exclude: option<readonly string[]>({
+    check: globs, name: 'exclude', value: 'GLOB', parse: parsePaths, isRepeatable: true,
+    help: 'leave out files and directories below directories that match, compared in the same way',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -415,18 +339,16 @@ const DECODING = optionGroup('Input', {
    * with. Default: pileshuf recognises compressed inputs by their first bytes. It decodes gzip and zstd itself, and
    * starts the programs bzip2, xz and lz4 for their formats.
    */
-  decompressProgram: option<readonly string[] | 'none'>(
-    { check: decompressProgram, resumes: ['program to decompress', ({ read }) => read.decompressProgram] },
-    {
-      name: 'decompress-program', value: 'CMD', parse: parseDecompressProgram,
-      help: "decode every input with CMD, such as 'xz -dc'",
-    },
-  ),
+  decompressProgram: option<readonly string[] | 'none'>({
+    check: decompressProgram, resumes: ['program to decompress', ({ read }) => read.decompressProgram],
+    name: 'decompress-program', value: 'CMD', parse: parseDecompressProgram,
+    help: "decode every input with CMD, such as 'xz -dc'",
+  }),
   /** Whether igzip, if on PATH, decodes large gzip files: in a third of the time, to the same bytes. Default true. */
-  igzip: option<boolean>(
-    { check: flag },
-    { name: 'without-igzip', constant: false, help: 'do not decode gzip with the program igzip' },
-  ),
+  igzip: option<boolean>({
+    check: flag, name: 'without-igzip', constant: false,
+    help: 'do not decode gzip with the program igzip',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -435,26 +357,20 @@ const MACHINE = optionGroup('Machine', {
    * Bytes of memory for pile buffers, piles and sort entries. Default: half of the available memory. If the machine has
    * less memory, pileshuf warns and uses the memory of the machine.
    */
-  memoryBytes: option<number>(
-    { check: whole(1), mayChange: true },
-    {
-      name: 'memory', short: 'S', value: 'SIZE', parse: parseMemory,
-      help: 'memory for records, also as in 50%', default: 'half of the available memory',
-    },
-  ),
+  memoryBytes: option<number>({
+    check: whole(1), mayChange: true, name: 'memory', short: 'S', value: 'SIZE', parse: parseMemory,
+    help: 'memory for records, also as in 50%', default: 'half of the available memory',
+  }),
   /** Worker threads, 1 to 1024. Default: the number of CPUs that this process may use. */
-  workers: option<number>(
-    { check: whole(1, MOST_WORKERS), mayChange: true },
-    { name: 'workers', value: 'N', parse: parseCount, help: 'worker threads', default: 'one per CPU' },
-  ),
+  workers: option<number>({
+    check: whole(1, MOST_WORKERS), mayChange: true, name: 'workers', value: 'N', parse: parseCount,
+    help: 'worker threads', default: 'one per CPU',
+  }),
   /** For a path, the most concurrent I/O calls on its device, 1 to 65,536. Default: by the kind of the device. */
-  ioLimits: option<Readonly<Record<string, number>>>(
-    { check: ioLimits, mayChange: true },
-    {
-      name: 'io-limit', value: 'PATH=N', parse: parseIoLimit, isRepeatable: true,
-      help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
-    },
-  ),
+  ioLimits: option<Readonly<Record<string, number>>>({
+    check: ioLimits, mayChange: true, name: 'io-limit', value: 'PATH=N', parse: parseIoLimit, isRepeatable: true,
+    help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -463,25 +379,19 @@ const TEMP = optionGroup('Machine', {
    * Existing directories for temp data. Default: `jobDir` if it is given, else `$TMPDIR`, else the directory of the
    * output, or /var/tmp for a stream.
    */
-  tempDirs: option<readonly string[]>(
-    { check: paths },
-    {
-      name: 'temp-dir', short: 'T', value: 'DIR', parse: parsePaths, isRepeatable: true,
-      help: 'directory for temp files; repeat it to use several',
-      default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
-    },
-  ),
+  tempDirs: option<readonly string[]>({
+    check: paths, name: 'temp-dir', short: 'T', value: 'DIR', parse: parsePaths, isRepeatable: true,
+    help: 'directory for temp files; repeat it to use several',
+    default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
+  }),
   /**
    * Compresses temp data, which saves time if the temp disks are slow (docs/SCALE.md). Levels are 1 to 22, default 1.
    * The output does not depend on it. You may change it when you resume a job. Default: no compression.
    */
-  tempCompress: option<{ readonly codec: 'zstd'; readonly level?: number | undefined }>(
-    { mayChange: true },
-    {
-      name: 'temp-compress', value: 'CODEC', parse: parseTempCompression, usualWords: ['zstd'],
-      help: 'compress temp files on slow disks: zstd, with a level as in zstd:3', default: 'not compressed',
-    },
-  ),
+  tempCompress: option<{ readonly codec: 'zstd'; readonly level?: number | undefined }>({
+    mayChange: true, name: 'temp-compress', value: 'CODEC', parse: parseTempCompression, usualWords: ['zstd'],
+    help: 'compress temp files on slow disks: zstd, with a level as in zstd:3', default: 'not compressed',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -491,26 +401,23 @@ const RESUME = optionGroup('Resume', {
    * file or a directory, and every input a file. A job that is expected to use 32 GiB of temp space or more can be
    * resumed even without this option. Default false.
    */
-  resume: option<boolean>(
-    { check: flag },
-    { name: 'resume', help: 'resume the unfinished job of this output, or start one that can be resumed' },
-  ),
+  resume: option<boolean>({
+    check: flag, name: 'resume',
+    help: 'resume the unfinished job of this output, or start one that can be resumed',
+  }),
   /**
    * Directory with everything needed to resume the job; its parent must exist. The job can then be resumed, as with
    * `resume`. Default: a name derived from the output, in the first of the temp directories.
    */
-  jobDir: option<string>(
-    { check: path },
-    {
-      name: 'job-dir', value: 'DIR', parse: parsePath,
-      help: 'directory for everything needed to resume', default: 'named after the output, beside the temp files',
-    },
-  ),
+  jobDir: option<string>({
+    check: path, name: 'job-dir', value: 'DIR', parse: parsePath,
+    help: 'directory for everything needed to resume', default: 'named after the output, beside the temp files',
+  }),
   /** Keeps the job directory and temp data after success. The output must be a file or a directory. Default false. */
-  keepTemp: option<boolean>(
-    { check: flag },
-    { name: 'keep-temp', help: 'keep the job directory and temp files after success' },
-  ),
+  keepTemp: option<boolean>({
+    check: flag, name: 'keep-temp',
+    help: 'keep the job directory and temp files after success',
+  }),
 });
 
 const TALK = optionGroup('Progress', {
@@ -530,44 +437,37 @@ const REPORT = optionGroup('Progress', {
    * `{ file: 'x.html', textOf: reportPage }` writes a page. A function is called with the same data. If the report
    * fails, a warning says so, and the output stays. Default: no report.
    */
-  report: option<string | ReportFile | ((report: JobReport) => void), string>(
-    {},
-    {
-      name: 'report',
-      value: 'FILE',
-      parse: parsePath,
-      help: 'write a page about the job to FILE.html, or its data to FILE.json',
-    },
-  ),
+  report: option<string | ReportFile | ((report: JobReport) => void), string>({
+    name: 'report',
+    value: 'FILE',
+    parse: parsePath,
+    help: 'write a page about the job to FILE.html, or its data to FILE.json',
+  }),
 });
 
 export type TalkOptions = OptionsOf<typeof TALK>;
 export type MachineOptions = OptionsOf<typeof MACHINE>;
-type FormatOptions = OptionsOf<typeof RECORDS>;
-type DecodingOptions = OptionsOf<typeof DECODING>;
-type TempOptions = OptionsOf<typeof TEMP>;
 export type FileChoiceOptions = OptionsOf<typeof CHOICE>;
-type BlankOptions = OptionsOf<typeof BLANK>;
-type PlaceOptions = OptionsOf<typeof OUTPUT>;
-type CutOptions = OptionsOf<typeof CUT>;
 
 /** How records are read, and what the call may use. */
-export interface ReadOptions extends FormatOptions, DecodingOptions, MachineOptions, TalkOptions {}
+export interface ReadOptions
+  extends OptionsOf<typeof RECORDS>,
+    OptionsOf<typeof DECODING>,
+    MachineOptions,
+    TalkOptions {}
 
-export interface OutputOptions extends PlaceOptions, CutOptions, TempOptions {}
+export interface OutputOptions extends OptionsOf<typeof OUTPUT>, OptionsOf<typeof CUT>, OptionsOf<typeof TEMP> {}
 
-interface JobOptions
+/** Only `inputs` is required. */
+export interface ShuffleOptions
   extends OutputOptions,
     OptionsOf<typeof KEEP>,
     OptionsOf<typeof ORDER>,
     ReadOptions,
     FileChoiceOptions,
-    BlankOptions,
+    OptionsOf<typeof BLANK>,
     OptionsOf<typeof RESUME>,
-    OptionsOf<typeof REPORT> {}
-
-/** Only `inputs` is required. */
-export interface ShuffleOptions extends JobOptions {
+    OptionsOf<typeof REPORT> {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
    * the delimiter after it, as in a file. A directory means all regular files below it, except hidden ones and those
@@ -577,14 +477,13 @@ export interface ShuffleOptions extends JobOptions {
   readonly inputs: readonly NamedInput[];
 }
 
-export type InputOptions = Pick<ShuffleOptions, 'inputs'> & ReadOptions & FileChoiceOptions & BlankOptions;
+export type InputOptions = Pick<ShuffleOptions, 'inputs'> & ReadOptions & FileChoiceOptions & OptionsOf<typeof BLANK>;
 
 export const TALK_OPTIONS = TALK;
 export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
-export const INPUT_OPTIONS = { ...RECORDS, ...BLANK, ...CHOICE, ...DECODING, ...MACHINE, ...TALK };
+export const INPUT_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...READ_OPTIONS };
 export const SHUFFLE_STORE_OPTIONS = { ...OUTPUT, ...CUT, ...MACHINE, ...TEMP, ...TALK, onProfile: REPORT.onProfile };
 export const SHUFFLE_OPTIONS = {
-  inputs: option<readonly NamedInput[]>({}),
   ...OUTPUT,
   ...KEEP,
   ...CUT,
@@ -613,7 +512,7 @@ const TOGETHER = optionGroup('Output', {
 });
 
 export const SHUFFLE_TOGETHER_OPTIONS = {
-  together: option<readonly (readonly string[])[]>({}),
+  together: option({}),
   ...OUTPUT,
   splits: CUT.splits,
   seed: ORDER.seed,
@@ -624,7 +523,7 @@ export const SHUFFLE_TOGETHER_OPTIONS = {
 
 export interface ShuffleTogetherOptions
   extends ReadOptions,
-    TempOptions,
+    OptionsOf<typeof TEMP>,
     OptionsOf<typeof TOGETHER>,
     Pick<ShuffleOptions, 'headCount' | 'splits' | 'seed'> {
   /**
@@ -653,7 +552,7 @@ const RANGE = optionGroup('Output', {
 });
 
 export const SHUFFLE_RANGE_OPTIONS = {
-  range: option<RangeOptions['range']>({}),
+  range: option({}),
   ...RANGE,
   output: OUTPUT.output,
   force: CUT.force,
@@ -670,30 +569,20 @@ export interface RangeOptions
   readonly range: { readonly low: number | bigint; readonly high: number | bigint };
 }
 
+// biome-ignore format: a table, of few lines an entry
 const INDEX = optionGroup('Output', {
   /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */
-  index: option<string>(
-    { check: path },
-    {
-      name: 'output',
-      short: 'o',
-      value: 'PATH',
-      parse: parsePath,
-      help: 'where to write the index',
-      default: 'FILE.pileshuf-index',
-    },
-  ),
+  index: option<string>({
+    check: path, name: 'output', short: 'o', value: 'PATH', parse: parsePath,
+    help: 'where to write the index', default: 'FILE.pileshuf-index',
+  }),
 });
 
 export const INDEX_OPTIONS = { ...INDEX, ...RECORDS, ...MACHINE, ...TALK };
 
-export interface IndexOptions extends FormatOptions, MachineOptions, TalkOptions, OptionsOf<typeof INDEX> {}
+export interface IndexOptions extends OptionsOf<typeof RECORDS>, MachineOptions, TalkOptions, OptionsOf<typeof INDEX> {}
 
-export const VERIFY_OPTIONS = {
-  inputs: SHUFFLE_OPTIONS.inputs,
-  outputs: SHUFFLE_OPTIONS.inputs,
-  ...INPUT_OPTIONS,
-};
+export const VERIFY_OPTIONS = { outputs: option({}), ...INPUT_OPTIONS };
 
 export interface VerifyOptions extends InputOptions {
   /** The files to verify, as in `ShuffleOptions.inputs`. */
@@ -702,36 +591,24 @@ export interface VerifyOptions extends InputOptions {
   readonly inputs: readonly NamedInput[];
 }
 
+// biome-ignore format: a table, of few lines an entry
 const CHECK = optionGroup('Records', {
   /** A field of JSON records whose values should not drift, such as `.source`. Default: none. */
-  field: option<string>(
-    {},
-    { name: 'field', value: 'FIELD', help: 'also look whether the values of a JSON field are spread evenly: .source' },
-  ),
+  field: option<string>({
+    name: 'field', value: 'FIELD',
+    help: 'also look whether the values of a JSON field are spread evenly: .source',
+  }),
   /**
    * The field of JSON records with a number that tells where a record was before, such as `.id`. Default: the first
    * number in the text.
    */
-  id: option<string>(
-    {},
-    {
-      name: 'id',
-      value: 'FIELD',
-      help: 'the JSON field of a number by which records were in order: .id',
-      default: 'the first number in a record',
-    },
-  ),
+  id: option<string>({
+    name: 'id', value: 'FIELD', default: 'the first number in a record',
+    help: 'the JSON field of a number by which records were in order: .id',
+  }),
 });
 
-export const CHECK_OPTIONS = {
-  inputs: SHUFFLE_OPTIONS.inputs,
-  ...CHECK,
-  ...RECORDS,
-  ...CHOICE,
-  ...DECODING,
-  ...MACHINE,
-  ...TALK,
-};
+export const CHECK_OPTIONS = { ...omit(INPUT_OPTIONS, 'skipBlank'), ...CHECK };
 
 export interface CheckOptions extends ReadOptions, FileChoiceOptions, OptionsOf<typeof CHECK> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */

@@ -53,8 +53,8 @@ export function numberArenaBytes(way: NumberWay, count: bigint, outputBytes: num
 /** The bytes of the regions in which a thread makes the order, as the kernel takes them. */
 export function regionsOf(way: NumberWay, count: bigint): readonly number[] {
   const offsets = Number(count);
-  // Sorted offsets, their keys, and a count for each value of the upper bits of a key.
-  if (way.by === 'sorted') return [4 * offsets, 8 * (offsets + 3), 4 * 2 ** bitsOfSort(count)];
+  // Offsets as stored records, a count for each value of the upper bits of a key, and sort entries twice.
+  if (way.by === 'sorted') return [16 * (offsets + 3), 4 * 2 ** bitsOfSort(count), 8 * offsets, 8 * offsets];
   // The tables of all rounds; the kernel fills four entries at a time.
   return way.by === 'permuted' && way.isTabled ? [ROUNDS * 8 * Math.ceil(Number(way.rows) / 4)] : [];
 }

@@ -182,41 +182,19 @@ export const MOST_SPAN_BYTES = 64 * 2 ** 20;
 /** Consecutive whole members of a compressed file. */
 export type Span = ValuesOf<typeof cellEntry>;
 
-export class SpanBuilder {
-  readonly #take: (span: Span) => void;
+/** Groups members, which come in their order, into spans, and encodes the entries of all cells. */
+export class CellEncoder {
+  readonly #takeSpan: (span: Span) => void;
+  readonly #takeEntries: (entries: Buffer) => void;
   readonly #cellBytes: number;
-  #decodedStart = 0;
-  #storedStart = 0;
+  #start = { decodedStart: 0, storedStart: 0 };
+  #last: Span | undefined;
+  #cellCount = 0;
 
   /** @param cellBytes the least that a span holds, the last one excepted. */
-  constructor(take: (span: Span) => void, cellBytes = CELL_BYTES) {
-    this.#take = take;
-    this.#cellBytes = cellBytes;
-  }
-
-  add({ storedStart, decodedStart }: Pick<Member, 'storedStart' | 'decodedStart'>): void {
-    if (decodedStart - this.#decodedStart < this.#cellBytes) return;
-    this.end(storedStart, decodedStart);
-    this.#decodedStart = decodedStart;
-    this.#storedStart = storedStart;
-  }
-
-  /** Call it with the end of the file. */
-  end(storedEnd: number, decodedEnd: number): void {
-    const decodedBytes = decodedEnd - this.#decodedStart;
-    if (decodedBytes === 0) return;
-    const span = { decodedStart: this.#decodedStart, storedStart: this.#storedStart };
-    this.#take({ ...span, decodedBytes, storedBytes: storedEnd - this.#storedStart });
-  }
-}
-
-/** Encodes the entries of all cells from the spans, which come in their order. */
-export class CellEncoder {
-  readonly #cellBytes: number;
-  #cellCount = 0;
-  #last: Span | undefined;
-
-  constructor(cellBytes = CELL_BYTES) {
+  constructor(takeSpan: (span: Span) => void, takeEntries: (entries: Buffer) => void, cellBytes = CELL_BYTES) {
+    this.#takeSpan = takeSpan;
+    this.#takeEntries = takeEntries;
     this.#cellBytes = cellBytes;
   }
 
@@ -224,27 +202,39 @@ export class CellEncoder {
     return this.#cellCount;
   }
 
-  /** Returns the entries of the cells that end before this span begins. */
-  add(span: Span): Buffer {
-    const entries = this.#entriesUpTo(Math.floor(span.decodedStart / this.#cellBytes));
-    this.#last = span;
-    return entries;
+  add({ storedStart, decodedStart }: Pick<Member, 'storedStart' | 'decodedStart'>): void {
+    if (decodedStart - this.#start.decodedStart < this.#cellBytes) return;
+    this.#endSpan(storedStart, decodedStart);
+    this.#encodeUpTo(Math.floor(decodedStart / this.#cellBytes));
+    this.#start = { decodedStart, storedStart };
   }
 
-  end(): Buffer {
-    const { decodedStart, decodedBytes } = this.#last ?? { decodedStart: 0, decodedBytes: 0 };
-    return this.#entriesUpTo(Math.ceil((decodedStart + decodedBytes) / this.#cellBytes));
+  /** Call it with the end of the file. */
+  end(storedEnd: number, decodedEnd: number): void {
+    if (decodedEnd > this.#start.decodedStart) this.#endSpan(storedEnd, decodedEnd);
+    this.#encodeUpTo(Math.ceil(decodedEnd / this.#cellBytes));
   }
 
-  #entriesUpTo(endCell: number): Buffer {
+  #endSpan(storedEnd: number, decodedEnd: number): void {
+    const { decodedStart, storedStart } = this.#start;
+    this.#last = {
+      ...this.#start,
+      decodedBytes: decodedEnd - decodedStart,
+      storedBytes: storedEnd - storedStart,
+    };
+    this.#takeSpan(this.#last);
+  }
+
+  /** No later span begins before the end of these cells. */
+  #encodeUpTo(endCell: number): void {
     const span = this.#last;
-    if (span === undefined || endCell <= this.#cellCount) return Buffer.alloc(0);
+    if (span === undefined) return;
     const bytes = Buffer.alloc((endCell - this.#cellCount) * CELL_ENTRY_BYTES);
     for (let at = 0; at < bytes.byteLength; at += CELL_ENTRY_BYTES) {
       cellEntry.write(bytes, at, span);
       cellEntry.seal(bytes, at, this.#cellCount);
       this.#cellCount += 1;
     }
-    return bytes;
+    this.#takeEntries(bytes);
   }
 }

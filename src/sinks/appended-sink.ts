@@ -9,7 +9,6 @@
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
  */
-
 import type { MemberEncoder } from '../formats/codec.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { closeFile, type OpenFile, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
@@ -17,6 +16,7 @@ import { freeBytes } from '../machine/free-bytes.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
+import { ClaimedSink, FilesSink } from './files-sink.js';
 import {
   type AppendedTarget,
   type OutputSink,
@@ -227,5 +227,17 @@ export class AppendedSink implements OutputSink {
     const open = this.#file;
     this.#file = undefined;
     if (open !== undefined) closeFile(open.file);
+  }
+}
+
+/** @param byteLength of all records that will come, if that is known. */
+export function openSink({ target, ...parts }: SinkParts, byteLength?: number): OutputSink {
+  switch (target.kind) {
+    case 'placed':
+      return new FilesSink({ target, ...parts });
+    case 'claimed':
+      return new ClaimedSink({ target, ...parts }, byteLength);
+    default:
+      return new AppendedSink({ target, ...parts });
   }
 }

@@ -21,9 +21,18 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { type CommitJournal, readJournal, type Totals, writeJournal } from './commit-journal.js';
 import type { OutputLayout } from './output-layout.js';
-import { asideDirectory, groupsOf, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
+import {
+  asideDirectory,
+  type CommitJournal,
+  groupsOf,
+  type MoveDirectories,
+  moveOutputs,
+  readJournal,
+  type Totals,
+  takeBack,
+  writeJournal,
+} from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, isShard, shardNames } from './shard-names.js';

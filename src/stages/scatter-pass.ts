@@ -79,7 +79,7 @@ export async function scatterInputs(
   return { piles: gathered.piles(), found: gathered, resumedCount };
 }
 
-export type DoneSlice = ScatterResult & PileSetOfSlice;
+type DoneSlice = ScatterResult & PileSetOfSlice;
 
 /** What becomes of the slices that a pass has scattered. */
 interface ScatteredSlices {

@@ -43,7 +43,9 @@ export async function takeDistinct(
   kept: KeptNotes | undefined,
 ): Promise<ScatteredPiles> {
   if (!isDistinct(spec.keep)) return work.piles;
-  if (!isMeasuredBefore(spec)) return { ...work.piles, hasDuplicates: true };
+  // Tasks measure always: none of them writes all of the output.
+  const isMeasured = isMeasuredBefore(spec) || kept?.found('distinct') !== undefined;
+  if (!isMeasured) return { ...work.piles, hasDuplicates: true };
   const { piles } = await notedOrFound(kept, 'distinct', async () => ({
     piles: textsOf(await measureDistinct(work, threads)),
   }));

@@ -1,12 +1,11 @@
 /** `pileshuf index` from its words: the files and lines that it writes. */
 
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openIndexed } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -55,22 +54,6 @@ describe('pileshuf index', () => {
     // Of a delimiter that is no newline the header's lines end so, too.
     expect(seen(await commandInProcess(argv))).toEqual({ exitCode: 0, lines: [] });
     expect(await recordsOf(index)).toEqual(['two\nthree\n']);
-  });
-
-  it.runIf(fromCi)('leaves one file when it is killed, which the next one removes', async () => {
-    const killer = new URL('../faults/killer.mjs', import.meta.url).href;
-    const left = () => readdirSync(directory.path('data')).filter((name) => name.startsWith('pileshuf-index+'));
-    const counts = new Set<number>();
-    for (let nth = 1; ; nth += 5) {
-      const env = { PILESHUF_KILL_AT: String(nth) };
-      const { signal } = await runCommand(['index', '-q', file()], { nodeOptions: ['--import', killer], env });
-      counts.add(left().length);
-      if (signal === null) break;
-      expect(signal).toBe('SIGKILL');
-    }
-    expect(left()).toEqual([]);
-    expect([...counts].toSorted()).toEqual([0, 1]);
-    expect(await recordsOf()).toEqual(['one\n', 'two\n', 'three\n']);
   });
 
   it('prints what it has to say as JSON', async () => {

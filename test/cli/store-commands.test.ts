@@ -3,10 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToStore } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
@@ -34,12 +32,6 @@ async function expectDone(argv: readonly string[], stdin?: Buffer): Promise<Buff
   return stdout;
 }
 
-async function expectRefused(argv: readonly string[], message: RegExp, exitCode = 2): Promise<void> {
-  const outcome = await run(argv);
-  expect(outcome).toMatchObject({ exitCode, stderr: expect.stringMatching(/^pileshuf: [^\n]*\n$/) });
-  expect(outcome.stderr).toMatch(message);
-}
-
 describe('append, pile and shuffle-store', () => {
   it('give the bytes of the main command, with the same ids and seed', async () => {
     await expectDone(['append', 'store', 'in/a.txt', '--seed', 's', '--piles', '5']);
@@ -57,12 +49,6 @@ describe('append, pile and shuffle-store', () => {
     const fromStore = await expectDone(['shuffle-store', 'store']);
     expect(fromStore.equals(Buffer.concat(expected))).toBe(true);
     expect((await expectDone(named)).equals(fromStore)).toBe(true);
-  });
-
-  it.runIf(fromCi)('pile takes several inputs, each with the id that is given in its place', async () => {
-    await expectDone(['pile', 'store', 'in/b.txt.gz', 'in/a.txt', '--input-id', 'x', '--input-id', 'y', '--seed', 's']);
-    const fromStore = await expectDone(['shuffle-store', 'store']);
-    expect(fromStore.equals(Buffer.concat(referenceOrder([B, A], 's', 0x0a, ['x', 'y'])))).toBe(true);
   });
 
   it('tell what they did, in a line or as JSON', async () => {
@@ -85,25 +71,5 @@ describe('append, pile and shuffle-store', () => {
   it('take the names of commands as inputs when they are written as paths', async () => {
     writeFileSync(directory.path('append'), A);
     expect((await expectDone(['./append'])).byteLength).toBe(A.byteLength);
-  });
-});
-
-describe('a store that exists', () => {
-  beforeEach(async () => {
-    const inputs = [directory.path('in', 'a.txt')];
-    const options = { inputs, inputIds: ['in/a.txt'], seed: 's', piles: 5, generation: 'first' };
-    await appendToStore(directory.path('store'), options, { inline: true });
-  });
-
-  it.runIf(fromCi)('is replaced by whole commits', async () => {
-    await expectDone(['append', 'store', 'in/b.txt.gz', 'in/a.txt', '--input-ids', 'name']);
-    writeFileSync(directory.path('in', 'a.txt'), B);
-    await expectRefused(
-      ['append', 'store', 'in/a.txt', '--input-ids', 'name', '--replace'],
-      /cannot replace the input "a\.txt" alone: it was committed with 2 inputs, and "b\.txt\.gz" is not given; /,
-    );
-    await expectDone(['append', 'store', 'in/a.txt', '--replace', '--generation', 'second']);
-    const expected = referenceOrder([B, B, A], 's', 0x0a, ['in/a.txt', 'b.txt.gz', 'a.txt']);
-    expect((await expectDone(['shuffle-store', 'store'])).equals(Buffer.concat(expected))).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { openSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { appendToStore, expireStore, openStore } from '#src/index.js';
+import { openStore } from '#src/index.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
@@ -141,34 +141,5 @@ describe('pileshuf stream', () => {
       exitCode: 143,
       stderr: expect.stringMatching(/^pileshuf: interrupted by SIGTERM: stopped before the end; [^\n]+\n$/),
     });
-  });
-
-  it.runIf(fromCi)('writes the store as it was at the start, and resumes the same after it is killed', async () => {
-    const path = directory.path('store');
-    await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 6000) } });
-    const expected = Buffer.concat(await libraryGives(path, [0, 1]));
-    const start = (await stream(path, ['--print-start'])).stdout.toString();
-    // Much more than a pipe holds: it is in the middle when it is killed.
-    const child = spawn(process.execPath, [command, 'stream', path, '--epochs', '2'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [began]: Buffer[] = await once(child.stdout, 'data');
-    child.stdout.pause();
-    await makeStore(path, { seed: 's', pileCount: 4, inputs: { b: someRecords('b', 50) } });
-    await expireStore(path, { before: '2100-01-01' });
-    await appendToStore(path, { inputs: [fileURLToPath(import.meta.url)], generation: '2100-01-02' });
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    child.stdout.destroy();
-    expect(expected.subarray(0, began?.byteLength).equals(began ?? Buffer.of())).toBe(true);
-
-    const taken = (began ?? Buffer.of()).toString().split('\n').length - 1;
-    const state = JSON.stringify({ ...JSON.parse(start), record: taken });
-    const rest = await stream(path, ['--epochs', '2', '--start', state, '-q']);
-    expect(rest).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(taken).toBeGreaterThan(0);
-    const left = expected.subarray(expected.byteLength - rest.stdout.byteLength);
-    expect(rest.stdout.equals(left)).toBe(true);
-    expect(expected.subarray(0, -left.byteLength).toString().split('\n')).toHaveLength(taken + 1);
   });
 });

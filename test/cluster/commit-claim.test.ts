@@ -2,7 +2,7 @@
 import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { COMMITTED_NAME, COMMITTING_NAME } from '#src/cluster/cluster-plan.js';
-import { CommitClaim } from '#src/cluster/commit-claim.js';
+import { claimCommit } from '#src/cluster/commit-claim.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { Patience } from '#src/io/until-visible.js';
 import { JobControl } from '#src/job-control.js';
@@ -33,12 +33,12 @@ function letAnotherEndFirst(isCommitted: boolean): void {
 
 it('a claim that the commit of another process removes says that the job is committed', async () => {
   letAnotherEndFirst(true);
-  expect(await CommitClaim.take(directory.path(), patience, stop)).toBe(undefined);
+  expect(await claimCommit(directory.path(), patience, stop)).toBe(undefined);
   expect(existsSync(directory.path(COMMITTING_NAME))).toBe(false);
 });
 
 it('a claim that is removed without a commit is an error', async () => {
   letAnotherEndFirst(false);
-  await expect(CommitClaim.take(directory.path(), patience, stop)).rejects.toMatchObject({ code: 'ERR_IO' });
+  await expect(claimCommit(directory.path(), patience, stop)).rejects.toMatchObject({ code: 'ERR_IO' });
   expect(existsSync(directory.path(COMMITTING_NAME))).toBe(false);
 });

@@ -8,12 +8,10 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
-import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
+import { SMALL_SIZES, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
@@ -104,16 +102,5 @@ describe('a second job of one output', () => {
     const actual = first.shards === undefined ? readFileSync(output, 'latin1') : contentOf(output);
     if (exists) mkdirSync(directory.path('alone'));
     expect(actual).toEqual(await expectedOutput(directory.path('alone'), first));
-  });
-
-  it('is refused by the command with 2, in one line', async () => {
-    const output = directory.path('out');
-    const slow = await beginSlowJob({ output });
-    const argv = ['-q', ...inputs, '-o', output, '-T', directory.temp];
-    expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual({
-      exitCode: 2,
-      lines: [expect.stringMatching(`^pileshuf: the job in /.* is held by process ${process.pid} on `)],
-    });
-    expect(await slow.finish()).toBe(undefined);
   });
 });

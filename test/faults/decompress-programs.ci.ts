@@ -4,7 +4,6 @@
  */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
@@ -108,11 +107,4 @@ describe('a program that is silent', () => {
     expect(processesWith(`sleep ${seconds}`)).toEqual([]);
     expect(existsSync(directory.path('out'))).toBe(false);
   });
-});
-
-it('a file that looks like gzip goes to the named program, too', async () => {
-  writeFileSync(directory.path('in'), gzipSync(TEXT));
-  const argv = [...options(), '--decompress-program', `sh -c 'gzip -dc | head -n 1'`, directory.path('in')];
-  expect(seen(await runCommand(argv))).toEqual({ exitCode: 0, lines: [] });
-  expect(readFileSync(directory.path('out'), 'utf8')).toBe('line 0\n');
 });

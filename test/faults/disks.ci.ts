@@ -4,7 +4,7 @@
  * Small file systems are tmpfs mounts. every-call-fails.test.ts has disks that break, test/job those that are seen to be
  * too small.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
@@ -12,31 +12,25 @@ import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { smallSizes, writeInputs } from './small-job.js';
+import { makeExisting, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 const mountTmpfs = useMounts();
 
 let inputs: string[] = [];
 let output = '';
-let existing: { readonly path: string; readonly inode: number };
+const existing = () => directory.path('existing');
+let expectExistingUntouched: () => void;
 beforeEach(() => {
   inputs = writeInputs(directory);
   output = directory.path('out');
-  const path = directory.path('existing');
-  writeFileSync(path, 'precious\n');
-  existing = { path, inode: statSync(path).ino };
+  expectExistingUntouched = makeExisting(existing());
 });
 
 const OPTIONS = ['-q', '--workers', '2', '--seed', '1'];
 
 function oneLine(exitCode: number, line: RegExp) {
   return { exitCode, lines: [expect.stringMatching(line)] };
-}
-
-function expectExistingUntouched() {
-  expect(readFileSync(existing.path, 'utf8')).toBe('precious\n');
-  expect(statSync(existing.path).ino).toBe(existing.inode);
 }
 
 /** An input that says little of how large it will be. */
@@ -67,7 +61,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     ['inline', true],
   ])('ends when the temp disk fills up, %s', async (_, inline) => {
     const small = mountTmpfs(directory.path('small'), HALF_OF_IT);
-    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', small, '-o', existing.path, '--force'];
+    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', small, '-o', existing(), '--force'];
     const result = await runCommand(argv, { env: smallSizes({ inline }) });
     expect(seen(result)).toEqual(
       oneLine(

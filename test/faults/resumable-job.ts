@@ -1,8 +1,3 @@
-/**
- * Jobs that end early and are resumed, each attempt in its own process; and the work of each attempt, from the JSON report
- * of the command and from a witness.
- */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeEach, expect } from 'vitest';
@@ -162,19 +157,6 @@ export function namesBelow(path: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(path, join(entry.parentPath, entry.name)))
     .sort();
-}
-
-/** Tells whether anything in these directories changed: names, bytes, modes and times of files. */
-export function fingerprintOf(...paths: readonly string[]): string[] {
-  return paths.flatMap((path) =>
-    namesBelow(path).map((name) => {
-      const { mode, mtimeMs, ino } = statSync(join(path, name));
-      const digest = createHash('sha256')
-        .update(readFileSync(join(path, name)))
-        .digest('hex');
-      return `${name} ${mode} ${mtimeMs} ${ino} ${digest}`;
-    }),
-  );
 }
 
 /** The one job directory in a directory, its data directory, and the one that outputs are staged in. */

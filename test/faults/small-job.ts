@@ -2,7 +2,8 @@
  * The small job that the fault tests use. It still has several of everything: inputs, slices an input, piles a stripe,
  * segments a pile, writes an output.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { sortLines } from '../fixtures/command-outcome.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
@@ -41,4 +42,11 @@ export function writeInputs(directory: TestDirectory): string[] {
     writeFileSync(path, text);
     return path;
   });
+}
+
+/** Makes the output a file of somebody else. @returns what expects that it is untouched. */
+export function makeExisting(output: string): () => void {
+  writeFileSync(output, 'precious\n');
+  const { ino } = statSync(output);
+  return () => expect([readFileSync(output, 'utf8'), statSync(output).ino]).toEqual(['precious\n', ino]);
 }

@@ -3,7 +3,7 @@
  * with the exit code of its cause, leaves no files, and keeps an existing output unchanged.
  */
 
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
@@ -13,17 +13,16 @@ import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { smallSizes, writeInputs } from './small-job.js';
+import { makeExisting, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
 let inputs: string[] = [];
-let existing: { readonly path: string; readonly inode: number };
+const existing = () => directory.path('existing');
+let expectExistingUntouched: () => void;
 beforeEach(() => {
   inputs = writeInputs(directory);
-  const path = directory.path('existing');
-  writeFileSync(path, 'precious\n');
-  existing = { path, inode: statSync(path).ino };
+  expectExistingUntouched = makeExisting(existing());
 });
 
 function options(): string[] {
@@ -34,12 +33,7 @@ function options(): string[] {
 function shuffleUnder(sabotage: Sabotage) {
   const { nodeOptions, env } = withSabotage(sabotage);
   const run: CommandRun = { nodeOptions, env: { ...env, ...smallSizes() } };
-  return runCommand([...options(), ...inputs, '-o', existing.path, '--force'], run);
-}
-
-function expectExistingUntouched() {
-  expect(readFileSync(existing.path, 'utf8')).toBe('precious\n');
-  expect(statSync(existing.path).ino).toBe(existing.inode);
+  return runCommand([...options(), ...inputs, '-o', existing(), '--force'], run);
 }
 
 /** Resolves once the job has made its temp directory, which it does right before it reads. */
@@ -115,7 +109,7 @@ describe('a signal', () => {
         [
           'reads a named pipe that nobody writes to',
           'SIGINT',
-          (pipe: string) => [pipe, '-o', existing.path, '--force'],
+          (pipe: string) => [pipe, '-o', existing(), '--force'],
           '"$@"',
         ],
         ['writes a named pipe that nobody reads', 'SIGTERM', (pipe: string) => [...inputs, '-o', pipe], '"$@"'],
@@ -123,7 +117,7 @@ describe('a signal', () => {
         [
           'waits for standard input, which is silent',
           'SIGINT',
-          () => ['-', '-o', existing.path, '--force'],
+          () => ['-', '-o', existing(), '--force'],
           'exec 3<>"$PIPE"; "$@" <"$PIPE"',
         ],
       ] as const,

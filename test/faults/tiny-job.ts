@@ -170,9 +170,10 @@ export class TinyJob {
 
   #runAligned({ inputs, output = '', headCount: _, header: __, unique: ___, ...options }: ShuffleOptions) {
     const together = [inputs.map(String)];
-    // Members that have their names are not replaced; without a note nothing can be resumed.
-    const force = options.force || !this.kind.resumable;
-    return shuffleTogether({ ...options, output, together, force }, this.kind.tuning);
+    // One that cannot be resumed is discarded by force alone.
+    const { resumable = false } = this.kind;
+    const how = { force: options.force || !resumable, resume: options.resume && resumable };
+    return shuffleTogether({ ...options, ...how, output, together }, this.kind.tuning);
   }
 
   /** The pipe holds more than all of the output. */

@@ -15,5 +15,5 @@ it('says what an error means that is not of the system, though it has a code, to
   const coded = (code: string) => Object.assign(new Error('Premature close'), { code });
   expect(reasonOf(coded('ERR_STREAM_PREMATURE_CLOSE'))).toBe('Premature close');
   expect(reasonOf(coded('ABORT_ERR'))).toBe('Premature close');
-  expect(reasonOf(coded('ECONNRESET'))).toBe('ECONNRESET');
+  expect(reasonOf(coded('ECONNRESET'))).toBe('connection reset by peer');
 });

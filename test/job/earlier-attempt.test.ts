@@ -16,7 +16,7 @@ import { JobDirectory } from '#src/job-directory/job-directory.js';
 import { findJobHolder, looksLikeLock } from '#src/job-directory/job-lock.js';
 import { type JobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
 import { type FinishedRange, writeFinishedRanges } from '#src/job-directory/notes.js';
-import { type CommitJournal, writeJournal } from '#src/sinks/commit-journal.js';
+import { type CommitJournal, writeJournal } from '#src/sinks/output-moves.js';
 import { outputIdentityOf } from '#src/sinks/output-place.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 

@@ -203,7 +203,7 @@ describe('an option', () => {
     [{ range: { low: 1, high: 2 ** 60 } }, OF_RANGE],
     [{ range: { low: 1, high: END } }, OF_RANGE],
     [{ range: { low: END, high: END - 1n } }, OF_RANGE],
-    [{ range: { low: 3, high: 1 } }, '`range` 3-1: expected the lower number first'],
+    [{ range: { low: 3, high: 1 } }, OF_RANGE],
     [{ range: { ...range, step: 2 } }, '`range` has no option `step`; expected one of low, high'],
     [{ range, headCount: -1 }, '`headCount`: expected a whole number of at least 0'],
     [{ range, headCount: 0.5 }, '`headCount`: expected a whole number of at least 0'],

@@ -4,8 +4,7 @@
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -41,21 +40,11 @@ async function outcome(stored: Buffer, igzip: boolean) {
   return { bytes: readFileSync(output), decoders: report.decoders };
 }
 
-describe('a job', () => {
-  it.each([
-    ['one member', () => gzipSync(lines, { level: 1 }), 1],
-    [
-      'several members',
-      () => Buffer.concat([lines.subarray(0, 99), lines.subarray(99)].map((part) => gzipSync(part, { level: 1 }))),
-      1,
-    ],
-    ['members of BGZF, in several parts', () => bgzfOf(Buffer.concat([lines, lines, lines]), [60_000]), 3],
-  ])('gives the same with %s', async (_name, make, parts) => {
-    const stored = make();
-    const [withIt, without] = [await outcome(stored, true), await outcome(stored, false)];
-    expect(withIt.bytes.equals(without.bytes)).toBe(true);
-    expect(Object.keys(withIt.decoders)).toEqual(['igzip']);
-    expect(withIt.decoders['igzip']).toBeGreaterThanOrEqual(parts);
-    expect(Object.keys(without.decoders)).toEqual(['node:zlib']);
-  });
+it('a job gives the same with igzip, of members of BGZF in several parts', async () => {
+  const stored = bgzfOf(Buffer.concat([lines, lines, lines]), [60_000]);
+  const [withIt, without] = [await outcome(stored, true), await outcome(stored, false)];
+  expect(withIt.bytes.equals(without.bytes)).toBe(true);
+  expect(Object.keys(withIt.decoders)).toEqual(['igzip']);
+  expect(withIt.decoders['igzip']).toBeGreaterThanOrEqual(3);
+  expect(Object.keys(without.decoders)).toEqual(['node:zlib']);
 });

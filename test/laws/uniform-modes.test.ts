@@ -111,16 +111,6 @@ const MODES: readonly Mode[] = [
     }),
   },
   {
-    name: 'the order of a split that has all records of two values',
-    inputs: ['{"v":1,"r":"a"}\n{"v":2,"r":"b"}\n', '{"v":2,"r":"c"}\n{"v":1,"r":"d"}\n'],
-    options: { splits: HALVES, splitBy: '.v' },
-    cells: { values: 2 ** 2, orders: 24 },
-    cellsOf: (parts) => {
-      const [one = '', two = ''] = parts.map((part) => (part.match(/(?<="r":")./g) ?? []).join(''));
-      return { values: sorted(one), orders: one === '' || two === '' ? one + two : undefined };
-    },
-  },
-  {
     name: 'the order of records with different values',
     inputs: ['{"v":1}\n{"v":2}\n{"v":1,"b":0}\n', '{"v":4}\n{"v":3}\n{"v":2,"b":0}\n'],
     options: { uniqueBy: '.v' },

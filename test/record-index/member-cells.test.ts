@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CELL_ENTRY_BYTES, CellEncoder, cellEntry, type Span, SpanBuilder } from '#src/record-index/index-layout.js';
+import { CELL_ENTRY_BYTES, CellEncoder, cellEntry, type Span } from '#src/record-index/index-layout.js';
 
 const CELL_BYTES = 10;
 
@@ -12,25 +12,25 @@ interface AnyMember {
   readonly storedBytes: number;
 }
 
-function spansOf(members: readonly AnyMember[]): Span[] {
+function encoded(members: readonly AnyMember[]): { readonly spans: readonly Span[]; readonly cells: Buffer } {
   const spans: Span[] = [];
-  const builder = new SpanBuilder((span) => spans.push(span), CELL_BYTES);
+  const entries: Buffer[] = [];
+  const encoder = new CellEncoder(
+    (span) => spans.push(span),
+    (bytes) => entries.push(bytes),
+    CELL_BYTES,
+  );
   let storedStart = 0;
   let decodedStart = 0;
   for (const { decodedBytes, storedBytes } of members) {
-    builder.add({ storedStart, decodedStart });
+    encoder.add({ storedStart, decodedStart });
     storedStart += storedBytes;
     decodedStart += decodedBytes;
   }
-  builder.end(storedStart, decodedStart);
-  return spans;
-}
-
-function cellsOf(spans: readonly Span[]): Buffer {
-  const encoder = new CellEncoder(CELL_BYTES);
-  const cells = Buffer.concat([...spans.map((span) => encoder.add(span)), encoder.end()]);
+  encoder.end(storedStart, decodedStart);
+  const cells = Buffer.concat(entries);
   expect(cells.byteLength).toBe(encoder.cellCount * CELL_ENTRY_BYTES);
-  return cells;
+  return { spans, cells };
 }
 
 const anyMembers = fc.array(
@@ -44,7 +44,7 @@ describe('spans', () => {
   it('follow each other without gaps, and all but the last hold at least a cell', () => {
     fc.assert(
       fc.property(anyMembers, (members) => {
-        const spans = spansOf(members);
+        const { spans } = encoded(members);
         let decoded = 0;
         let stored = 0;
         for (const [i, span] of spans.entries()) {
@@ -68,8 +68,7 @@ describe('cells', () => {
   it('have the span of every position: in its own cell or in the one before', () => {
     fc.assert(
       fc.property(anyMembers, (members) => {
-        const spans = spansOf(members);
-        const cells = cellsOf(spans);
+        const { spans, cells } = encoded(members);
         for (let position = 0; position < total(members, 'decodedBytes'); position++) {
           const cell = Math.floor(position / CELL_BYTES);
           const found = [cell, Math.max(0, cell - 1)].map((number) =>
@@ -87,7 +86,7 @@ describe('cells', () => {
   });
 
   it('are valid only at their own place', () => {
-    const cells = cellsOf(spansOf([{ decodedBytes: 100, storedBytes: 50 }]));
+    const { cells } = encoded([{ decodedBytes: 100, storedBytes: 50 }]);
     const third = cells.subarray(3 * CELL_ENTRY_BYTES, 4 * CELL_ENTRY_BYTES);
     expect(cellEntry.readSealed(third, 3)).toEqual({
       decodedStart: 0,

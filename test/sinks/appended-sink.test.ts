@@ -12,7 +12,7 @@ import { AbortError } from '#src/errors.js';
 import { compressionOf } from '#src/formats/encoder-table.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
-import { openSink } from '#src/sinks/open-sink.js';
+import { openSink } from '#src/sinks/appended-sink.js';
 import type { OutputHasher, OutputSink, SinkBuffer } from '#src/sinks/output-target.js';
 import {
   type AppendedTarget,

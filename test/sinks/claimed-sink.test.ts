@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { openSink } from '#src/sinks/open-sink.js';
+import { openSink } from '#src/sinks/appended-sink.js';
 import { type OutputSink, type PlacedTarget, type SinkBuffer, stagedPath } from '#src/sinks/output-target.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -20,8 +20,14 @@ import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { type CommitJournal, readJournal, writeJournal } from '#src/sinks/commit-journal.js';
-import { moveOutputs, takeBack, writeCompletionMarkers } from '#src/sinks/output-moves.js';
+import {
+  type CommitJournal,
+  moveOutputs,
+  readJournal,
+  takeBack,
+  writeCompletionMarkers,
+  writeJournal,
+} from '#src/sinks/output-moves.js';
 import { type FilesPlace, formatOutputIdentity } from '#src/sinks/output-place.js';
 import { stagedPath } from '#src/sinks/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';

@@ -1,7 +1,7 @@
 /** A task that writes the records that consecutive places of an output draw, with replacement. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { openSink } from '../../src/sinks/open-sink.js';
+import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel.js';

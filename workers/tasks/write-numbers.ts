@@ -2,7 +2,7 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { bitsOfSort, digitsOf, regionsOf } from '../../src/plan/number-range.js';
-import { openSink } from '../../src/sinks/open-sink.js';
+import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputTarget, SinkBuffer, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { NumberSettings } from '../settings.js';
@@ -33,12 +33,16 @@ export class NumberWriter {
     const layout = new ArenaLayout();
     const address = layout.take(outputBytes + SLACK_BYTES);
     const count = lastOffset + 1n;
-    const [first = 0, keys = 0, counts = 0] = regionsOf(way, count).map((byteLength) => layout.take(byteLength));
+    const [first = 0, counts = 0, arrived = 0, sorted = 0] = regionsOf(way, count).map((byteLength) =>
+      layout.take(byteLength),
+    );
     if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
     const { wasm } = arena.kernel;
     wasm.prepareNumbers(BigInt.asIntN(64, low), BigInt.asIntN(64, lastOffset), BigInt.asIntN(64, key), terminator);
-    if (way.by === 'sorted') wasm.sortOffsets(first, keys, counts, bitsOfSort(count));
-    else if (way.by === 'permuted') wasm.permuteOffsets(way.rows, way.columns, first);
+    if (way.by === 'sorted') {
+      wasm.prepareOrder(counts, bitsOfSort(count), arrived, sorted, Number(count), 0, 1, 1n, false);
+      wasm.sortOffsets(first, sorted);
+    } else if (way.by === 'permuted') wasm.permuteOffsets(way.rows, way.columns, first);
     else wasm.drawOffsets();
     this.#arena = arena;
     this.sinkBuffer = { addresses: [address], capacityBytes: outputBytes, memory: () => arena.kernel.bytes };

@@ -17,7 +17,7 @@ import {
   tallyOf,
 } from '../../src/piles/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
-import { openSink } from '../../src/sinks/open-sink.js';
+import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';

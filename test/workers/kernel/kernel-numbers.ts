@@ -9,7 +9,7 @@ const OUTPUT_BYTES = 2 ** 16;
 /** As that of a thread in its first job; its memory ends where the job has said. */
 export function newArena(): Arena {
   const arena = new Arena(JobControl.create([], 0));
-  arena.allow(2 ** 25);
+  arena.allow(2 ** 26);
   return arena;
 }
 

@@ -10,15 +10,18 @@
 // Each round of the network adds a function of one half to the other half. Where many places are asked for and a half has
 // at most 2^16 values, the functions are looked up in tables: this takes a sixth of the time.
 
+import { orderWalked, walkStored } from './order';
 import { highProduct, philoxBlock, philoxLanes, philoxVectors, scaled } from './philox';
 import { hashInCache, hashOfBlock } from './record-hash';
 import { COLUMNS_PLACE, KEYS_PLACE, OFFSETS_PLACE, ROWS_PLACE, scratchAt } from './scratch';
+import { HEADER_BYTES } from './stored-record';
 
 /** The purpose of a round function, whose copy is the round. The keys of sorted offsets have purpose 0. */
 const ROUND_PURPOSE: u32 = 1;
 const DRAW_PURPOSE: u32 = 2;
 const ROUNDS: u32 = 10;
 const BATCH: u32 = 256;
+const STORED_OFFSET_BYTES: usize = HEADER_BYTES + 4;
 
 const IN_SIXTEEN: u64 = 10000000000000000;
 const IN_EIGHT: u32 = 100000000;
@@ -36,7 +39,7 @@ let last: u64 = 0;
 let key: u64 = 0;
 let terminator: u32 = 0;
 let way: u32 = SORTED;
-/** All sorted offsets, in their order, as u32. */
+/** The sort entries of all offsets, in their order. */
 let sorted: usize = 0;
 let rows: u64 = 1;
 let columns: u64 = 1;
@@ -57,45 +60,26 @@ export function prepareNumbers(lowest: u64, lastOffset: u64, rangeKey: u64, endi
 }
 
 /**
- * Sorts the offsets by their keys, equal keys by offset. `sortedAt` has room for all offsets as u32, `keysAt` for their
- * keys as u64 and 24 bytes more, `countsAt` for 2^bits u32.
+ * Sorts the offsets by their keys, equal keys by offset: as records of 4 bytes, for which `prepareOrder` has made room.
+ * `storedAt` has room for them as stored records and for 3 more; `sortedAt` is that of `prepareOrder`.
  */
-export function sortOffsets(sortedAt: usize, keysAt: usize, countsAt: usize, bits: u32): void {
+export function sortOffsets(storedAt: usize, sortedAt: usize): void {
   way = SORTED;
   sorted = sortedAt;
   const count = (last + 1) as usize;
-  const shift = (64 - bits) as u64;
-  memory.fill(countsAt, 0, (4 as usize) << bits);
+  const keys = scratchAt(KEYS_PLACE);
+  let p = storedAt;
   for (let i: usize = 0; i < count; i += 4) {
-    philoxLanes(i, i + 1, i + 2, i + 3, 0, 0, key, keysAt + (i << 3));
-  }
-  for (let i: usize = 0; i < count; i++) {
-    const slot = countsAt + (((load<u64>(keysAt + (i << 3)) >> shift) as usize) << 2);
-    store<u32>(slot, load<u32>(slot) + 1);
-  }
-  let before: u32 = 0;
-  for (let slot = countsAt; slot < countsAt + ((4 as usize) << bits); slot += 4) {
-    const here = load<u32>(slot);
-    store<u32>(slot, before);
-    before += here;
-  }
-  for (let i: usize = 0; i < count; i++) {
-    const slot = countsAt + (((load<u64>(keysAt + (i << 3)) >> shift) as usize) << 2);
-    const place = load<u32>(slot);
-    store<u32>(slot, place + 1);
-    store<u32>(sortedAt + ((place as usize) << 2), i as u32);
-  }
-  // Offsets arrive in ascending order, and equal keys keep it.
-  for (let i: usize = 1; i < count; i++) {
-    const offset = load<u32>(sortedAt + (i << 2));
-    const own = load<u64>(keysAt + ((offset as usize) << 3));
-    let p = sortedAt + (i << 2);
-    while (p > sortedAt && load<u64>(keysAt + ((load<u32>(p - 4) as usize) << 3)) > own) {
-      store<u32>(p, load<u32>(p - 4));
-      p -= 4;
+    philoxLanes(i, i + 1, i + 2, i + 3, 0, 0, key, keys);
+    for (let l: usize = 0; l < 4; l++) {
+      store<u64>(p, load<u64>(keys + (l << 3)));
+      store<u32>(p, 4, 8);
+      store<u32>(p, (i + l) as u32, HEADER_BYTES);
+      p += STORED_OFFSET_BYTES;
     }
-    store<u32>(p, offset);
   }
+  walkStored(storedAt, storedAt + count * STORED_OFFSET_BYTES);
+  orderWalked();
 }
 
 /**
@@ -142,7 +126,10 @@ export function writeNumbers(first: u64, count: u32, out: usize): usize {
 }
 
 function takeSorted(first: usize, count: u32, offsets: usize): void {
-  for (let i: usize = 0; i < count; i++) store<u64>(offsets + (i << 3), load<u32>(sorted + ((first + i) << 2)));
+  for (let i: usize = 0; i < count; i++) {
+    const stored = load<u64>(sorted + ((first + i) << 3)) as u32 as usize;
+    store<u64>(offsets + (i << 3), load<u32>(stored, HEADER_BYTES));
+  }
 }
 
 function draw(first: u64, count: u32, offsets: usize): void {

@@ -1,0 +1,297 @@
+/**
+ * What the tasks do with records: a scatter task turns its slices into pile sets, a measure task finds what stays of its
+ * piles where one of equal records is kept, a shuffle task writes its share of the output. What an earlier attempt has
+ * committed is left alone.
+ */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import { counted, InputError } from '../errors.js';
+import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
+import { syncPath } from '../io/durable.js';
+import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
+import { listNames, statPath } from '../io/paths.js';
+import { type OpenedPiles, openPiles, scatterSettings } from '../job/task-settings.js';
+import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
+import { UNGATED } from '../job-control.js';
+import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import { type FoundNotes, type JobNotes, type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
+import { committedIndexPath } from '../job-directory/pile-set-commits.js';
+import { orderRuleOf } from '../keep/content-rule.js';
+import { isDistinct } from '../keep/distinct.js';
+import { lacksOf } from '../keep/keep-spec.js';
+import { hearSignalsAt } from '../pause.js';
+import { totalsOfRange } from '../piles/pile-totals.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { shareOfPiles } from '../plan/task-shares.js';
+import type { OutputLayout } from '../sinks/output-layout.js';
+import { recordBytesOf } from '../sinks/output-target.js';
+import { StagedOutput } from '../sinks/staged-output.js';
+import type { ReadableInputs } from '../sources/input-part.js';
+import type { FileInput } from '../sources/list-inputs.js';
+import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes.js';
+import { readCommitted } from '../stages/committed-slices.js';
+import { GatheredSlices } from '../stages/gathered-slices.js';
+import { sampleSourceOf } from '../stages/sample-places.js';
+import { limited, nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter-pass.js';
+import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
+import { bytesOfPart, type PilesWork, type ScatteredPiles, type ShuffleWork } from '../stages/shuffle-work.js';
+import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
+import type { Threads } from '../stages/threads.js';
+import { CLUSTER_REMEDY, type ClusterPart, recordNameOf, taskCountOf } from './cluster-plan.js';
+import {
+  type ClusterJob,
+  inputsOfSlices,
+  notReady,
+  requireDone,
+  rewriteOf,
+  startTaskThreads,
+  unfinished,
+} from './open-job.js';
+
+type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
+
+/** Checks that the tasks read every byte of every input once. */
+async function gatherScattered(job: ClusterJob): Promise<Scattered> {
+  const { plan, piling, inputs, signal } = job;
+  const { firstHeader, weighing, spec } = plan;
+  const gathered = new GatheredSlices({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
+  await requireDone(job, 'scatter');
+  for (const slice of plan.slices.keys()) {
+    await hearSignalsAt(slice, signal);
+    gathered.add(slice, await readScatteredSlice(job, slice));
+  }
+  return { piles: gathered.piles(), found: gathered };
+}
+
+async function readScatteredSlice(
+  { directory, plan, piling, patience }: ClusterJob,
+  slice: number,
+): Promise<ScatterResult> {
+  const size = { sliceCount: plan.slices.length, inputCount: plan.inputs.length };
+  return patience.untilWhole(directory, () =>
+    readCommitted({ layout: piling.layout, size, isStripeDone: () => false }, slice),
+  );
+}
+
+async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
+  const { plan, piling, onWarning, log, scope } = job;
+  const { spec, inputIds } = plan;
+  const first = await startTaskThreads(job);
+  const rule = {
+    framing: spec.read.framing,
+    ...orderRuleOf(spec, inputIds !== undefined),
+    hashesOutput: true,
+    rescatterTo: openScratch(job),
+    isProfiled: plan.profile !== undefined,
+  };
+  const toOpen = { piles, attempt: log.attempt, onWarning };
+  const opened = await openPiles(toOpen, rule, plan, piling, first, log.add, scope.releases);
+  log.useThreads(opened.threads.pool.threadCount);
+  return opened;
+}
+
+/** Where piles that are too large are scattered again: on this machine alone. */
+function openScratch({ scratchDir, gates, scope }: ClusterJob) {
+  requireTempDirs([scratchDir], 'tempDirs');
+  const disks = new TempDisks([scratchDir], gates);
+  removeLeftOverTempDirectories(scratchDir);
+  const directory = makeScratchDirectory(scratchDir, scope.releases);
+  return { disks: disks.in([directory]), indexDirectory: directory };
+}
+
+/**
+ * A task between the passes. All shuffle tasks need what stays of all piles before they write, because it says where in the
+ * output each pile begins.
+ * @returns the bytes of the records that this attempt looked at; undefined if the task was done before.
+ */
+export async function measurePart(job: ClusterJob): Promise<number | undefined> {
+  const { directory, plan, index, log } = job;
+  const name = recordNameOf('measure', index);
+  if (NOTES.distinct.read(directory, name) !== undefined) return undefined;
+  const { piles } = await gatherScattered(job);
+  const { totals } = piles;
+  const { work, threads } = await openPilesOfJob(job, piles);
+  const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
+  const bytes = bytesOfPart(totals, part);
+  let measuredBytes = 0;
+  log.count(bytes, () => measuredBytes);
+  const distinct = await measureDistinct(work, threads, part, (more) => {
+    measuredBytes += more;
+  });
+  const note = { piles: textsOf(totalsOfRange(distinct, part.first, part.end)) };
+  await NOTES.distinct.write(directory, name, note, `measure task ${index}`);
+  return bytes;
+}
+
+/** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */
+async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Promise<JobNotes['distinct'] | undefined> {
+  const { directory, plan, patience } = job;
+  if (!isDistinct(plan.spec.keep)) return undefined;
+  await requireDone(job, 'measure');
+  const taskCount = taskCountOf(plan, 'measure');
+  const piles = [];
+  for (let task = 0; task < taskCount; task++) {
+    const { first, end } = shareOfPiles(totals, task, taskCount);
+    const limits = { pileCount: end - first, mostShards: 0 };
+    const read = () => NOTES.distinct.read(directory, recordNameOf('measure', task), limits);
+    // It may not be visible here yet.
+    const note = await patience.untilFound(directory, read);
+    if (note === undefined) throw notReady(unfinished('measure', [task], directory));
+    for (const pile of note.piles) piles.push(pile);
+  }
+  return { piles };
+}
+
+interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {
+  readonly layout: OutputLayout;
+  readonly found: Scattered['found'];
+  /** The records dropped because an equal one is kept. Undefined: equal records stay. */
+  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
+  readonly threads: Threads;
+}
+
+/** The first task that is done notes for the others what took reading piles. */
+export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
+  const { plan, directory, keyOf, inputs, signal } = job;
+  const { spec } = plan;
+  const { piles: all, found } = await gatherScattered(job);
+  const noted: FoundNotes = { distinct: await gatherMeasured(job, all) };
+  const { work, threads } = await openPilesOfJob(job, all);
+  const samples = sampleSourceOf(spec.read.framing, {
+    inputs,
+    recordEnds: found.recordEnds,
+    isDistinct: isDistinct(spec.keep),
+    keyOf,
+    keys: spec.key.from,
+    signal,
+  });
+  const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
+  const notes: KeptNotes = {
+    jobDirectory: directory,
+    hasFinishedRanges: false,
+    found: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),
+  };
+  const distinct = await takeDistinct(spec, work, threads, notes);
+  const toPlan = { ...work, piles: distinct, samples };
+  const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), toPlan, threads, notes);
+  const written = decided.work.piles;
+  const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
+  return { ...decided, layout: await cut(), found, duplicates, threads };
+}
+
+/** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
+export async function scatterPart(job: ClusterJob): Promise<number | undefined> {
+  const { index, plan, directory, control, piling, keyOf, log, onWarning, scope } = job;
+  const { spec, slices } = plan;
+  const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
+  const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
+  if (left.length === 0) return undefined;
+  const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
+  const inputs = await openInputs(job, left);
+  const threads = await startTaskThreads(job);
+  const settings = scatterSettings(threads, plan, spec, piling, {
+    keepsPileSets: true,
+    isProfiled: plan.profile !== undefined,
+  });
+  const work = { ...inputs, slices, keys: spec.key.from, keyOf, settings, attempt: log.attempt, onWarning };
+  log.count(bytes, () => control.counted('scatteredBytes'));
+  const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
+  await scatterSlices(plan.head === undefined ? work : limited(work, plan.head), threads, left, before, {
+    giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
+    warn: scope.warn,
+  });
+  return bytes;
+}
+
+const NOTHING_BEFORE = { count: 0, records: undefined };
+
+/** The inputs of these slices on this machine, unchanged since the plan. */
+async function openInputs(
+  { inputs, gates, plan, signal }: ClusterJob,
+  slices: readonly number[],
+): Promise<ReadableInputs> {
+  const own: FileInput[] = [...inputs];
+  const gateOf = inputs.map(() => UNGATED);
+  for (const [i, ordinal] of [...inputsOfSlices(plan, slices)].entries()) {
+    const input = inputs[ordinal];
+    if (input === undefined) continue;
+    await hearSignalsAt(i, signal);
+    own[ordinal] = requireUnchanged(input);
+    gateOf[ordinal] = gates.gateOf(input.path, 'input');
+  }
+  const { firstHeader, weighing } = plan;
+  return { inputs: own, gates: gateOf, firstHeader, weighing };
+}
+
+function versionHere(path: string): FileVersion {
+  try {
+    return withFile(openForRead(path, 'input'), versionOf);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    const { code, message } = error;
+    const isMissing = code === 'ERR_INPUT_MISSING';
+    const advice = `it was there when the job was planned: put it back, or ${CLUSTER_REMEDY.ifDamaged}`;
+    throw isMissing ? new InputError(code, `${message} on ${hostname()}; ${advice}`, { cause: error }) : error;
+  }
+}
+
+/** @returns the input with its version on this machine. */
+function requireUnchanged(input: FileInput): FileInput {
+  const { path, version } = input;
+  const now = versionHere(path);
+  if (now.byteLength === version.byteLength && now.modifiedNanoseconds === version.modifiedNanoseconds)
+    return { ...input, version: now };
+  const change =
+    now.byteLength === version.byteLength
+      ? 'it was written to or replaced'
+      : `its size was ${counted(version.byteLength, 'byte')} and is ${now.byteLength}`;
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `${path}: the input changed since the job was planned (${change}); ${CLUSTER_REMEDY.ifDamaged}`,
+  );
+}
+
+/**
+ * Whole shards go into a directory of this attempt: the commit takes them from the first attempt that is done.
+ * @returns the bytes of the records that this attempt put into the output; undefined if the task was done before.
+ */
+export async function shufflePart(job: ClusterJob): Promise<number | undefined> {
+  const { directory, plan, gates, control, index, log, scope } = job;
+  // Another machine may have found a moment ago that the output of the task is damaged.
+  listNames(directory, 'temp');
+  const rewrite = rewriteOf(directory, index);
+  const name = recordNameOf('shuffle', index, rewrite);
+  if (SHUFFLED.read(directory, name) !== undefined) return undefined;
+  const { work, layout, threads } = await decideOutput(job);
+  const share = shareOfTask(layout, work, index, taskCountOf(plan, 'shuffle'));
+  log.count(bytesOfPart(work.piles.totals, share.part), () => control.counted('shuffledBytes'));
+  const { output, stagingDirectory } = plan;
+  const own = share.shards === undefined ? null : `task-${index}-${log.attempt}`;
+  const directoryOfOwn = join(stagingDirectory, own ?? '');
+  const removeOwn = () => {
+    if (own !== null) removeDirectory(directoryOfOwn);
+  };
+  let mayBeNoted = false;
+  try {
+    const gate = gates.gateOf(stagingDirectory, 'output');
+    if (own !== null) ensurePrivateDirectory(directoryOfOwn, 'output');
+    const staged = new StagedOutput(output, { stagingDirectory: directoryOfOwn, jobDirectory: directory }, gate);
+    const ranges = await shuffleShare(work, share, layout, staged, threads);
+    if (own !== null) await syncPath(stagingDirectory);
+    mayBeNoted = true;
+    const note = { task: index, rewrite, own, headerBytes: layout.ends.headerBytes, ranges };
+    if (!(await SHUFFLED.write(directory, name, note, `shuffle task ${index}`))) removeOwn();
+    return recordBytesOf(ranges.flatMap(({ regions }) => regions));
+  } catch (error) {
+    // No thread may make a file of this attempt after the removal.
+    await threads.pool.destroy();
+    try {
+      // A link that fails may have been made all the same: then the commit takes these files.
+      if (!mayBeNoted) removeOwn();
+    } catch (failure) {
+      scope.warn(failure);
+    }
+    throw error;
+  }
+}
