@@ -19,6 +19,7 @@ import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js'
 import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { inputPart } from '../sources/input-part.js';
+import { headerBytesOf, isPlain, isReadOnce } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare-pass.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
@@ -64,7 +65,7 @@ async function check(
   const opened = await openSets([inputs], request, { readBytes: READ_BYTES, ...tuning }, false);
   const [set] = opened.sets;
   if (set === undefined || opened.storedBytes === undefined) {
-    const stream = set?.inputs.find(({ kind }) => kind === 'stream');
+    const stream = set?.inputs.find(isReadOnce);
     throw new UsageError(
       `${inputName(stream?.path ?? '')} is a stream; expected files, of which a sample is read: write it to a file first`,
     );
@@ -92,11 +93,7 @@ async function check(
 function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet) {
   const sampled = inputs.map((input, i) => ({
     decodedBytes: decodedBytes[i] ?? 0,
-    canSeek:
-      input.kind === 'file' &&
-      input.codec === undefined &&
-      canSeek(framing) &&
-      mayBeCut(input, framing && framingOf(framing)),
+    canSeek: isPlain(input) && canSeek(framing) && mayBeCut(input, framing && framingOf(framing)),
   }));
   return planWindows(sampled, meanRecordBytes, WINDOWS, WINDOW_RECORDS);
 }
@@ -119,8 +116,7 @@ async function sampleSet(
   const every = cut?.kind === 'every' ? cut.byteLength : 1;
   const taskOf = ({ inputOrdinal, startBytes, stride, windowCount }: WindowsOfInput): WindowTask => {
     const input = set.inputs[inputOrdinal];
-    const headerBytes = input?.kind === 'file' ? input.header.byteLength : 0;
-    const start = headerBytes + Math.floor(startBytes / every) * every;
+    const start = headerBytesOf(input) + Math.floor(startBytes / every) * every;
     const part = inputPart(set, { inputOrdinal, start, end: undefined }, 0n, 0);
     return { job: set.settings, part, windowRecords: WINDOW_RECORDS, stride, windowCount, field, id };
   };

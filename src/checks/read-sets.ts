@@ -20,7 +20,8 @@ import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-re
 import { estimateInputs } from '../sources/estimate.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
-import { gatesOf, type Input, identityOf, listInputs } from '../sources/list-inputs.js';
+import { gatesOf, listInputs } from '../sources/list-inputs.js';
+import { type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare-pass.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
@@ -73,8 +74,7 @@ export async function openSets(
   const all = listed.flatMap(({ inputs }) => inputs);
   refuseForeignFiles(all, read, onWarning);
   warnOfNamesOfRecords(all, read, true, onWarning);
-  const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
-  const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+  const knownBytes = storedBytesOf(all);
   const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
@@ -101,7 +101,7 @@ export async function openSets(
     plan,
     memoryNeed,
     deviceGates,
-    storedBytes: all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes,
+    storedBytes: all.some(isReadOnce) ? undefined : knownBytes,
     taskCount: isCut ? sets.reduce((sum, { slices }) => sum + slices.length, 0) : plan.workers,
     drawnKeys: drawHashKeys(),
   };
@@ -110,7 +110,7 @@ export async function openSets(
 function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
   const seen = new Map<string, Input>();
   for (const inputs of sets) {
-    const streams = inputs.filter(({ kind }) => kind === 'stream');
+    const streams = inputs.filter(isReadOnce);
     const shared = streams.find((input) => seen.has(identityOf(input)));
     if (shared !== undefined) {
       throw new UsageError(`${shared.path} is a stream and is given on both sides; it can be read only once`);

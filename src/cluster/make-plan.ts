@@ -37,7 +37,7 @@ import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import type { Input } from '../sources/list-inputs.js';
+import { type Input, isKept } from '../sources/source.js';
 import type { OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-pass.js';
@@ -271,7 +271,7 @@ function withBefore(part: SlicePart, before: Before): ClusterPart {
 }
 
 function inputOf(input: Input): ClusterInput {
-  if (input.kind !== 'file')
+  if (!isKept(input))
     throw new UsageError(
       `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
     );

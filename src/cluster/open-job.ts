@@ -23,7 +23,7 @@ import { readMemory } from '../machine/limits.js';
 import { nameSome } from '../quantity.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { keyRuleOf } from '../sources/ids.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import type { FileInput } from '../sources/source.js';
 import { JobStop, startThreads, type Threads } from '../stages/threads.js';
 import type { AttemptLog } from './attempt-log.js';
 import {

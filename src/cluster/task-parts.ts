@@ -28,7 +28,7 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { recordBytesOf } from '../sinks/output-target.js';
 import { StagedOutput } from '../sinks/staged-output.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import type { FileInput } from '../sources/source.js';
 import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes.js';
 import { readCommitted } from '../stages/committed-slices.js';
 import { GatheredSlices } from '../stages/gathered-slices.js';

@@ -147,6 +147,8 @@ const refused = formats.filter(isRefused);
 function isRefused(format: FileFormat): format is RefusedFormat {
   return format.remedy !== undefined;
 }
+/** The first byte shows these, if the name fits. */
+const named = refused.filter(({ firstByte }) => firstByte !== undefined);
 /** First bytes show these, whatever the name is. */
 const binary = refused.filter(({ magics, matches }) => magics !== undefined || matches !== undefined);
 const withoutNul = new Map<number, RefusedFormat[]>();
@@ -200,12 +202,13 @@ export function namedFormatOf(
   head: Uint8Array,
   { linesAssumed, header }: RecordFormat,
 ): RefusedFormat | undefined {
-  if (!linesAssumed) return undefined;
+  const [first] = head;
+  // There may be many thousands of inputs.
+  const candidates = linesAssumed ? named.filter(({ firstByte }) => firstByte?.charCodeAt(0) === first) : [];
+  if (candidates.length === 0) return undefined;
   const ending = endingOf(path);
-  return refused.find(
-    ({ firstByte, hasHeader, endings, rareEndings }) =>
-      firstByte !== undefined &&
-      head[0] === firstByte.charCodeAt(0) &&
+  return candidates.find(
+    ({ hasHeader, endings, rareEndings }) =>
       [endings, rareEndings].some((words) => words?.split('|').includes(ending)) &&
       !(hasHeader === true && header !== undefined),
   );

@@ -18,7 +18,7 @@ import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
 import type { Estimate } from '../sources/estimate.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { storedBytesOf } from '../sources/list-inputs.js';
+import { storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count-pass.js';
 import { startThreads } from '../stages/threads.js';
 import type { JobScope } from './job.js';

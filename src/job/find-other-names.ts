@@ -7,7 +7,7 @@ import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { hearSignals } from '../pause.js';
 import { decodedPieces, storedPieces } from '../sources/decoded-pieces.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import type { FileInput } from '../sources/source.js';
 
 export interface NamedReads {
   readonly input: FileInput;

@@ -31,7 +31,7 @@ import { CELL_ENTRY_BYTES, HEADER_BYTES, type IndexDescription } from '../record
 import { markOf } from '../record-index/indexed-file.js';
 import { plannedInput } from '../sources/cuts.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import { type FileInput, storedBytesIn } from '../sources/source.js';
 import { countBeforeRanges } from '../stages/before-ranges.js';
 import { CoverageCheck } from '../stages/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
@@ -141,7 +141,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   const { inputs } = await listNamed(request, { header: undefined, keepsHeaders: true });
   const [listed] = inputs;
   const memoryNeed: MemoryNeed = {
-    ...memoryNeedOf(request, listed?.kind === 'file' ? listed.version.byteLength : 1),
+    ...memoryNeedOf(request, (listed && storedBytesIn(listed)) ?? 1),
     reads: 'only',
   };
   const { framing, ...opened } = await openHeaders(inputs, request, () => memoryNeed);

@@ -7,7 +7,7 @@ import type { Framing } from '../formats/framing.js';
 import { type OpenFile, writeAt } from '../io/files.js';
 import { CellEncoder, MOST_SPAN_BYTES, type Span } from '../record-index/index-layout.js';
 import { type MemberCuts, walkMembers } from '../sources/cuts.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import type { FileInput } from '../sources/source.js';
 
 export interface WrittenSpans extends MemberCuts {
   readonly cellCount: number;

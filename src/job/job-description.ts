@@ -11,7 +11,7 @@ import { resumeWords } from '../options/option.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
-import type { Input } from '../sources/list-inputs.js';
+import type { Input } from '../sources/source.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import type { ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';

@@ -6,7 +6,8 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-records.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
-import { type Input, type ListedInputs, listInputs } from '../sources/list-inputs.js';
+import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
+import type { Input } from '../sources/source.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 
 type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes'>;

@@ -17,7 +17,8 @@ import { warnOfMates } from '../sources/doubtful-records.js';
 import { type Estimate, estimateInputs } from '../sources/estimate.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { gatesOf, type Input, identityOf, type ListedInputs } from '../sources/list-inputs.js';
+import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
+import { type Input, identityOf, isKept, isPlain } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
@@ -183,7 +184,7 @@ function mostRecordsOf(
   const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     if (input.kind === 'list') return input.list.ends.length;
-    if (input.kind === 'stream' || input.codec !== undefined || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
+    if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };
   const all = comeOnce ? inputs.reduce((sum, input) => sum + countOf(input), 0) : Number.POSITIVE_INFINITY;
@@ -194,13 +195,13 @@ function mostRecordsOf(
 export const READ_ONCE = 'cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`';
 
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {
-  const stream = inputs.find((input) => input.kind !== 'file');
+  const stream = inputs.find((input) => !isKept(input));
   if (stream === undefined || !mustBeResumable) return;
   throw new UsageError(`${inputName(stream.path)} ${READ_ONCE}`);
 }
 
 function warnOfStream({ output }: JobSite, inputs: readonly Input[], onWarning: (line: string) => void): void {
-  const input = inputs.find(({ kind }) => kind !== 'file');
+  const input = inputs.find((each) => !isKept(each));
   const reason =
     output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
   onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);

@@ -8,7 +8,7 @@ import { budgetText, leastBudgetWith, levelsOf, staysInMemory } from '../plan/pi
 import type { Slice } from '../plan/slices.js';
 import { formatBytes, nameSome } from '../quantity.js';
 import { mayBeCut } from '../sources/cuts.js';
-import type { FileInput } from '../sources/list-inputs.js';
+import { codecOf, isKept } from '../sources/source.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
 
@@ -41,7 +41,7 @@ function onInputs({ prepared }: AdvisedJob): Advice[] {
   if (longestTaskShare(prepared) * workers < LONG_TASK) return [];
   const { framing: ofRecords } = request.spec.read;
   const framing = ofRecords && framingOf(ofRecords);
-  const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
+  const files = inputsToRead.filter(isKept);
   const [largest] = files.toSorted((a, b) => b.version.byteLength - a.version.byteLength);
   if (largest === undefined || largest.version.byteLength < LEAST_BYTES) return [];
   const { path, codec, version } = largest;
@@ -61,7 +61,7 @@ function longestTaskShare({ plan, inputsToRead, estimate: { decodedBytes } }: Pr
   const bytesOf = (slice: Slice) =>
     slice.reduce((sum, { inputOrdinal, start, end, members }) => {
       const input = inputsToRead[inputOrdinal];
-      const isDecodedWhole = input?.kind === 'file' && input.codec !== undefined && members === undefined;
+      const isDecodedWhole = input !== undefined && codecOf(input) !== undefined && members === undefined;
       const bytes = isDecodedWhole || end === undefined ? (decodedBytes[inputOrdinal] ?? 0) : end - start;
       return sum + bytes;
     }, 0);
@@ -72,7 +72,7 @@ function longestTaskShare({ plan, inputsToRead, estimate: { decodedBytes } }: Pr
 
 function onDecoders({ prepared }: AdvisedJob): Advice[] {
   const { inputsToRead, request } = prepared;
-  const files = inputsToRead.filter((input): input is FileInput => input.kind === 'file');
+  const files = inputsToRead.filter(isKept);
   const gzipBytes = files.reduce(
     (sum, { codec, version }) => sum + (codec?.name === 'gzip' ? version.byteLength : 0),
     0,

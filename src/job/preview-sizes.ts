@@ -12,6 +12,7 @@ import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { type AmountInCases, casesOf, type Expected, exactly, inCases, SIDE } from '../plan/sampled-records.js';
+import { isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
@@ -48,7 +49,7 @@ export async function expectSizes(
   const { request, inputsToRead: inputs, weighing, plan } = prepared;
   const { spec, tempZstdLevel, signal } = request;
   const { framing } = spec.read;
-  if (framing === undefined || inputs.some(({ kind }) => kind === 'stream')) return undefined;
+  if (framing === undefined || inputs.some(isReadOnce)) return undefined;
   const groupOf = weighing?.groupOf ?? inputs.map(() => 0);
   const readable = { ...prepared, inputs, groupOf, groupCount: weighing?.groups.length ?? 1, field: undefined };
   const groups = await expectGroups(readable, request, plan.memoryNeed, tuning, warn);

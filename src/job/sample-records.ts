@@ -19,7 +19,7 @@ import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
 import type { Expected } from '../plan/sampled-records.js';
 import { exactly, partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
 import type { Estimate } from '../sources/estimate.js';
-import type { FileInput, Input } from '../sources/list-inputs.js';
+import { type FileInput, type Input, isKept } from '../sources/source.js';
 
 interface RecordSample {
   /** Records of all files, not only of the sample. */
@@ -39,7 +39,7 @@ export interface SampledFile {
 
 export function filesOf(inputs: readonly Input[], { decodedBytes }: Estimate): SampledFile[] {
   return inputs.flatMap((input, ordinal) =>
-    input.kind === 'file' ? [{ input, ordinal, bytes: decodedBytes[ordinal] ?? 0 }] : [],
+    isKept(input) ? [{ input, ordinal, bytes: decodedBytes[ordinal] ?? 0 }] : [],
   );
 }
 

@@ -32,7 +32,8 @@ import { NO_ENDS, type OutputLayout, storedEnds } from '../sinks/output-layout.j
 import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { inTurn, runTasks } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
-import { claimPlace } from './earlier-attempt.js';
+import { needsAtSite, requireSpace } from './disk-space.js';
+import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { JobProgress } from './job-progress.js';
@@ -85,6 +86,7 @@ export async function shuffleRange(options: RangeOptions, tuning: Partial<Tuning
     const plan = planRange(request, tuning);
     const { site } = await claimPlace(request, chosen, undefined, scope.releases);
     const gates = new DeviceGates({});
+    if (site.kind === 'files') requireRangeSpace(request, plan, site, gates);
     const isGated = site.outputDirectory !== undefined && plan.threadCount > 0;
     const outputGate = isGated ? gates.gateOf(site.outputDirectory, 'output') : UNGATED;
     const control = JobControl.create(gates.permits, 0);
@@ -182,6 +184,18 @@ function planRange(request: RangeRequest, tuning: Partial<Tuning>): RangePlan {
     placesOfTask,
     bytes: isEndless ? undefined : bytes,
   };
+}
+
+function requireRangeSpace(
+  { range, places, isWhole, onWarning }: RangeRequest,
+  { bytes = 0 }: RangePlan,
+  site: HeldSite,
+  gates: DeviceGates,
+): void {
+  const leastBytes = isWhole ? bytes : Number(places) * (digitsOf(range.low) + 1);
+  const needOf = (outputBytes: number) => ({ tempBytes: 0, outputBytes });
+  const needs = { least: needOf(leastBytes), expected: needOf(bytes) };
+  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, 'by the mean length of the numbers');
 }
 
 async function writeTo(

@@ -44,7 +44,8 @@ import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } fr
 import { shardNames } from '../sinks/shard-names.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
-import { type FileInput, type Input, listInputs, storedBytesOf } from '../sources/list-inputs.js';
+import { listInputs } from '../sources/list-inputs.js';
+import { type FileInput, type Input, isKept, storedBytesOf } from '../sources/source.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
@@ -157,7 +158,7 @@ async function openFiles(
 }
 
 function requireFile(input: Input): FileInput {
-  if (input.kind === 'file') return input;
+  if (isKept(input)) return input;
   throw new UsageError(
     `\`together\` names ${input.path}, which is not a regular file; save it in a file: the files are read one after the other`,
   );

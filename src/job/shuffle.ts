@@ -20,6 +20,7 @@ import { AbortError, addCleanupErrors } from '../errors.js';
 import type { ShuffleReport } from '../options/reports.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { isKept } from '../sources/source.js';
 import type { InputCounts } from '../stages/coverage-check.js';
 import { runJob } from './job.js';
 import { ProfileLog } from './job-profile.js';
@@ -89,7 +90,7 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
 
 /** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */
 function tellOfDiscarded(error: unknown, { plan, site, inputs, control }: PreparedShuffle): unknown {
-  const canBeResumed = site.kind === 'files' && inputs.every(({ kind }) => kind === 'file');
+  const canBeResumed = site.kind === 'files' && inputs.every(isKept);
   const couldHaveBeenKept = canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
   if (!(error instanceof AbortError) || !couldHaveBeenKept) return error;
   const told = new AbortError(error.cause, 'discarded');

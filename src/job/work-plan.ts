@@ -20,7 +20,7 @@ import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
-import type { Input } from '../sources/list-inputs.js';
+import { codecOf, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
@@ -137,7 +137,7 @@ export function createReadControl(inline: boolean, spareBytes: number, gates: De
 }
 
 function mayResume({ hasFiles, inputs }: ShuffleToPlan): boolean {
-  return hasFiles && inputs.every((input) => input.kind === 'file');
+  return hasFiles && inputs.every(isKept);
 }
 
 function isAskedToResume(work: ShuffleToPlan): boolean {
@@ -211,7 +211,7 @@ function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable
   const weights = request.weighing?.weights;
   const { read, made } = weighEstimate(estimate, weights);
   const areRead = weights === undefined ? inputs : inputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
-  const hasStreams = areRead.some((input) => input.kind === 'stream');
+  const hasStreams = areRead.some(isReadOnce);
   const records = made.recordBytes / made.meanRecordBytes;
   const readsAgain = !hasStreams && !isResumable;
   const head = mayLimitPass1(keep)
@@ -285,19 +285,14 @@ function* withoutUnread(slices: Iterable<Slice>, { weights }: Weighing): Generat
 
 /** Stored bytes, without the header of a plain input. */
 function recordBytesAtLeast(input: Input): number {
-  if (input.kind === 'stream') return 0;
-  if (input.kind === 'list') return input.list.bytes.byteLength;
-  const { codec, header, version } = input;
-  return version.byteLength - (codec === undefined ? header.byteLength : 0);
+  return (storedBytesIn(input) ?? 0) - (isPlain(input) ? input.header.byteLength : 0);
 }
 
 /** Bytes of a compressed output: compressed inputs are assumed to keep their size. */
 function expectCompressedBytes(inputs: readonly Input[]): number {
   return inputs.reduce((sum, input) => {
-    if (input.kind === 'stream') return sum;
-    if (input.kind === 'list') return sum + input.list.bytes.byteLength / USUAL_RATIO;
-    const { byteLength } = input.version;
-    return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
+    const storedBytes = storedBytesIn(input) ?? 0;
+    return sum + (codecOf(input) === undefined ? storedBytes / USUAL_RATIO : storedBytes);
   }, 0);
 }
 

@@ -39,8 +39,9 @@ interface Rules<T> {
   readonly needs?: readonly [others: readonly string[], refusal: string];
   /** What must be the same in a job that is resumed. `isCut`: the output is being cut, or its places are noted. */
   readonly resumes?: readonly [what: string, of: (spec: ShuffleSpec, isCut: boolean) => unknown];
-  /** Whether a call of the library, or one of the command, must have it; a type says it where the library refuses it otherwise. */
+  /** The library checks it even if it is not given. */
   readonly isNeeded?: true;
+  /** A call of the command must have it. */
   readonly isRequired?: true;
   /** Of the flags of all options with the same word here at most one may be given. Absent: the name of the option. */
   readonly choice?: string;

@@ -5,7 +5,8 @@ import { NOTHING } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
 import type { Coverage } from './input-part.js';
-import { type Input, type InputHeader, moreInputs } from './list-inputs.js';
+import { moreInputs } from './list-inputs.js';
+import type { Input, InputHeader } from './source.js';
 
 export interface RaisedDoubt {
   readonly inputOrdinal: number;

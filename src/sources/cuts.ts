@@ -10,7 +10,7 @@ import { FileWindow } from '../io/file-window.js';
 import { openForRead, withFileAsync } from '../io/files.js';
 import { hearSignals } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
-import type { FileInput, Input } from './list-inputs.js';
+import { codecOf, type FileInput, headerBytesOf, type Input, isPlain, storedBytesIn } from './source.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -31,7 +31,7 @@ export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
 
 /** Whether a reader of this framing can start at a member of the input and find the next record. */
 function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
-  return input.kind === 'file' && input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
+  return codecOf(input)?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
 /** For the planner of slices. Finds the members of compressed inputs that seem large enough to be cut. */
@@ -59,8 +59,8 @@ export function plannedInput(
   decodedBytes: number,
   cuts: MemberCuts | undefined,
 ): PlannedInput {
-  const byteLength = recordSourceBytes(input);
-  const start = input.kind === 'file' && (isPlain(input) || cuts !== undefined) ? input.header.byteLength : 0;
+  const byteLength = storedBytesIn(input);
+  const start = isPlain(input) || cuts !== undefined ? headerBytesOf(input) : 0;
   const cutBytes = isPlain(input) && framing !== undefined ? cutBytesOf(framing.cut) : undefined;
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
 }
@@ -132,15 +132,6 @@ class SpacedPoints {
   before(decodedEnd: number): readonly CutPoint[] {
     return this.#points.filter(({ start }) => start < decodedEnd);
   }
-}
-
-function recordSourceBytes(input: Input): number | undefined {
-  if (input.kind === 'list') return input.list.bytes.byteLength;
-  return input.kind === 'file' ? input.version.byteLength : undefined;
-}
-
-function isPlain(input: Input): input is FileInput {
-  return input.kind === 'file' && input.codec === undefined;
 }
 
 function cutBytesOf(cut: Cut): number | undefined {

@@ -13,7 +13,7 @@ import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
-import type { Input } from './list-inputs.js';
+import type { Input } from './source.js';
 
 /** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
 const PEEKED_FILES = 16;

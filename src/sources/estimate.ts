@@ -8,7 +8,7 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
 import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
-import type { FileInput, Input } from './list-inputs.js';
+import type { FileInput, Input } from './source.js';
 
 export interface Estimate {
   readonly recordBytes: number;

@@ -14,7 +14,7 @@ import { hashFileEnds } from '../io/file-window.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { hearSignalsAt } from '../pause.js';
-import type { Input } from './list-inputs.js';
+import type { Input } from './source.js';
 
 type NotedInputs = JobManifest['inputs'];
 

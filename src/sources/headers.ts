@@ -23,7 +23,7 @@ import { openForRead, readBytes, withFileAsync } from '../io/files.js';
 import { inputName, openStreamInput } from '../io/input-source.js';
 import { hearSignalsAt } from '../pause.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
-import type { FileInput, Input } from './list-inputs.js';
+import { type FileInput, type Input, isPlain } from './source.js';
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
@@ -103,7 +103,7 @@ export function requireWholeRecords(inputs: readonly Input[], framing: FramingSp
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   if (cut?.kind !== 'every') return;
   for (const input of inputs) {
-    if (input.kind !== 'file' || input.codec !== undefined) continue;
+    if (!isPlain(input)) continue;
     const { path, version, header } = input;
     requireRecordBytes(header, version.byteLength, path);
     const restBytes = (version.byteLength - header.byteLength) % cut.byteLength;

@@ -10,7 +10,7 @@ import type { JobManifest } from '../job-directory/job-manifest.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import { deriveInputKey } from '../keys.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { Input } from './list-inputs.js';
+import type { Input } from './source.js';
 
 /**
  * `ordinal`: the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array:

@@ -7,7 +7,7 @@ import type { Weighing } from '../keep/mix.js';
 import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
-import type { Input } from './list-inputs.js';
+import type { Input } from './source.js';
 
 export interface ReadableInputs {
   readonly inputs: readonly Input[];

@@ -5,8 +5,7 @@
 import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
-import { type Finding, headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
-import type { Header } from '../formats/header.js';
+import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
 import { holdsNothing, type Pointer, pointerIn } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
@@ -21,32 +20,7 @@ import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-na
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
-
-/** Its place in the list is its ordinal. */
-export type Input =
-  | {
-      readonly kind: 'file';
-      readonly path: string;
-      readonly version: FileVersion;
-      readonly codec: Codec | undefined;
-      /** What its first bytes say, if they are plain. */
-      readonly finding: Finding | undefined;
-      /** `NO_HEADER` until the headers are read. */
-      readonly header: InputHeader;
-    }
-  | {
-      readonly kind: 'stream';
-      readonly path: string;
-      readonly identity: string;
-    }
-  /** Records in memory; messages call them `path`. */
-  | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
-
-export type FileInput = Input & { readonly kind: 'file' };
-
-export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
-
-export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
+import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
@@ -61,10 +35,6 @@ export interface ListedInputs {
 interface PlaceOfInput {
   readonly directory: string;
   readonly place: string;
-}
-
-export function identityOf(input: Input): string {
-  return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
 interface ListingRequest {
@@ -110,7 +80,7 @@ export async function listInputs(
     const identity = identityOf(input);
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
-      if (input.kind === 'stream' && earlier.kind === 'stream') {
+      if (isReadOnce(input) && isReadOnce(earlier)) {
         throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
       }
       again.push({ path, earlier: earlier.path });
@@ -169,7 +139,7 @@ export async function listInputs(
     onWarning(`${firstWithoutEnd}; it may be cut off${moreInputs(withoutEnd.length - 1)}`);
   const loaded = new Set<string>();
   for (const input of inputs) {
-    const codec = input.kind === 'file' ? input.codec : undefined;
+    const codec = codecOf(input);
     if (codec === undefined || loaded.has(codec.name)) continue;
     await codec.load?.(input.path);
     loaded.add(codec.name);
@@ -226,11 +196,8 @@ function warnOfRepeats(
 
 /** A failed download may have left an empty file, or a web page with an error. */
 function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void): void {
-  const plain = inputs.filter(
-    (input) => input.kind === 'file' && input.codec === undefined && withoutCodecSuffix(input.path) !== input.path,
-  );
-  const [first, ...others] = plain;
-  if (first?.kind !== 'file') return;
+  const [first, ...others] = inputs.filter(isPlain).filter(({ path }) => withoutCodecSuffix(path) !== path);
+  if (first === undefined) return;
   const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin like one';
   const more = moreInputs(others.length);
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
@@ -321,15 +288,7 @@ export async function gatesOf(
   const gates: GateNumber[] = [];
   for (const input of inputs) {
     await hearSignalsAt(gates.length, signal);
-    gates.push(input.kind === 'file' ? deviceGates.gateOf(input.path, 'input') : UNGATED);
+    gates.push(isKept(input) ? deviceGates.gateOf(input.path, 'input') : UNGATED);
   }
   return gates;
-}
-
-/** Of streams, nothing is stored. */
-export function storedBytesOf(inputs: readonly Input[]): number {
-  return inputs.reduce((sum, input) => {
-    if (input.kind === 'list') return sum + input.list.bytes.byteLength;
-    return sum + (input.kind === 'file' ? input.version.byteLength : 0);
-  }, 0);
 }

@@ -15,7 +15,7 @@ import { UNGATED } from '../job-control.js';
 import type { KeyRule } from '../keys.js';
 import type { Slice, SlicePart } from '../plan/slices.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import type { Input } from '../sources/list-inputs.js';
+import { headerBytesOf, isPlain } from '../sources/source.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
@@ -48,7 +48,7 @@ export async function countBeforeRanges(
   const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
   for (const [ordinal, starts] of startsOfInput) {
     const input = inputs[ordinal];
-    if (input?.kind !== 'file' || input.codec !== undefined) continue;
+    if (!isPlain(input)) continue;
     counts.set(ordinal, new Map());
     const headerBytes = headerBytesOf(input);
     let before = headerBytes;
@@ -97,10 +97,6 @@ function startsToCountTo(
   }
   for (const starts of startsOfInput.values()) starts.reverse();
   return startsOfInput;
-}
-
-export function headerBytesOf(input: Input | undefined): number {
-  return input?.kind === 'file' ? input.header.byteLength : 0;
 }
 
 export interface Before {

@@ -7,7 +7,7 @@ import { requireRecordBytes } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../keep/weights.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
-import { type Input, type InputHeader, NO_HEADER } from '../sources/list-inputs.js';
+import { decodedBytesOf, type Input, type InputHeader, isKept, NO_HEADER } from '../sources/source.js';
 
 /** The counts of each input, where the keys come from ordinals; else 0. */
 export interface InputCounts {
@@ -75,7 +75,7 @@ export class CoverageCheck {
   }
 
   headerOf(input: Input, inputOrdinal: number): InputHeader {
-    if (input.kind === 'file') return input.header;
+    if (isKept(input)) return input.header;
     return this.#headersOfStreams.get(inputOrdinal) ?? NO_HEADER;
   }
 
@@ -101,13 +101,7 @@ export function bytesMissing(takenBytes: number, readBytes: number): Verificatio
 /** Where the records of an input end: known from its size, or from the part that reached its end. */
 function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefined {
   const last = parts.find((part) => part.inputBytes !== undefined);
-  const isPlain = input.kind === 'file' && input.codec === undefined;
-  const knownBytes = isPlain
-    ? input.version.byteLength
-    : input.kind === 'list'
-      ? input.list.bytes.byteLength
-      : undefined;
-  const inputBytes = knownBytes ?? last?.inputBytes;
+  const inputBytes = decodedBytesOf(input) ?? last?.inputBytes;
   // Several parts may lie in the trailer.
   const trailerBytes = parts.reduce((most, part) => Math.max(most, part.trailerBytes), 0);
   return inputBytes === undefined ? undefined : inputBytes - trailerBytes;

@@ -8,6 +8,7 @@ import type { GroupAmount } from '../keep/mix.js';
 import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { Beginnings } from '../sources/beginnings.js';
 import type { ReadableInputs } from '../sources/input-part.js';
+import { isKept } from '../sources/source.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -48,7 +49,7 @@ export class GatheredSlices {
     this.#headerRule = header && headerRuleOf(header);
     this.#firstHeader = firstHeader;
     if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.beginnings.addUnread();
-    this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
+    this.#firstHeaderOrdinal = inputs.findIndex(isKept);
     this.#totals = emptyTotals(pileCount);
     this.#coverage = new CoverageCheck(inputs, weighing?.weights);
     this.#groups = weighing === undefined ? undefined : new GroupAmounts(weighing);

@@ -26,7 +26,7 @@ import { checksumTextOf, isSameTally, sumTotals } from '../piles/pile-totals.js'
 import { takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../sources/input-part.js';
-import type { Input } from '../sources/list-inputs.js';
+import { type Input, storedBytesIn } from '../sources/source.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
@@ -324,7 +324,7 @@ async function takeOver(
 export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
   return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
-    const last = end ?? (input?.kind === 'file' ? input.version.byteLength : start);
+    const last = end ?? (input && storedBytesIn(input)) ?? start;
     return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
   }, 0);
 }

@@ -45,6 +45,10 @@ export const FORMAT_SAMPLES: readonly FormatSample[] = [
   sample('groups of lines', { kind: 'lines', value: 3 }, ['@1\nAC\n\n@2\n\nG\n@3\n+\nT', '1\n\n\n22\n\n\n'.repeat(4)]),
   sample('CRLF', { kind: 'lines', value: 1 }, ['one\r\n\r\nno end', '\r\na\nb\r\nc']),
   sample('FASTA', { kind: 'begins-with', value: '3e' }, ['>1\r\nGG\r\n>2\r\nA', '>1\nA>\n\n>\n'.repeat(8)]),
+  sample('lines that begin with a text', { kind: 'begins-with', value: '616162' }, [
+    'aab1\r\naaab\r\naab2\r\nx',
+    `aab\na\n\naaab\n${'aab aab\n'.repeat(6)}`,
+  ]),
   sample('FASTQ', { kind: 'fastq', value: null }, [
     '@1\nAC\n+\n@@\n@2\n\n+1\n\n\n \n',
     '@\r\nA\r\n+\r\nI\r\n'.repeat(8),

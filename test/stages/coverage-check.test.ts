@@ -9,7 +9,7 @@ import { gzip } from '#src/formats/codecs/gzip.js';
 import { joinRecords } from '#src/formats/record-format.js';
 import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { Coverage } from '#src/sources/input-part.js';
-import { type Input, type InputHeader, NO_HEADER } from '#src/sources/list-inputs.js';
+import { type Input, type InputHeader, NO_HEADER } from '#src/sources/source.js';
 import { CoverageCheck } from '#src/stages/coverage-check.js';
 import { verifyRange } from '#src/stages/shuffle-pass.js';
 import type { WriteResult } from '#workers/tasks/write-range.js';

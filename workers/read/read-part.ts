@@ -79,7 +79,7 @@ export async function readPart(
 }
 
 /** The only place that knows which kinds of sources there are. */
-async function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
+function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
   if (part.kind === 'list') return use(listSource(part.list, context));
   return part.kind === 'stream' ? withStream(part, context, use) : withFile(part, context, use);
 }

@@ -8,7 +8,7 @@ import { systemCall } from '../../io/io-error.js';
 import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
 import { renameObstacles } from '../../machine/renames.js';
 import { type FilesPlace, requireOutside } from '../../sinks/output-place.js';
-import { type Input, identityOf } from '../../sources/list-inputs.js';
+import { type Input, identityOf } from '../../sources/source.js';
 
 const STANDARD_OUTPUT_FD = 1;
 

@@ -1,0 +1,81 @@
+/**
+ * What a job knows of an input before its bytes are read: where it lies, what tells that it has changed, how it is stored.
+ * Whoever plans or reports asks these functions. Only what lists the inputs and what opens them knows what kinds of places
+ * there are; `cuts.ts` says where an input may be cut, and `workers/read` opens its parts.
+ */
+import type { Codec } from '../formats/codec.js';
+import type { Finding } from '../formats/first-look.js';
+import type { Header } from '../formats/header.js';
+import type { RecordList } from '../formats/record-format.js';
+import type { FileVersion } from '../io/files.js';
+
+/** Its place in the list is its ordinal. */
+export type Input =
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly version: FileVersion;
+      readonly codec: Codec | undefined;
+      /** What its first bytes say, if they are plain. */
+      readonly finding: Finding | undefined;
+      /** `NO_HEADER` until the headers are read. */
+      readonly header: InputHeader;
+    }
+  | {
+      readonly kind: 'stream';
+      readonly path: string;
+      readonly identity: string;
+    }
+  /** Records in memory; messages call them `path`. */
+  | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
+
+export type FileInput = Input & { readonly kind: 'file' };
+
+export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
+
+export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
+
+export function identityOf(input: Input): string {
+  return input.kind === 'file' ? input.version.identity : input.identity;
+}
+
+/** Whether a later attempt, or another process, can read the same bytes. */
+export function isKept(input: Input): input is FileInput {
+  return input.kind === 'file';
+}
+
+/** Whether it gives its bytes once, and nobody knows how many. */
+export function isReadOnce({ kind }: Input): boolean {
+  return kind === 'stream';
+}
+
+/** Whether its decoded bytes can be read from any place on, as they are stored. */
+export function isPlain(input: Input | undefined): input is FileInput {
+  return input?.kind === 'file' && input.codec === undefined;
+}
+
+/** Undefined: plain, or unknown before it is read. */
+export function codecOf(input: Input): Codec | undefined {
+  return input.kind === 'file' ? input.codec : undefined;
+}
+
+/** Of a stream, the header is known when its first bytes are read. */
+export function headerBytesOf(input: Input | undefined): number {
+  return input?.kind === 'file' ? input.header.byteLength : 0;
+}
+
+/** Undefined: unknown. */
+export function storedBytesIn(input: Input): number | undefined {
+  if (input.kind === 'list') return input.list.bytes.byteLength;
+  return input.kind === 'file' ? input.version.byteLength : undefined;
+}
+
+/** Of streams, nothing is stored. */
+export function storedBytesOf(inputs: readonly Input[]): number {
+  return inputs.reduce((sum, input) => sum + (storedBytesIn(input) ?? 0), 0);
+}
+
+/** All bytes, as they are when they are decoded; undefined: only reading tells. */
+export function decodedBytesOf(input: Input): number | undefined {
+  return codecOf(input) === undefined ? storedBytesIn(input) : undefined;
+}
