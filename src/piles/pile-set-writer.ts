@@ -63,7 +63,7 @@ const TOO_LARGE_TO_DRAW = '`repeat` draws from records in memory, which it holds
 /** For a job whose piles must stay in memory: its layout has no disks. @param enough `memoryBytes` that suffices. */
 export function tooLargeToDraw(enough = 'more'): UsageError {
   return new UsageError(
-    `${TOO_LARGE_TO_DRAW}; give ${enough} with \`memoryBytes\`, or leave out \`repeat\`: \`headCount\` alone takes no record twice`,
+    `${TOO_LARGE_TO_DRAW}; give ${enough} with \`memoryBytes\`, or leave out \`repeat\`: then no record comes twice`,
     'ERR_MEMORY_BUDGET',
   );
 }

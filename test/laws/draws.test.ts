@@ -63,7 +63,7 @@ describe('an output without end', () => {
 
 describe('inputs that do not fit in memory', () => {
   const tooLarge =
-    /^`repeat` draws from records in memory, which it holds twice, and these do not fit; give at least (\d+)M with `memoryBytes`, or leave out `repeat`: `headCount` alone takes no record twice$/;
+    /^`repeat` draws from records in memory, which it holds twice, and these do not fit; give at least (\d+)M with `memoryBytes`, or leave out `repeat`: then no record comes twice$/;
   const text = Array.from({ length: 200_000 }, (_, i) => `${i} ${'x'.repeat(i % 200)}\n`).join('');
 
   it.each(sampled(['plain', 'gz'], 2))('are refused, with a budget that suffices: %s', async (name) => {
