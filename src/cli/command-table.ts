@@ -5,8 +5,7 @@
  */
 import { CLUSTER_PLAN_OPTIONS, CLUSTER_TASK_OPTIONS, SLURM_LATER_OPTIONS } from '../options/cluster-options.js';
 import {
-  entriesOf,
-  OPTION_GROUPS,
+  flagsIn,
   type OptionFlag,
   type OptionsOf,
   omit,
@@ -34,72 +33,76 @@ import { INPUT_ID, OWN, SHUF_OUTPUT, STREAM_OUTPUT, SUBMISSION } from './own-opt
 
 const DISPLAY = pick(OWN, 'progress', 'quiet');
 const JSON_TOO = { ...pick(OWN, 'json'), ...DISPLAY };
-const PLAN = {
+/** Functions: a call needs the options of one command alone. */
+const plan = () => ({
   ...pick(OWN, 'echo', 'range', 'together'),
   ...SHUFFLE_OPTIONS,
   ...pick(OWN, 'randomSource', 'inputLists'),
   ...pick(CLUSTER_PLAN_OPTIONS, 'profile'),
   ...DISPLAY,
-};
-const TASK_PLAN = { ...CLUSTER_PLAN_OPTIONS, ...pick(OWN, 'randomSource', 'inputLists'), ...JSON_TOO };
+});
+const taskPlan = () => ({ ...CLUSTER_PLAN_OPTIONS, ...pick(OWN, 'randomSource', 'inputLists'), ...JSON_TOO });
 
 export const COMMANDS = {
   shuffle: {
     summary: 'Puts the records of many files into one uniformly random order.',
-    takes: { ...PLAN, ...pick(OWN, 'dryRun') },
+    takes: () => ({ ...plan(), ...pick(OWN, 'dryRun') }),
   },
   append: {
     summary: 'Adds inputs to a pile store, all of them or none.',
-    takes: { ...APPEND_OPTIONS, ...pick(OWN, 'inputLists'), ...DISPLAY },
+    takes: () => ({ ...APPEND_OPTIONS, ...pick(OWN, 'inputLists'), ...DISPLAY }),
   },
-  completion: { summary: 'Prints the script for completion in bash, zsh or fish.', takes: {} },
+  completion: { summary: 'Prints the script for completion in bash, zsh or fish.', takes: () => ({}) },
   'check-shuffled': {
     summary: 'Looks whether the records of files are in random order.',
-    takes: { ...CHECK_OPTIONS, ...JSON_TOO },
+    takes: () => ({ ...CHECK_OPTIONS, ...JSON_TOO }),
   },
-  'cluster plan': { summary: 'Plans a shuffle as tasks for several machines.', takes: TASK_PLAN },
+  'cluster plan': { summary: 'Plans a shuffle as tasks for several machines.', takes: taskPlan },
   'cluster slurm': {
     summary: 'Runs a shuffle as tasks on Slurm.',
-    takes: { ...omit(TASK_PLAN, 'memoryBytes'), ...SLURM_LATER_OPTIONS, ...SUBMISSION },
+    takes: () => ({ ...omit(taskPlan(), 'memoryBytes'), ...SLURM_LATER_OPTIONS, ...SUBMISSION }),
   },
   'cluster status': {
     summary: 'Shows which tasks of a planned shuffle are done, run or failed.',
-    takes: { ...pick(CLUSTER_TASK_OPTIONS, 'jobDir'), ...JSON_TOO },
+    takes: () => ({ ...pick(CLUSTER_TASK_OPTIONS, 'jobDir'), ...JSON_TOO }),
   },
   'cluster task': {
     summary: 'Does one task of a planned shuffle on this machine.',
-    takes: { ...CLUSTER_TASK_OPTIONS, ...JSON_TOO },
+    takes: () => ({ ...CLUSTER_TASK_OPTIONS, ...JSON_TOO }),
   },
-  expire: { summary: 'Removes old generations from a pile store.', takes: { ...EXPIRE_OPTIONS, ...DISPLAY } },
-  gc: { summary: 'Deletes files that a pile store no longer needs.', takes: { ...COLLECT_OPTIONS, ...DISPLAY } },
+  expire: { summary: 'Removes old generations from a pile store.', takes: () => ({ ...EXPIRE_OPTIONS, ...DISPLAY }) },
+  gc: {
+    summary: 'Deletes files that a pile store no longer needs.',
+    takes: () => ({ ...COLLECT_OPTIONS, ...DISPLAY }),
+  },
   index: {
     summary: 'Writes an index, to read the records of a file in any order.',
-    takes: { ...INDEX_OPTIONS, ...DISPLAY },
+    takes: () => ({ ...INDEX_OPTIONS, ...DISPLAY }),
   },
   inspect: {
     summary: 'Shows the contents of a pile store and checks its files.',
-    takes: { ...INSPECT_OPTIONS, ...JSON_TOO },
+    takes: () => ({ ...INSPECT_OPTIONS, ...JSON_TOO }),
   },
   pile: {
     summary: 'Adds inputs to a pile store, each under a given id.',
-    takes: { ...omit(APPEND_OPTIONS, 'hidden', 'include', 'exclude'), ...INPUT_ID, ...DISPLAY },
+    takes: () => ({ ...omit(APPEND_OPTIONS, 'hidden', 'include', 'exclude'), ...INPUT_ID, ...DISPLAY }),
   },
-  plan: { summary: 'Says what a shuffle will need, and writes no output.', takes: { ...PLAN, ...JSON_TOO } },
+  plan: { summary: 'Says what a shuffle will need, and writes no output.', takes: () => ({ ...plan(), ...JSON_TOO }) },
   shuf: {
     summary: 'Does what shuf of GNU coreutils does, with the same options.',
-    takes: {
+    takes: () => ({
       ...pick(SHUFFLE_OPTIONS, 'headCount', 'repeat', 'zeroTerminated'),
       ...SHUF_OUTPUT,
       ...pick(OWN, 'randomSource', 'echo', 'range'),
-    },
+    }),
   },
   'shuffle-store': {
     summary: 'Writes the records of a pile store in uniformly random order.',
-    takes: { ...SHUFFLE_STORE_OPTIONS, ...DISPLAY },
+    takes: () => ({ ...SHUFFLE_STORE_OPTIONS, ...DISPLAY }),
   },
   stream: {
     summary: 'Writes a pile store in random order, epoch after epoch.',
-    takes: {
+    takes: () => ({
       ...STREAM_OUTPUT,
       ...WRITE_OPTIONS,
       ...pick(OWN, 'epochs', 'epoch'),
@@ -108,13 +111,13 @@ export const COMMANDS = {
       ...OPEN_STORE_OPTIONS,
       ...pick(SHUFFLE_OPTIONS, 'memoryBytes'),
       ...DISPLAY,
-    },
+    }),
   },
   verify: {
     summary: 'Checks that outputs have exactly the records of inputs.',
-    takes: { ...pick(OWN, 'against'), ...VERIFY_OPTIONS, ...JSON_TOO },
+    takes: () => ({ ...pick(OWN, 'against'), ...VERIFY_OPTIONS, ...JSON_TOO }),
   },
-} as const satisfies Readonly<Record<string, { readonly summary: string; readonly takes: Schema }>>;
+} as const satisfies Readonly<Record<string, { readonly summary: string; readonly takes: () => Schema }>>;
 
 export type CommandName = keyof typeof COMMANDS;
 
@@ -126,7 +129,7 @@ export function typedName(name: CommandName): string {
   return name === 'shuffle' ? 'pileshuf' : `pileshuf ${name}`;
 }
 
-type Takes<Name extends CommandName> = TypedOptions<(typeof COMMANDS)[Name]['takes']>;
+type Takes<Name extends CommandName> = TypedOptions<ReturnType<(typeof COMMANDS)[Name]['takes']>>;
 
 /** What a command shows, and how. The library has none of these options. */
 export type DisplayValues = OptionsOf<typeof JSON_TOO>;
@@ -134,8 +137,11 @@ export type DisplayValues = OptionsOf<typeof JSON_TOO>;
 /** The other values that a command gets: each option that was typed. */
 export type OptionValues<Name extends CommandName> = Omit<Takes<Name>, keyof DisplayValues>;
 
+const flagsOfCommands = new Map<CommandName, readonly OptionFlag[]>();
+
 /** In the order of the help. */
 export function optionsOf(name: CommandName): readonly OptionFlag[] {
-  const flags = entriesOf(COMMANDS[name].takes).flatMap(([, entry]) => entry.flags);
-  return OPTION_GROUPS.flatMap((group) => flags.filter((flag) => flag.group === group));
+  const flags = flagsOfCommands.get(name) ?? flagsIn(COMMANDS[name].takes());
+  flagsOfCommands.set(name, flags);
+  return flags;
 }

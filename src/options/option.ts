@@ -69,7 +69,8 @@ export interface Option<T = unknown, Typed = T> {
 }
 
 interface Entry extends Rules<unknown> {
-  readonly flags: readonly OptionFlag[];
+  readonly flags: readonly Flag[];
+  readonly group?: OptionGroup;
 }
 
 export type Schema = Readonly<Record<string, Option>>;
@@ -89,15 +90,30 @@ export function entriesOf(schema: Schema): readonly (readonly [name: string, ent
 
 /** Options of one group of the help, by their names. */
 export function optionGroup<Entries extends Schema>(group: OptionGroup, entries: Entries): Entries {
-  const named = entriesOf(entries).map(([name, { flags, ...rules }]): [string, Entry] => {
-    const { choice = name, isRequired = false } = rules;
-    const complete = (flag: Flag): OptionFlag => {
-      const sets = flag.part === undefined ? name : `${name}.${flag.part}`;
-      return { ...flag, choice, isRequired, group, sets };
-    };
-    return [name, { ...rules, flags: flags.map(complete) }];
+  for (const [, entry] of entriesOf(entries)) Object.assign(entry, { group });
+  return entries;
+}
+
+const completed = new WeakMap<Entry, readonly OptionFlag[]>();
+
+/** The flags of these options, in the order of the help. The flags of an entry are the same objects each time. */
+export function flagsIn(schema: Schema): readonly OptionFlag[] {
+  const flags = entriesOf(schema).flatMap(([name, entry]) => {
+    const known = completed.get(entry) ?? completedFlags(name, entry);
+    completed.set(entry, known);
+    return known;
   });
-  return Object.fromEntries(named) as unknown as Entries;
+  return OPTION_GROUPS.flatMap((group) => flags.filter((flag) => flag.group === group));
+}
+
+function completedFlags(
+  name: string,
+  { flags, group = 'Output', choice = name, isRequired }: Entry,
+): readonly OptionFlag[] {
+  return flags.map((flag) => {
+    const sets = flag.part === undefined ? name : `${name}.${flag.part}`;
+    return { ...flag, choice, isRequired: isRequired === true, group, sets };
+  });
 }
 
 export function pick<Entries extends Schema, Name extends keyof Entries & string>(
