@@ -20,7 +20,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { inputPart } from '../sources/input-part.js';
 import { headerBytesOf, isPlain, isReadOnce } from '../sources/source.js';
-import type { RecordSet } from '../stages/compare-pass.js';
+import type { RecordSet } from '../stages/compare.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
 import { WINDOW_RECORDS } from './order-tests.js';

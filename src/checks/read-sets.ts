@@ -22,7 +22,7 @@ import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { gatesOf, listInputs } from '../sources/list-inputs.js';
 import { type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
-import type { RecordSet } from '../stages/compare-pass.js';
+import type { RecordSet } from '../stages/compare.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
 export type ReadRequest = Omit<ReadingRequest, 'inputs'>;

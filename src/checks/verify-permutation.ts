@@ -3,7 +3,7 @@
  * files. Any tool may have written them.
  *
  *     list, plan    both sides, as a shuffle reads them                              read-sets.ts
- *     tally         every record of both sides is read and tallied                   ../stages/compare-pass.ts
+ *     tally         every record of both sides is read and tallied                   ../stages/compare.ts
  *     find          only if the tallies differ: reads again, compares the records of differing slots
  */
 import type { FoundPlace } from '../../workers/tasks/find-records.js';
@@ -19,7 +19,7 @@ import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.j
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
 import type { ReadSpec } from '../spec.js';
-import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare-pass.js';
+import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
 import { type OpenedSets, openSets, passOver } from './read-sets.js';
 
 export interface VerifiedSide {

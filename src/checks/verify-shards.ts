@@ -14,7 +14,7 @@ import type { ReadOptions } from '../options/shuffle-options.js';
 import { READ_OPTIONS } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { isNameOfShard } from '../sinks/shard-names.js';
-import { tallySets } from '../stages/compare-pass.js';
+import { tallySets } from '../stages/compare.js';
 import { openSets, passOver } from './read-sets.js';
 import type { VerifiedSide } from './verify-permutation.js';
 

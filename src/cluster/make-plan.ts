@@ -40,7 +40,7 @@ import type { ReadableInputs } from '../sources/input-part.js';
 import { type Input, isKept } from '../sources/source.js';
 import type { OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
-import { storedBytesOf } from '../stages/scatter-pass.js';
+import { storedBytesOf } from '../stages/scatter.js';
 import { JobStop, startThreads } from '../stages/threads.js';
 import { makeAttemptsDirectory, placeOfProfile } from './attempt-log.js';
 import {

@@ -33,7 +33,7 @@ import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes
 import { readCommitted } from '../stages/committed-slices.js';
 import { GatheredSlices } from '../stages/gathered-slices.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { limited, nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter-pass.js';
+import { limited, nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type PilesWork, type ScatteredPiles, type ShuffleWork } from '../stages/shuffle-work.js';
 import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';

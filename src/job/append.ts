@@ -2,7 +2,7 @@
  * Adds inputs to a pile store: a scatter pass that leaves its pile sets in the store, then one commit.
  *
  *     plan      inputs -> slices; creates the store if needed        prepareAppend
- *     scatter   one task a slice -> its pile set in the store        ../stages/scatter-pass.ts
+ *     scatter   one task a slice -> its pile set in the store        ../stages/scatter.ts
  *     commit    a new manifest of the store names all of them        ../store/commit-to-store.ts
  */
 
@@ -26,7 +26,7 @@ import { chooseInputIds, inputKeyOf } from '../sources/ids.js';
 import { gatesOf } from '../sources/list-inputs.js';
 import type { Input } from '../sources/source.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
-import { scatterInputs } from '../stages/scatter-pass.js';
+import { scatterInputs } from '../stages/scatter.js';
 import { startThreads } from '../stages/threads.js';
 import { commitToStore, requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';

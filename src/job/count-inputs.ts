@@ -19,7 +19,7 @@ import { describeForSlices } from '../sources/cuts.js';
 import type { Estimate } from '../sources/estimate.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { storedBytesOf } from '../sources/source.js';
-import { type CountWork, countGroups } from '../stages/count-pass.js';
+import { type CountWork, countGroups } from '../stages/count.js';
 import { startThreads } from '../stages/threads.js';
 import type { JobScope } from './job.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';

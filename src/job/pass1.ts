@@ -7,7 +7,7 @@ import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../stages/sample-places.js';
-import { type ScatterOutcome, scatterHead, scatterInputs } from '../stages/scatter-pass.js';
+import { type ScatterOutcome, scatterHead, scatterInputs } from '../stages/scatter.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';

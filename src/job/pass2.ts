@@ -1,13 +1,13 @@
 /**
  * Pass 2 of a shuffle: takes the piles of pass 1, leaves out what the output does not get, and writes the rest in its order.
  * Duplicates leave the piles (../stages/take-distinct.ts); with `repeat`, records are drawn from them
- * (../stages/draw-pass.ts). The rest is decided between the passes (../stages/between-passes.ts).
+ * (../stages/draw.ts). The rest is decided between the passes (../stages/between-passes.ts).
  */
 import { orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
-import { drawOutput } from '../stages/draw-pass.js';
+import { drawOutput } from '../stages/draw.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { ScatteredPiles } from '../stages/shuffle-work.js';
 import { takeDistinct } from '../stages/take-distinct.js';

@@ -36,7 +36,7 @@ import { closeStream, openStream, writeToStream } from '../sinks/stream-output.j
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import { type KeptRanges, shufflePiles } from '../stages/shuffle-pass.js';
+import { type KeptRanges, shufflePiles } from '../stages/shuffle.js';
 import type { ShuffleWork } from '../stages/shuffle-work.js';
 import type { Threads } from '../stages/threads.js';
 import type { EarlierAttempt, HeldSite } from './earlier-attempt.js';

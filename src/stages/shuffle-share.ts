@@ -19,7 +19,7 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { type ShardRange, stagedPath } from '../sinks/output-target.js';
 import type { StagedOutput } from '../sinks/staged-output.js';
 import { pileFinder } from './measure-piles.js';
-import { shuffleRanges } from './shuffle-pass.js';
+import { shuffleRanges } from './shuffle.js';
 import { bytesOfPart, type PilePart, type ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

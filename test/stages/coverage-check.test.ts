@@ -11,7 +11,7 @@ import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { Coverage } from '#src/sources/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '#src/sources/source.js';
 import { CoverageCheck } from '#src/stages/coverage-check.js';
-import { verifyRange } from '#src/stages/shuffle-pass.js';
+import { verifyRange } from '#src/stages/shuffle.js';
 import type { WriteResult } from '#workers/tasks/write-range.js';
 
 function file(path: string, byteLength: number, codec?: typeof gzip, header: InputHeader = NO_HEADER): Input {

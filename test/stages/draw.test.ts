@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import type { OutputTarget } from '#src/sinks/output-target.js';
-import { writeAllDraws } from '#src/stages/draw-pass.js';
+import { writeAllDraws } from '#src/stages/draw.js';
 import type { TaskPool } from '#src/stages/task-pool.js';
 import { JobStop } from '#src/stages/threads.js';
 import type { DrawsTask } from '#workers/tasks/write-draws.js';
