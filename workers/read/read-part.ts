@@ -46,9 +46,10 @@ export async function readPart(
   job: ReadSettings,
 ): Promise<PartReport> {
   const { read } = job;
+  const { control, decoderMemory } = thread;
   const told: ToldBySource = {};
   const framing = read.framing && framingOf(read.framing);
-  return withSource(part, { ...thread, read, framing, told }, async (source) => {
+  return withSource(part, { control, decoderMemory, read, framing, told }, async (source) => {
     const { header, end } = source;
     const reader = new RecordReader(part, source.framing, taker, job);
     if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
@@ -56,7 +57,7 @@ export async function readPart(
     let isAtEnd = false;
     try {
       while (!isAtEnd && reader.wantsMore(end)) {
-        thread.control.throwIfAborted();
+        control.throwIfAborted();
         const room = reader.makeRoom();
         const reading = source.read(reader, reader.window.filledEnd, room);
         const count = typeof reading === 'number' ? reading : await reading;
