@@ -42,11 +42,13 @@ export async function claimCommit(
 ): Promise<(() => Promise<void>) | undefined> {
   const held = new HeldName(COMMITTING_NAME, directory);
   const claim = (beat: number) => format.seal({ owner: held.name, beat });
+  let isOver: boolean;
   try {
     if (!(await createOnce(directory, COMMITTING_NAME, claim(0)))) {
       await requireLeft(directory, patience);
       await replaceDurably(directory, COMMITTING_NAME, claim(0));
     }
+    isOver = isCommitted(directory);
   } catch (error) {
     held.letGo();
     // The process that has committed the job removes all else from its directory, a claim on its way as well.
@@ -78,7 +80,7 @@ export async function claimCommit(
     await beating;
     if (readClaim(directory)?.owner === held.name) removeFile(join(directory, COMMITTING_NAME), 'temp');
   };
-  if (!isCommitted(directory)) return giveUp;
+  if (!isOver) return giveUp;
   await giveUp();
   return undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from './loader-options.js';
 import { type PortionBuffers, PortionReader } from './portion-reader.js';
 import { type RecordBatch, RecordCursor } from './record-cursor.js';
-import { LoaderThreads, StoreView } from './store-view.js';
+import { isReadInline, LoaderThreads, StoreView } from './store-view.js';
 
 /** How an epoch ends. */
 export interface BatchOptions {
@@ -166,11 +166,16 @@ function positionOf(epoch: number, record: number, recordsPerEpoch: number): Pos
 export class OpenedStore {
   /** Records of the store. Each epoch has all of them. */
   readonly records: number;
+  readonly #limits: LoaderLimits;
   readonly #view: StoreView;
+  /** By `isReadInline`: a resumed state of the store may be large when the present one is small. */
+  readonly #threads = new Map<boolean, LoaderThreads>();
+  #isClosed = false;
 
   /** Use `openStore`. */
   constructor(snapshot: StoreSnapshot, limits: LoaderLimits) {
-    this.#view = new StoreView(snapshot, new LoaderThreads(snapshot, limits));
+    this.#limits = limits;
+    this.#view = this.#viewOf(snapshot);
     this.records = this.#view.records;
   }
 
@@ -193,16 +198,26 @@ export class OpenedStore {
    */
   resume(state: LoaderState, options: Pick<LoaderOptions, 'prefetchPiles'> = {}): Loader {
     requireKnownOptions('resume()', options, RESUME_LOADER_OPTIONS);
-    const { snapshot, threads } = this.#view;
+    const { snapshot } = this.#view;
     const { manifest, commits, epoch, record, ...settings } = readState(state, snapshot);
-    const isPresent = manifest === snapshot.manifest.number;
-    const view = isPresent ? this.#view : new StoreView(openOther(snapshot, manifest, commits), threads);
+    const view =
+      manifest === snapshot.manifest.number ? this.#view : this.#viewOf(openOther(snapshot, manifest, commits));
     return new Loader(view, settings, completePrefetch(options), epoch, record);
   }
 
   /** Ends all loaders of the store and its threads. Optional at the end of a program: idle threads do not keep it alive. */
   async close(): Promise<void> {
-    await this.#view.threads.close();
+    this.#isClosed = true;
+    await Promise.all([...this.#threads.values()].map((threads) => threads.close()));
+  }
+
+  #viewOf(snapshot: StoreSnapshot): StoreView {
+    const isInline = isReadInline(snapshot);
+    const threads = this.#threads.get(isInline) ?? new LoaderThreads(snapshot, isInline, this.#limits);
+    this.#threads.set(isInline, threads);
+    // Closed threads refuse to load.
+    if (this.#isClosed) void threads.close();
+    return new StoreView(snapshot, threads);
   }
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { LoadSettings } from '../../workers/settings.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortError, counted, VerificationError } from '../errors.js';
-import { JobControl } from '../job-control.js';
+import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/devices.js';
 import { hearSignals } from '../pause.js';
 import { type MergedPile, mergeEntries } from '../piles/merged-pile.js';
@@ -15,7 +15,8 @@ import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
 import { INLINE_BYTES } from '../plan/memory-plan.js';
 import { onceMore } from '../stages/run-tasks.js';
 import { openTaskPool, type TaskPool } from '../stages/task-pool.js';
-import { explainingExpiry, layoutOnDevice, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { pileSetDirectoryOf } from '../store/store-files.js';
+import { explainingExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import type { LoaderLimits } from './loader-options.js';
 
 export class StoreView {
@@ -96,6 +97,11 @@ function requireTotals({ records }: PileTotals, { directory, manifest }: StoreSn
   );
 }
 
+/** A small store is read on the calling thread: starting threads would take longer. */
+export function isReadInline({ manifest }: StoreSnapshot): boolean {
+  return manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0) <= INLINE_BYTES;
+}
+
 /** The threads that load piles of a store, shared by all its loaders. They start when a loader first reads. */
 export class LoaderThreads {
   readonly limits: LoaderLimits;
@@ -108,14 +114,17 @@ export class LoaderThreads {
   readonly #onAbort = () => this.#control.abort();
   #pool: Promise<TaskPool> | undefined;
 
-  /** @param snapshot the present state of the store. */
-  constructor(snapshot: StoreSnapshot, limits: LoaderLimits) {
+  /** @param snapshot any state of the store. */
+  constructor(snapshot: StoreSnapshot, isInline: boolean, limits: LoaderLimits) {
     this.limits = limits;
-    // A small store is read on the calling thread: starting threads would take longer.
-    this.#isInline = snapshot.manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0) <= INLINE_BYTES;
-    this.count = this.#isInline ? 1 : limits.workers;
+    this.#isInline = isInline;
+    this.count = isInline ? 1 : limits.workers;
     const gates = new DeviceGates({});
-    this.layout = layoutOnDevice(snapshot, gates, !this.#isInline);
+    const directory = pileSetDirectoryOf(snapshot.directory);
+    const rotates = gates.deviceOf(directory, 'store').deviceClass === 'rotating';
+    const gate = gates.gateOf(directory, 'store');
+    // A single thread makes one call at a time, without a gate.
+    this.layout = layoutOf(snapshot, isInline ? UNGATED : gate, rotates);
     this.#control = JobControl.create(gates.permits, 0);
     this.#settings = {
       jobName: randomUUID(),

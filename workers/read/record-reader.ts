@@ -138,6 +138,8 @@ export class RecordReader implements FramingKernel {
   wantsMore(end: number): boolean {
     if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
+    // What tells that a record begins at the last byte of the part may lie after it.
+    if (this.#skipping && this.#filledPosition < end - 1 + (this.#scanner.lookAheadBytes ?? 0)) return true;
     if (this.#dropped !== undefined) return true;
     return !this.#finished && !this.#skipping && this.#nextPosition < end;
   }
