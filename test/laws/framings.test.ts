@@ -116,6 +116,7 @@ describe('a large input', () => {
     { spec: { kind: 'lines', value: 2 }, part: '\n\r\n', header: 'h\r', first: '\n\n', lacks: 1 },
     { spec: { kind: 'csv', value: null }, part: '"";\r\n', header: '"', first: '\n', lacks: 2 },
     { spec: { kind: 'begins-with', value: '3e' }, part: '>\nA\r\n', header: 'h\n', first: '>\n', lacks: 2 },
+    { spec: { kind: 'begins-with', value: '61626162' }, part: 'abab\nc\n', header: 'h\n', first: 'abab\n', lacks: 1 },
     { spec: { kind: 'fastq', value: null }, part: '@\nA\r\n+\n@\r\n', header: '@\n', first: '@\n\n+\n\n', lacks: 2 },
     {
       spec: { kind: 'fastq', value: null },
