@@ -13,7 +13,7 @@ export const beginsWith: RecordKindOf<{ readonly by: 'begins-with'; readonly tex
       value: 'TEXT',
       part: 'text',
       parse: (text, flag) => ({ text: parseWord(text, flag) }),
-      help: 'a record is a line that begins with TEXT, and those up to the next one',
+      help: 'a record is a line that begins with TEXT, and all lines up to the next one',
     },
   ],
   valueFrom: (given) => {
@@ -58,7 +58,7 @@ function linesAfter(text: Buffer): Framing {
       const requireText = (recordStart: number, to: number) => {
         const begin = kernel.bytes.subarray(recordStart, Math.min(to, recordStart + text.byteLength));
         if (begin.some((byte, i) => byte !== text[i]))
-          throw new BadRecord(recordStart, `is before the first record; expected ${shown} at its beginning`);
+          throw new BadRecord(recordStart, `is before the first record; expected ${shown} at its beginning; if the input has a header, give \`header.lines\` or \`header.prefix\``);
         isChecked = begin.byteLength === text.byteLength;
       };
       return {
