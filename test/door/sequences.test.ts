@@ -28,7 +28,9 @@ describe('FASTA', () => {
       files: { a: ';x\n>s1\n' },
       argv: ['--fasta', 'a'],
       exitCode: 3,
-      lines: ['a: byte 0 is before the first record; expected ">" at its beginning; if the input has a header, give --header or --header-prefix'],
+      lines: [
+        'a: byte 0 is before the first record; expected ">" at its beginning; if the input has a header, give --header or --header-prefix',
+      ],
     },
     {
       name: 'may have text before it that is a header',
@@ -68,7 +70,9 @@ describe('records that begin with a text', () => {
       files: { a: 'a\n## one\n' },
       argv: ['--begins-with', '## ', 'a'],
       exitCode: 3,
-      lines: ['a: byte 0 is before the first record; expected "## " at its beginning; if the input has a header, give --header or --header-prefix'],
+      lines: [
+        'a: byte 0 is before the first record; expected "## " at its beginning; if the input has a header, give --header or --header-prefix',
+      ],
     },
     {
       name: 'have all of the text where the input ends',

@@ -58,7 +58,10 @@ function linesAfter(text: Buffer): Framing {
       const requireText = (recordStart: number, to: number) => {
         const begin = kernel.bytes.subarray(recordStart, Math.min(to, recordStart + text.byteLength));
         if (begin.some((byte, i) => byte !== text[i]))
-          throw new BadRecord(recordStart, `is before the first record; expected ${shown} at its beginning; if the input has a header, give \`header.lines\` or \`header.prefix\``);
+          throw new BadRecord(
+            recordStart,
+            `is before the first record; expected ${shown} at its beginning; if the input has a header, give \`header.lines\` or \`header.prefix\``,
+          );
         isChecked = begin.byteLength === text.byteLength;
       };
       return {
