@@ -13,6 +13,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const copied = {
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'assembly.wasm': 'dist/workers/kernel/assembly.wasm',
+  'columns.wasm': 'dist/workers/columns/columns.wasm',
   'commander-LICENSE.txt': 'node_modules/commander/LICENSE',
   'yaml-LICENSE.txt': 'node_modules/yaml/LICENSE',
 };

@@ -202,7 +202,9 @@ function findWrong({ contestant, inputs }, { compress }, options, isFirst) {
 /** @param {string} out @returns {string[]} the file itself, or the shards in the directory */
 function filesOf(out) {
   if (!fs.statSync(out).isDirectory()) return [out];
-  return fs.readdirSync(out).map((name) => path.join(out, name));
+  // Beside the shards lies the mark that they are complete.
+  const shards = fs.readdirSync(out).filter((name) => !name.startsWith('.'));
+  return shards.map((name) => path.join(out, name));
 }
 
 /** @param {string} file @returns {string | undefined} undefined: it could not be decompressed */

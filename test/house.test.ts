@@ -50,6 +50,7 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/read'],
   ['workers/thread-state.ts'],
   ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
+  ['workers/columns'],
   ['workers/kernel'],
 ];
 
@@ -57,7 +58,7 @@ const allFiles = ['src', 'workers'].flatMap((root) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name)),
 );
 const sources = allFiles.filter(
-  (path) => /\.c?ts$/.test(path) && !path.includes('kernel/assembly') && !path.endsWith('.d.ts'),
+  (path) => /\.c?ts$/.test(path) && !path.includes('/assembly/') && !path.endsWith('.d.ts'),
 );
 const textOf = new Map(sources.map((path) => [path, readFileSync(path, 'utf8')]));
 

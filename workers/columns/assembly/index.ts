@@ -1,0 +1,11 @@
+// The loops over pages, levels and values of columns, in a linear memory of their own. Regions come and go in it: pages
+// have any size.
+
+/** @returns the address of a new region, aligned to 16 bytes. */
+export function allocate(byteLength: usize): usize {
+  return heap.alloc(byteLength);
+}
+
+export function release(address: usize): void {
+  heap.free(address);
+}

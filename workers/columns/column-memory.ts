@@ -1,0 +1,87 @@
+/**
+ * The linear memory in which pages of columns are decoded and made, one for each thread that needs it. Regions come and go:
+ * pages have any size. What is allocated counts against an allowance, and beyond it against the spare memory of the job.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type * as functions from '#workers/columns/columns.js';
+import { SystemError } from '../../src/errors.js';
+import { reasonOf } from '../../src/io/io-error.js';
+import { shippedFile } from '../../src/io/shipped-file.js';
+import type { JobControl } from '../../src/job-control.js';
+
+export type ColumnFunctions = typeof functions;
+
+const PAGE_BYTES = 65536;
+/** So that addresses are positive numbers in JavaScript as well. */
+const MOST_BYTES = 2 ** 31 - PAGE_BYTES;
+/** What the allocator adds to a region, and loops may read or write beyond its end: 16 bytes at a time. */
+const OVERHEAD_BYTES = 16 + 32;
+
+let compiled: WebAssembly.Module | undefined;
+
+function compileOnce(): WebAssembly.Module {
+  compiled ??= new WebAssembly.Module(readProgram(shippedFile('columns.wasm', import.meta.url)));
+  return compiled;
+}
+
+function readProgram(url: URL): Uint8Array<ArrayBuffer> {
+  try {
+    return readFileSync(url);
+  } catch (error) {
+    const path = fileURLToPath(url);
+    throw new SystemError('ERR_IO', `cannot read ${path}, a part of the program: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+export interface Region {
+  readonly address: number;
+  readonly byteLength: number;
+}
+
+export class ColumnMemory {
+  readonly wasm: ColumnFunctions;
+  readonly #control: Pick<JobControl, 'takeSpare' | 'giveSpare'>;
+  readonly #memory: WebAssembly.Memory;
+  readonly #allowanceBytes: number;
+  #allocatedBytes = 0;
+  #spareBytes = 0;
+  #bytes: Uint8Array;
+
+  /** @param allowanceBytes what the plan of the job gives this memory. */
+  constructor(control: Pick<JobControl, 'takeSpare' | 'giveSpare'>, allowanceBytes: number) {
+    this.#control = control;
+    this.#allowanceBytes = allowanceBytes;
+    this.#memory = new WebAssembly.Memory({ initial: 1, maximum: MOST_BYTES / PAGE_BYTES });
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    const abort = () => {
+      throw new Error('the column kernel aborted');
+    };
+    const instance = new WebAssembly.Instance(compileOnce(), { env: { memory: this.#memory, abort } });
+    this.wasm = instance.exports as unknown as ColumnFunctions;
+  }
+
+  /** All of it. Never keep it across `allocate`. */
+  get bytes(): Uint8Array {
+    if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  /** @returns undefined, without a change: the budget, or what one memory can address, forbids it. */
+  allocate(byteLength: number): Region | undefined {
+    const takenBytes = byteLength + OVERHEAD_BYTES;
+    const missingBytes = this.#allocatedBytes + takenBytes - this.#allowanceBytes - this.#spareBytes;
+    if (this.#allocatedBytes + takenBytes > MOST_BYTES) return undefined;
+    if (missingBytes > 0) {
+      if (!this.#control.takeSpare(missingBytes)) return undefined;
+      this.#spareBytes += missingBytes;
+    }
+    this.#allocatedBytes += takenBytes;
+    return { address: this.wasm.allocate(byteLength + 32) >>> 0, byteLength };
+  }
+
+  release({ address, byteLength }: Region): void {
+    this.wasm.release(address);
+    this.#allocatedBytes -= byteLength + OVERHEAD_BYTES;
+  }
+}
