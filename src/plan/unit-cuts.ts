@@ -1,0 +1,97 @@
+/**
+ * Cuts shards into units: consecutive records that a file stores together, as the row groups of a table. Pure. Where units
+ * begin follows from the order of the records alone, so they are the same whatever the piles, the threads and the memory.
+ *
+ * The units of a shard are of nearly equal size: by rank if ranks cut the shards, else by byte. A unit begins at the record of
+ * its rank, or at the first record that starts at its byte or later; so a unit may be empty if records are longer.
+ */
+import type { Amount, PileTotals } from '../piles/pile-totals.js';
+import type { PileRange } from './pile-ranges.js';
+import { cutAt, cutsWithin, proportion, type ShardCuts, shardAt } from './shard-cuts.js';
+
+/** Plain data; crosses threads. */
+export interface UnitCuts {
+  readonly cuts: ShardCuts;
+  /** Where the order ends: a rank or a byte, as `cuts.by` says. So are all places in this file. */
+  readonly end: number;
+  /** What a unit has at the most; by byte, a record more. */
+  readonly mostOfUnit: number;
+}
+
+/** Places [begin, end) of one shard. */
+export interface Unit {
+  readonly shard: number;
+  readonly begin: number;
+  readonly end: number;
+  /** Whether it is the first one of its shard. */
+  readonly beginsShard: boolean;
+}
+
+/** How much a unit has at the most, each at least 1. Whichever makes smaller units counts. */
+export interface UnitRule {
+  /** On average: units of shards that are cut by rank have equal numbers of records. */
+  readonly bytes: number;
+  /** Absent: any number. On average where bytes cut the shards. */
+  readonly records?: number | undefined;
+}
+
+/** @param total of all records of the output. */
+export function planUnitCuts(cuts: ShardCuts, total: Amount, { bytes, records }: UnitRule): UnitCuts {
+  const [own, other] = cuts.by === 'rank' ? [total.records, total.bytes] : [total.bytes, total.records];
+  const [mostOwn, mostOther] = cuts.by === 'rank' ? [records, bytes] : [bytes, records];
+  const converted = mostOther === undefined ? Number.POSITIVE_INFINITY : proportion(mostOther, own, Math.max(1, other));
+  return { cuts, end: own, mostOfUnit: Math.max(1, Math.min(mostOwn ?? Number.POSITIVE_INFINITY, converted)) };
+}
+
+/**
+ * The units that begin at `place` or later, in order.
+ * @param firstShard the last shard that begins at `place` or before.
+ */
+export function* unitsFrom(
+  { cuts, end: endOfAll, mostOfUnit }: UnitCuts,
+  place: number,
+  firstShard: number = shardAt(cuts, place),
+): Generator<Unit, void> {
+  for (let shard = firstShard; shard < cuts.shardCount; shard++) {
+    const begin = cutAt(cuts, shard);
+    if (begin >= endOfAll) return;
+    const size = Math.min(cutAt(cuts, shard + 1), endOfAll) - begin;
+    const count = Math.ceil(size / mostOfUnit);
+    const beginOf = (unit: number) => begin + proportion(unit, size, count);
+    let unit = place <= begin || count === 0 ? 0 : Math.floor(((place - begin) / size) * count);
+    while (unit > 0 && beginOf(unit - 1) >= place) unit -= 1;
+    while (unit < count && beginOf(unit) < place) unit += 1;
+    for (; unit < count; unit++) yield { shard, begin: beginOf(unit), end: beginOf(unit + 1), beginsShard: unit === 0 };
+  }
+}
+
+/** What a task needs to find the units that begin at places [first, end). */
+export interface OwnUnits {
+  readonly units: UnitCuts;
+  readonly first: number;
+  readonly end: number;
+  /** The last shard that begins at `first` or before. */
+  readonly firstShard: number;
+}
+
+/** The units that begin in a range of piles. They may end in piles behind it. */
+export function unitsOfRange(
+  units: UnitCuts,
+  { first, end, firstRank, firstByte }: PileRange,
+  totals: PileTotals,
+): OwnUnits {
+  const { cuts } = units;
+  const [column, begin] = cuts.by === 'rank' ? [totals.records, firstRank] : [totals.recordBytes, firstByte];
+  const endOfRange = column.subarray(first, end).reduce((sum, more) => sum + more, begin);
+  const firstShard = shardAt(cuts, begin);
+  // The last unit may reach to the end of its shard.
+  const within = cutsWithin(cuts, firstShard, cutAt(cuts, shardAt(cuts, endOfRange) + 1));
+  return { units: { ...units, cuts: within }, first: begin, end: endOfRange, firstShard };
+}
+
+export function* ownUnits({ units, first, end, firstShard }: OwnUnits): Generator<Unit, void> {
+  for (const unit of unitsFrom(units, first, firstShard)) {
+    if (unit.begin >= end) return;
+    yield unit;
+  }
+}

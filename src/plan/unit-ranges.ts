@@ -1,0 +1,66 @@
+/**
+ * Groups the merged piles into ranges for outputs that are made of units. A task writes the units that begin in its range: it
+ * leaves out the records before the first of them, and reads on behind the range to the end of the last one. So the pile in
+ * which a range begins is read by two tasks. Pure.
+ */
+import type { PileTotals } from '../piles/pile-totals.js';
+import type { PileRange } from './pile-ranges.js';
+import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.js';
+
+/** What a range has at the least, if there is enough of it. */
+export interface RangeSize {
+  readonly units: number;
+  /** Each range reads one more. */
+  readonly piles: number;
+}
+
+/** A range that begins with a shard need not wait for those before it, so it may be longer for that. */
+const LONGER = 1.5;
+
+/** @param isDone whether the units that begin in a pile are written already. */
+export function planUnitRanges(
+  totals: PileTotals,
+  units: UnitCuts,
+  least: RangeSize,
+  isDone: (pile: number) => boolean,
+): PileRange[] {
+  const column = units.cuts.by === 'rank' ? totals.records : totals.recordBytes;
+  const left = unitsFrom(units, 0, 0);
+  let unit = left.next().value;
+  const ranges: PileRange[] = [];
+  let range: { first: number; firstRank: number; firstByte: number; units: number } | undefined;
+  let rank = 0;
+  let byte = 0;
+  let place = 0;
+  const endBefore = (pile: number) => {
+    if (range !== undefined) {
+      const { first, firstRank, firstByte } = range;
+      ranges.push({ first, end: pile, firstRank, firstByte });
+    }
+    range = undefined;
+  };
+  for (let pile = 0; pile < totals.records.length; pile++) {
+    const end = place + (column[pile] ?? 0);
+    const begins = unit !== undefined && unit.begin < end ? unit : undefined;
+    const isLong = (longer: number) =>
+      range !== undefined && range.units >= longer * least.units && pile - range.first >= longer * least.piles;
+    if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? 1 : LONGER))) endBefore(pile);
+    if (!isDone(pile)) range ??= { first: pile, firstRank: rank, firstByte: byte, units: 0 };
+    for (; unit !== undefined && unit.begin < end; unit = left.next().value) if (range !== undefined) range.units += 1;
+    rank += totals.records[pile] ?? 0;
+    byte += totals.recordBytes[pile] ?? 0;
+    place = end;
+  }
+  endBefore(totals.records.length);
+  return ranges;
+}
+
+/** The end of the piles that hold the units of a range: that of the range, or behind it. */
+export function endOfReading({ end }: PileRange, own: OwnUnits, totals: PileTotals): number {
+  const column = own.units.cuts.by === 'rank' ? totals.records : totals.recordBytes;
+  let unitsEnd = own.end;
+  for (const unit of ownUnits(own)) unitsEnd = unit.end;
+  let pile = end;
+  for (let place = own.end; place < unitsEnd && pile < column.length; pile++) place += column[pile] ?? 0;
+  return pile;
+}

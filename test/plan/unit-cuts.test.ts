@@ -1,0 +1,233 @@
+/**
+ * Units of shards, simulated record by record: they tile their shards, are as large as asked for, and are the same however the
+ * piles are divided among tasks; each belongs to one task, which reads as far as the unit goes.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { joinCuts } from '#src/keep/splits.js';
+import type { PileTotals } from '#src/piles/pile-totals.js';
+import type { PileRange } from '#src/plan/pile-ranges.js';
+import { cutAt, cutsAt, type PlainCuts, proportion, type ShardCuts } from '#src/plan/shard-cuts.js';
+import { ownUnits, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
+import { endOfReading, planUnitRanges } from '#src/plan/unit-ranges.js';
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, more) => total + more, 0);
+
+interface Order {
+  readonly lengths: readonly number[];
+  readonly cuts: ShardCuts;
+  readonly units: UnitCuts;
+}
+
+const lengthsOf = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 90 })), {
+  maxLength: 120,
+});
+
+/** The rank or byte of each record. */
+function placesOf({ lengths, cuts }: Order): number[] {
+  let byte = 0;
+  return lengths.map((length, rank) => {
+    byte += length;
+    return cuts.by === 'rank' ? rank : byte - length;
+  });
+}
+
+function plainCuts(kind: string, lengths: readonly number[], count: number): PlainCuts {
+  const totalBytes = sum(lengths);
+  if (kind === 'count') return { by: 'rank', shardCount: count, totalRecords: lengths.length };
+  if (kind === 'bytes') return { by: 'byte', shardCount: count, totalBytes };
+  if (kind === 'fitted') {
+    const starts = [0, ...lengths.slice(0, -1).map((_, i) => sum(lengths.slice(0, i + 1)))];
+    return cutsAt(starts.filter((_, i) => i % count === 0).concat(starts.length === 0 ? [0] : []));
+  }
+  const shardCount = Math.max(1, Math.ceil(lengths.length / count));
+  return { by: 'rank', shardCount, totalRecords: lengths.length, recordsPerShard: count };
+}
+
+const orders = fc
+  .record({
+    lengths: lengthsOf,
+    kind: fc.constantFrom('count', 'records', 'bytes', 'fitted'),
+    count: fc.integer({ min: 1, max: 7 }),
+    splitAt: fc.option(fc.nat({ max: 119 })),
+    rule: fc.record({
+      bytes: fc.integer({ min: 1, max: 400 }),
+      records: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+    }),
+  })
+  .map(({ lengths, kind, count, splitAt, rule }): Order => {
+    const at = splitAt === null ? 0 : Math.min(splitAt, lengths.length);
+    const parts = [lengths.slice(0, at), lengths.slice(at)];
+    const cuts =
+      splitAt === null
+        ? plainCuts(kind, lengths, count)
+        : joinCuts(
+            parts.map((part, i) => ({
+              firstRank: i * at,
+              firstByte: i * sum(lengths.slice(0, at)),
+              bytes: sum(part),
+              cuts: plainCuts(kind, part, count),
+            })),
+          );
+    return { lengths, cuts, units: planUnitCuts(cuts, { records: lengths.length, bytes: sum(lengths) }, rule) };
+  });
+
+function totalsOf(lengths: readonly number[], pileCounts: readonly number[]): PileTotals {
+  const counts: number[] = [];
+  for (let left = lengths.length, i = 0; left > 0 || counts.length === 0; i++) {
+    const count = Math.min(left, pileCounts[i % pileCounts.length] ?? 1);
+    counts.push(count);
+    left -= count;
+    if (i > 400) throw new Error('no pile has a record');
+  }
+  let rank = 0;
+  const bytes = counts.map((count) => {
+    rank += count;
+    return sum(lengths.slice(rank - count, rank));
+  });
+  return {
+    records: Float64Array.from(counts),
+    recordBytes: Float64Array.from(bytes),
+    checksums: new BigUint64Array(counts.length),
+  };
+}
+
+const piles = fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 9 }).filter((counts) => sum(counts) > 0);
+
+/** The records [begin, end) of each unit, by the places of records, without empty units. */
+function recordsOfUnits(order: Order, units: Iterable<{ shard: number; begin: number; end: number }>): string[] {
+  const places = placesOf(order);
+  const from = (place: number) => {
+    const found = places.findIndex((each) => each >= place);
+    return found === -1 ? places.length : found;
+  };
+  return [...units]
+    .map(({ shard, begin, end }) => `${shard}: ${from(begin)} to ${from(end)}`)
+    .filter((text) => {
+      const [, first, end] = /: (\d+) to (\d+)/.exec(text) ?? [];
+      return first !== end;
+    });
+}
+
+describe('unitsFrom', () => {
+  it('tiles each shard with units of nearly equal size, at most as large as asked for', () => {
+    fc.assert(
+      fc.property(orders, (order) => {
+        const { cuts, units, lengths } = order;
+        const all = [...unitsFrom(units, 0)];
+        for (let shard = 0; shard < cuts.shardCount; shard++) {
+          const ofShard = all.filter((unit) => unit.shard === shard);
+          const end = Math.min(cutAt(cuts, shard + 1), units.end);
+          let place = cutAt(cuts, shard);
+          for (const [i, unit] of ofShard.entries()) {
+            expect(unit).toMatchObject({ begin: place, beginsShard: i === 0 });
+            expect(unit.end - unit.begin).toBeGreaterThan(0);
+            expect(unit.end - unit.begin).toBeLessThanOrEqual(units.mostOfUnit);
+            place = unit.end;
+          }
+          if (ofShard.length > 0 || place < end) expect(place).toBe(end);
+          const sizes = ofShard.map((unit) => unit.end - unit.begin);
+          expect(Math.max(0, ...sizes) - Math.min(...sizes, Number.POSITIVE_INFINITY)).toBeLessThanOrEqual(1);
+          expect(ofShard.length).toBe(Math.max(0, Math.ceil((end - cutAt(cuts, shard)) / units.mostOfUnit)));
+        }
+        expect(all.map(({ begin }) => begin)).toEqual(all.map(({ begin }) => begin).toSorted((a, b) => a - b));
+        expect(units.end).toBe(cuts.by === 'rank' ? lengths.length : sum(lengths));
+      }),
+    );
+  });
+
+  it('begins with the first unit that begins at a place or later', () => {
+    fc.assert(
+      fc.property(orders, fc.nat({ max: 3000 }), ({ units }, place) => {
+        const all = [...unitsFrom(units, 0)];
+        expect([...unitsFrom(units, place)]).toEqual(all.filter(({ begin }) => begin >= place));
+      }),
+    );
+  });
+
+  it('has as many records as bytes allow on average, or as asked for', () => {
+    const cuts = { by: 'rank', shardCount: 1, totalRecords: 1000 } as const;
+    const total = { records: 1000, bytes: 50_000 };
+    expect(planUnitCuts(cuts, total, { bytes: 5000 }).mostOfUnit).toBe(100);
+    expect(planUnitCuts(cuts, total, { bytes: 5000, records: 70 }).mostOfUnit).toBe(70);
+    expect(planUnitCuts(cuts, total, { bytes: 10, records: 70 }).mostOfUnit).toBe(1);
+    const byByte = { by: 'byte', shardCount: 1, totalBytes: 50_000 } as const;
+    expect(planUnitCuts(byByte, total, { bytes: 5000, records: 70 }).mostOfUnit).toBe(3500);
+    expect([...unitsFrom(planUnitCuts(cuts, { records: 0, bytes: 0 }, { bytes: 1 }), 0)]).toEqual([]);
+  });
+});
+
+describe('planUnitRanges', () => {
+  const least = fc.record({ units: fc.integer({ min: 1, max: 5 }), piles: fc.integer({ min: 1, max: 4 }) });
+  const somePiles = fc.uniqueArray(fc.nat({ max: 60 }), { maxLength: 20 });
+
+  it('gives each unit to one range, whatever the piles, and reads the piles that hold its units', () => {
+    fc.assert(
+      fc.property(orders, piles, least, (order, counts, size) => {
+        const { units, lengths, cuts } = order;
+        const totals = totalsOf(lengths, counts);
+        const column = cuts.by === 'rank' ? totals.records : totals.recordBytes;
+        const ranges = planUnitRanges(totals, units, size, () => false);
+        const found: string[] = [];
+        let pile = 0;
+        for (const range of ranges) {
+          expect(range.first).toBe(pile);
+          pile = range.end;
+          const own = unitsOfRange(units, range, totals);
+          const ofRange = [...ownUnits(own)];
+          found.push(...recordsOfUnits(order, ofRange));
+          const endPile = endOfReading(range, own, totals);
+          const reached = column.subarray(0, endPile).reduce((total, more) => total + more, 0);
+          expect(endPile).toBeGreaterThanOrEqual(range.end);
+          expect(reached).toBeGreaterThanOrEqual(ofRange.at(-1)?.end ?? 0);
+          // Beyond its own piles, it reads the one in which the next range begins, at most.
+          expect(endPile).toBeLessThanOrEqual(range.end + 1);
+        }
+        expect(pile).toBe(totals.records.length);
+        expect(found).toEqual(recordsOfUnits(order, unitsFrom(units, 0)));
+      }),
+    );
+  });
+
+  it('leaves out the piles that are done, and each unit that begins in them', () => {
+    fc.assert(
+      fc.property(orders, piles, least, somePiles, (order, counts, size, done) => {
+        const { units, lengths } = order;
+        const totals = totalsOf(lengths, counts);
+        const isDone = (pile: number) => done.includes(pile);
+        const rangeOf = (pile: number): PileRange => {
+          const sumTo = (column: Float64Array) => column.subarray(0, pile).reduce((total, more) => total + more, 0);
+          return {
+            first: pile,
+            end: pile + 1,
+            firstRank: sumTo(totals.records),
+            firstByte: sumTo(totals.recordBytes),
+          };
+        };
+        const unitsIn = (range: PileRange) => [...ownUnits(unitsOfRange(units, range, totals))];
+        const ranges = planUnitRanges(totals, units, size, isDone);
+        const ofDone = [...totals.records.keys()].filter(isDone).flatMap((pile) => unitsIn(rangeOf(pile)));
+        const all = [...ranges.flatMap(unitsIn), ...ofDone].toSorted((a, b) => a.begin - b.begin);
+        expect(all).toEqual([...unitsFrom(units, 0)]);
+        const piled = ranges.flatMap(({ first, end }) => Array.from({ length: end - first }, (_, i) => first + i));
+        expect(piled).toEqual([...totals.records.keys()].filter((pile) => !isDone(pile)));
+      }),
+    );
+  });
+
+  it('ends a range when it has enough, at a unit that begins a shard if one is near', () => {
+    const lengths = Array.from({ length: 240 }, () => 1);
+    const totals = totalsOf(lengths, [5]);
+    const rangesOf = (shardCount: number, mostOfUnit: number) => {
+      const cuts: ShardCuts = { by: 'rank', shardCount, totalRecords: 240 };
+      const size = { units: 4, piles: 1 };
+      return planUnitRanges(totals, { cuts, end: 240, mostOfUnit }, size, () => false).map(
+        ({ firstRank }) => firstRank,
+      );
+    };
+    expect(rangesOf(1, 10)).toEqual([0, 60, 120, 180]);
+    expect(rangesOf(24, 10)).toEqual([0, 40, 80, 120, 160, 200]);
+    expect(rangesOf(5, 10)).toEqual([0, 45, 95, 140, 190]);
+    expect(proportion(1, 240, 5)).toBe(48);
+  });
+});
