@@ -53,6 +53,11 @@ export function createOwnFile(path: string, role: OwnRole): OpenFile {
   return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);
 }
 
+/** For more bytes in a file of this process; creates it when missing. */
+export function openOwnForAppend(path: string): OpenFile {
+  return open(path, 'temp', constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+}
+
 /** Opens a staged output for writing at given positions; creates it (mode by umask) when missing. */
 export function openStagedOutput(path: string): OpenFile {
   return open(path, 'output', constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o666);

@@ -32,6 +32,7 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { type CommitJournal, readJournal, removeJournal, takeBack } from '../sinks/output-moves.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
+import { unitsOfStream } from '../sinks/stored-units.js';
 import { closeStream, openStream, writeToStream } from '../sinks/stream-output.js';
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
@@ -82,9 +83,14 @@ export class StreamStaging implements Staging {
     this.piles = { disks, indexDirectory: disks[0]?.directory ?? '' };
   }
 
-  async begin({ ends, recordBytes, compression }: OutputLayout, control: JobControl): Promise<StreamTarget> {
+  async begin({ ends, recordBytes, compression, table }: OutputLayout, control: JobControl): Promise<StreamTarget> {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
-    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
+    const { fd, path } = this.#file;
+    return { kind: 'stream', fd, path, compression, table, descriptionsPath: table && this.#descriptionsPath };
+  }
+
+  get #descriptionsPath(): string {
+    return join(this.piles.indexDirectory, 'descriptions');
   }
 
   async commit(
@@ -92,7 +98,8 @@ export class StreamStaging implements Staging {
     _summary: OutputSummary,
     control: JobControl,
   ): Promise<readonly string[]> {
-    await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
+    const units = () => (regions.length === 0 ? [] : unitsOfStream(this.#descriptionsPath, ends.headerBytes));
+    for (const piece of ends.trailerOf({ recordBytes, units })) await writeToStream(this.#file, piece, control);
     const written = recordBytesOf(regions);
     if (written === recordBytes) return [];
     throw new VerificationError(

@@ -51,7 +51,7 @@ export function* unitsFrom(
   { cuts, end: endOfAll, mostOfUnit }: UnitCuts,
   place: number,
   firstShard: number = shardAt(cuts, place),
-): Generator<Unit, void> {
+): Generator<Unit, undefined> {
   for (let shard = firstShard; shard < cuts.shardCount; shard++) {
     const begin = cutAt(cuts, shard);
     if (begin >= endOfAll) return;
@@ -89,7 +89,7 @@ export function unitsOfRange(
   return { units: { ...units, cuts: within }, first: begin, end: endOfRange, firstShard };
 }
 
-export function* ownUnits({ units, first, end, firstShard }: OwnUnits): Generator<Unit, void> {
+export function* ownUnits({ units, first, end, firstShard }: OwnUnits): Generator<Unit, undefined> {
   for (const unit of unitsFrom(units, first, firstShard)) {
     if (unit.begin >= end) return;
     yield unit;

@@ -7,28 +7,24 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from './pile-ranges.js';
 import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.js';
 
-/** What a range has at the least, if there is enough of it. */
-export interface RangeSize {
-  readonly units: number;
-  /** Each range reads one more. */
-  readonly piles: number;
-}
-
 /** A range that begins with a shard need not wait for those before it, so it may be longer for that. */
-const LONGER = 1.5;
+const LONGER = 2;
 
-/** @param isDone whether the units that begin in a pile are written already. */
+/**
+ * @param leastPiles what a range has at the least, if there are enough: each range reads one more.
+ * @param isDone whether the units that begin in a pile are written already.
+ */
 export function planUnitRanges(
   totals: PileTotals,
   units: UnitCuts,
-  least: RangeSize,
+  leastPiles: number,
   isDone: (pile: number) => boolean,
 ): PileRange[] {
   const column = units.cuts.by === 'rank' ? totals.records : totals.recordBytes;
   const left = unitsFrom(units, 0, 0);
   let unit = left.next().value;
   const ranges: PileRange[] = [];
-  let range: { first: number; firstRank: number; firstByte: number; units: number } | undefined;
+  let range: { first: number; firstRank: number; firstByte: number } | undefined;
   let rank = 0;
   let byte = 0;
   let place = 0;
@@ -42,11 +38,11 @@ export function planUnitRanges(
   for (let pile = 0; pile < totals.records.length; pile++) {
     const end = place + (column[pile] ?? 0);
     const begins = unit !== undefined && unit.begin < end ? unit : undefined;
-    const isLong = (longer: number) =>
-      range !== undefined && range.units >= longer * least.units && pile - range.first >= longer * least.piles;
-    if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? 1 : LONGER))) endBefore(pile);
-    if (!isDone(pile)) range ??= { first: pile, firstRank: rank, firstByte: byte, units: 0 };
-    for (; unit !== undefined && unit.begin < end; unit = left.next().value) if (range !== undefined) range.units += 1;
+    const isLong = (piles: number) => range !== undefined && pile - range.first >= piles;
+    if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? leastPiles : LONGER * leastPiles)))
+      endBefore(pile);
+    if (!isDone(pile)) range ??= { first: pile, firstRank: rank, firstByte: byte };
+    while (unit !== undefined && unit.begin < end) unit = left.next().value;
     rank += totals.records[pile] ?? 0;
     byte += totals.recordBytes[pile] ?? 0;
     place = end;

@@ -2,21 +2,30 @@
  * A sink for records whose place is known only when those before them are written. It gathers records in its buffers,
  * used together as one. Each time they are full, it appends their bytes when it is its turn.
  *
- * It may compress: then the bytes of full buffers become one member, so that a file is a sequence of members of a few
- * MiB that others can read in parallel. A task compresses ahead, and its members wait in spare memory for its turn. A
- * task that finds no spare memory left waits for its turn, and from then on appends at once.
+ * It may make members of them (member-writer.ts): compressed ones, so that a file is a sequence of members of a few MiB that
+ * others can read in parallel, or units, of which each part of a shard is one. A task makes members ahead, and they wait in
+ * spare memory for its turn. A task that finds no spare memory left waits for its turn, and from then on appends at once. To a
+ * shard that a task begins it appends at once anyway: those before it never write there.
  *
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
  */
-import type { MemberEncoder } from '../formats/codec.js';
+import { thenAlwaysAsync } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import { closeFile, type OpenFile, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
-import { freeBytes } from '../machine/free-bytes.js';
+import {
+  closeFile,
+  type OpenFile,
+  openOwnForAppend,
+  openStagedOutput,
+  shortenFile,
+  versionOf,
+  withFile,
+  writeAt,
+} from '../io/files.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
-import { cutAt } from '../plan/shard-cuts.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
+import { compressedMembers, type Member, type MemberWriter } from './member-writer.js';
 import {
   type AppendedTarget,
   type OutputSink,
@@ -25,11 +34,15 @@ import {
   stagedPath,
   type WrittenRegion,
 } from './output-target.js';
+import { type PartCursor, shardCursor, unitCursor, WHOLE } from './part-cursor.js';
+import { describedEnd } from './stored-units.js';
 import { writeToStream } from './stream-output.js';
 
 /** Consecutive appended bytes in one shard. */
 interface Region {
   readonly shard: number;
+  /** Whether it begins its shard, so that it may be appended whenever it is there. */
+  readonly isFirst: boolean;
   recordBytes: number;
   storedBytes: number;
   checksum: string;
@@ -39,14 +52,20 @@ interface Region {
 
 interface WaitingMember {
   readonly region: Region;
-  readonly bytes: Uint8Array;
+  readonly member: Member;
+  /** What follows its bytes. */
+  readonly behind: Uint8Array;
   /** Spare memory that was taken for it. */
   readonly spareBytes: number;
 }
 
+const NOTHING = new Uint8Array();
+
 export class AppendedSink implements OutputSink {
   readonly #parts: SinkParts<AppendedTarget | StreamTarget>;
-  readonly #encoder: MemberEncoder | undefined;
+  readonly #cursor: PartCursor;
+  /** Undefined: records are appended as they are. */
+  readonly #members: MemberWriter | undefined;
   /** The buffers, with what lies between them. */
   readonly #address: number;
   readonly #capacityBytes: number;
@@ -61,19 +80,18 @@ export class AppendedSink implements OutputSink {
 
   constructor(parts: SinkParts<AppendedTarget | StreamTarget>) {
     const { addresses, capacityBytes } = parts.buffer;
-    const { compression } = parts.target;
+    const { target, units, start } = parts;
     this.#parts = parts;
-    this.#encoder = compression && openEncoder(compression);
+    this.#cursor = cursorOf(parts);
+    this.#members = units?.members ?? (target.compression && compressedMembers(openEncoder(target.compression)));
     this.#address = addresses[0];
     this.#capacityBytes = (addresses.at(-1) ?? addresses[0]) + capacityBytes - addresses[0];
     this.fillAddress = this.#address;
-    this.#region = this.#beginRegion(parts.start.shard);
+    this.#region = this.#beginRegion(units === undefined ? start.shard : this.#cursor.shard);
   }
 
   get nextCut(): { by: 'rank' | 'byte'; at: number } {
-    const { target } = this.#parts;
-    if (target.kind === 'stream') return { by: 'byte', at: Number.POSITIVE_INFINITY };
-    return { by: target.cuts.by, at: cutAt(target.cuts, this.#region.shard + 1) };
+    return { by: this.#cursor.by, at: this.#cursor.end };
   }
 
   get roomBytes(): number {
@@ -88,18 +106,18 @@ export class AppendedSink implements OutputSink {
     const byteLength = this.fillAddress - this.#address;
     if (byteLength === 0) return false;
     const records = this.#parts.buffer.memory().subarray(this.#address, this.fillAddress);
-    if (this.#isOwn(this.#region.shard)) {
-      if (this.#encoder === undefined) await this.#appendPlain(records);
-      else await this.#appendMember(this.#encoder, records);
+    if (this.#cursor.isOwn) {
+      if (this.#members === undefined) await this.#appendPlain(records);
+      else await this.#addToMember(this.#members, records);
     }
     this.fillAddress = this.#address;
     return true;
   }
 
-  #isOwn(shard: number): boolean {
-    const { target } = this.#parts;
-    if (target.kind === 'stream' || target.own === undefined) return true;
-    return shard >= target.own.first && shard < target.own.end;
+  async #addToMember(members: MemberWriter, records: Uint8Array): Promise<void> {
+    this.#region.recordBytes += records.byteLength;
+    inPhase('encode', () => members.add(records));
+    if (members.endsWithBuffer) await this.#endMember(members);
   }
 
   /** The buffers are the memory in which plain records wait for their turn. */
@@ -114,28 +132,46 @@ export class AppendedSink implements OutputSink {
     region.start ??= position;
   }
 
-  async #appendMember(encoder: MemberEncoder, records: Uint8Array): Promise<void> {
-    const bytes = inPhase('encode', () => encoder.encode(records));
-    const region = this.#region;
-    region.recordBytes += records.byteLength;
-    region.storedBytes += bytes.byteLength;
-    this.#hash(bytes);
+  async #endMember(members: MemberWriter): Promise<void> {
+    const member = inPhase('encode', () => members.end());
+    if (member === undefined) return;
     const { control, start } = this.#parts;
-    const mayWait = !control.hasTurn(start.turn) && control.takeSpare(bytes.byteLength);
-    this.#waiting.push({ region, bytes, spareBytes: mayWait ? bytes.byteLength : 0 });
+    const region = this.#region;
+    const { description } = member;
+    const behind = description === undefined ? NOTHING : describedEnd(member.byteLength, description);
+    region.storedBytes += member.byteLength + behind.byteLength;
+    this.#hash(member, behind);
+    const waiting = { region, member, behind, spareBytes: 0 };
+    if (region.isFirst) {
+      await thenAlwaysAsync(
+        () => this.#appendOne(waiting),
+        () => this.#release(waiting),
+      );
+      return;
+    }
+    const { memoryBytes: spareBytes } = member;
+    const mayWait = !control.hasTurn(start.turn) && control.takeSpare(spareBytes);
+    this.#waiting.push(mayWait ? { ...waiting, spareBytes } : waiting);
     if (!mayWait) await this.#appendWaiting();
   }
 
   async settle(): Promise<void> {}
 
   async cut(): Promise<void> {
-    await this.flush();
+    await this.#endPart();
+    this.#cursor.next();
+    if (this.#cursor.shard === this.#region.shard) return;
     this.#endRegion();
-    this.#region = this.#beginRegion(this.#region.shard + 1);
+    this.#region = this.#beginRegion(this.#cursor.shard);
+  }
+
+  async #endPart(): Promise<void> {
+    await this.flush();
+    if (this.#members?.endsWithBuffer === false) await this.#endMember(this.#members);
   }
 
   async close(): Promise<readonly WrittenRegion[]> {
-    await this.flush();
+    await this.#endPart();
     this.#endRegion();
     await this.#appendWaiting();
     this.#parts.control.passTurn();
@@ -145,8 +181,8 @@ export class AppendedSink implements OutputSink {
   }
 
   async takeBack(): Promise<boolean> {
-    const { target, control } = this.#parts;
-    for (const { spareBytes } of this.#waiting.splice(0)) control.giveSpare(spareBytes);
+    const { target } = this.#parts;
+    this.#dropWaiting();
     if (target.kind === 'stream') return this.#regions.every(({ start }) => start === undefined);
     // The turn was not passed on: nobody has appended anything after these regions.
     for (const { shard, start } of this.#regions) {
@@ -158,11 +194,18 @@ export class AppendedSink implements OutputSink {
   }
 
   async abandon(): Promise<void> {
+    this.#dropWaiting();
+    this.#members?.close();
     this.#closeFile();
   }
 
+  #dropWaiting(): void {
+    for (const waiting of this.#waiting.splice(0)) this.#release(waiting);
+  }
+
   #beginRegion(shard: number): Region {
-    const region: Region = { shard, recordBytes: 0, storedBytes: 0, checksum: '', start: undefined };
+    const isFirst = this.#cursor.beginsShard && this.#parts.target.kind !== 'stream';
+    const region: Region = { shard, isFirst, recordBytes: 0, storedBytes: 0, checksum: '', start: undefined };
     this.#regions.push(region);
     this.#parts.hasher?.begin();
     return region;
@@ -174,26 +217,49 @@ export class AppendedSink implements OutputSink {
   }
 
   /** The hasher works on linear memory; the buffers are free now. */
-  #hash(bytes: Uint8Array): void {
+  #hash(member: Member, behind: Uint8Array): void {
     const { hasher, buffer } = this.#parts;
     if (hasher === undefined) return;
     const memory = buffer.memory();
-    for (let done = 0; done < bytes.byteLength; done += this.#capacityBytes) {
-      const piece = bytes.subarray(done, done + this.#capacityBytes);
-      memory.set(piece, this.#address);
-      hasher.add(memory, this.#address, piece.byteLength);
+    for (const bytes of piecesOf(member, behind)) {
+      for (let done = 0; done < bytes.byteLength; done += this.#capacityBytes) {
+        const piece = bytes.subarray(done, done + this.#capacityBytes);
+        memory.set(piece, this.#address);
+        hasher.add(memory, this.#address, piece.byteLength);
+      }
     }
   }
 
   async #appendWaiting(): Promise<void> {
     const { control, start } = this.#parts;
     control.waitForTurn(start.turn);
-    for (const { region, bytes, spareBytes } of this.#waiting.splice(0)) {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      await this.#appendOne(next);
+      this.#waiting.shift();
+      this.#release(next);
+    }
+  }
+
+  async #appendOne({ region, member, behind }: WaitingMember): Promise<void> {
+    for (const bytes of piecesOf(member, behind)) {
       const position = await inPhaseAsync('write', () => this.#append(region.shard, bytes));
       region.start ??= position;
-      freeBytes(bytes);
-      control.giveSpare(spareBytes);
     }
+    this.#noteInStream(behind);
+  }
+
+  #release({ member, spareBytes }: WaitingMember): void {
+    member.release();
+    this.#parts.control.giveSpare(spareBytes);
+  }
+
+  /** The end of a stream is made from these. */
+  #noteInStream(behind: Uint8Array): void {
+    const { target } = this.#parts;
+    if (target.kind !== 'stream' || target.descriptionsPath === undefined) return;
+    withFile(openOwnForAppend(target.descriptionsPath), (file) =>
+      writeAt(file, behind, 0, behind.byteLength, versionOf(file).byteLength),
+    );
   }
 
   /** @returns where the bytes begin in their shard, counted from the end of the header. */
@@ -228,6 +294,17 @@ export class AppendedSink implements OutputSink {
     this.#file = undefined;
     if (open !== undefined) closeFile(open.file);
   }
+}
+
+function* piecesOf(member: Member, behind: Uint8Array): Generator<Uint8Array, void> {
+  yield* member.pieces();
+  if (behind.byteLength > 0) yield behind;
+}
+
+function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTarget>): PartCursor {
+  const ownShards = target.kind === 'stream' ? undefined : target.own;
+  if (units !== undefined) return unitCursor(units.own, ownShards);
+  return target.kind === 'stream' ? WHOLE : shardCursor(target.cuts, start.shard, ownShards);
 }
 
 /** @param byteLength of all records that will come, if that is known. */

@@ -6,6 +6,7 @@
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
+import type { FileContent } from './stored-units.js';
 
 export interface OutputLayout {
   readonly cuts: ShardCuts;
@@ -40,7 +41,15 @@ export function bytesAround({ headerBytes, trailer }: ShardEnds): number {
 export interface StoredEnds {
   readonly headerBytes: number;
   headerOf(recordBytes: number): Uint8Array;
-  trailerOf(recordBytes: number): Uint8Array;
+  /** What follows the regions of a file, in pieces. */
+  trailerOf(content: FileContent): Iterable<Uint8Array>;
+}
+
+/** The length of what follows the regions of a file. Where units make it, this reads what they say. */
+export function trailerBytesOf(ends: StoredEnds, content: FileContent): number {
+  let byteLength = 0;
+  for (const piece of ends.trailerOf(content)) byteLength += piece.byteLength;
+  return byteLength;
 }
 
 export function storedEnds(ends: ShardEnds, encoder: MemberEncoder | undefined): StoredEnds {
@@ -51,17 +60,18 @@ export function storedEnds(ends: ShardEnds, encoder: MemberEncoder | undefined):
     if (header.byteLength === headerBytes) return header;
     throw new RangeError(`a header of ${header.byteLength} bytes, expected ${headerBytes}`);
   };
-  if (encoder === undefined) return { headerBytes, headerOf, trailerOf: () => trailer };
+  const piecesOf = (bytes: Uint8Array) => (bytes.byteLength === 0 ? [] : [bytes]);
+  if (encoder === undefined) return { headerBytes, headerOf, trailerOf: () => piecesOf(trailer) };
   // The header is stored uncompressed: its length must not depend on what it says of the records.
   const store = (header: Uint8Array) => (headerBytes === 0 ? NOTHING : encoder.store(header));
   const trailerMember = encoder.encode(trailer);
   return {
     headerBytes: store(new Uint8Array(headerBytes)).byteLength,
     headerOf: (recordBytes) => store(headerOf(recordBytes)),
-    trailerOf: (recordBytes) => {
+    trailerOf: ({ recordBytes }) => {
       // An empty file is no file of its codec: it needs one member.
       const isNeeded = trailer.byteLength > 0 || headerBytes + recordBytes === 0;
-      return isNeeded ? trailerMember : NOTHING;
+      return isNeeded ? [trailerMember] : [];
     },
   };
 }

@@ -9,6 +9,8 @@ import type { Compression } from '../formats/encoder-table.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
+import type { OwnUnits } from '../plan/unit-cuts.js';
+import type { MemberWriter } from './member-writer.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
@@ -49,6 +51,8 @@ export interface StreamTarget {
   readonly fd: number;
   readonly path: string;
   readonly compression: Compression | undefined;
+  /** The temp file that gets the descriptions of units (stored-units.ts). Absent: there are no units. */
+  readonly descriptionsPath?: string | undefined;
 }
 
 export const STANDARD_OUTPUT = '-';
@@ -92,6 +96,14 @@ export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly control: JobControl;
   /** Undefined when no later attempt reads the output back. */
   readonly hasher: OutputHasher | undefined;
+  /** Of an output that is made of units. */
+  readonly units?: UnitParts | undefined;
+}
+
+export interface UnitParts {
+  /** The units that the sink writes. */
+  readonly own: OwnUnits;
+  readonly members: MemberWriter;
 }
 
 export interface OutputSink {

@@ -21,7 +21,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
-import type { OutputLayout } from './output-layout.js';
+import { type OutputLayout, type StoredEnds, trailerBytesOf } from './output-layout.js';
 import {
   asideDirectory,
   type CommitJournal,
@@ -36,6 +36,7 @@ import {
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, isShard, shardNames } from './shard-names.js';
+import { type FileContent, unitsOfFile } from './stored-units.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -95,7 +96,7 @@ export class StagedOutput {
       if (!nameExists(path, 'output')) continue;
       const ofShard = regionsOf.get(shard) ?? [];
       const headerBytes = areAll || ofShard.length > 0 ? ends.headerBytes : 0;
-      const trailerBytes = areAll ? ends.trailerOf(recordBytesOf(ofShard)).byteLength : 0;
+      const trailerBytes = areAll ? trailerBytesOf(ends, contentOf(path, ends, ofShard)) : 0;
       const byteLength = headerBytes + (endOf.get(shard) ?? 0) + trailerBytes;
       withFile(openStagedOutput(path), (file) => {
         if (versionOf(file).byteLength > byteLength) shortenFile(file, byteLength);
@@ -127,17 +128,20 @@ export class StagedOutput {
     const endOf = endsOfShards(regions);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
       const ofShard = regionsOf.get(shard) ?? [];
-      const recordBytes = recordBytesOf(ofShard);
-      const header = ends.headerOf(recordBytes);
-      const trailer = ends.trailerOf(recordBytes);
       const path = stagedPath(this.#stagingDirectory, shard);
+      const content = contentOf(path, ends, ofShard);
+      const header = ends.headerOf(content.recordBytes);
+      const trailer = ends.trailerOf(content);
       if (ofShard.length === 0) ensureFile(path, 'output');
-      if (header.byteLength + trailer.byteLength === 0) continue;
-      const end = header.byteLength + (endOf.get(shard) ?? 0);
+      if (header.byteLength === 0 && isNothing(trailer)) continue;
       await control.duringAsync(this.#gate, () =>
         withFile(openStagedOutput(path), (file) => {
           writeAt(file, header, 0, header.byteLength, 0);
-          writeAt(file, trailer, 0, trailer.byteLength, end);
+          let end = header.byteLength + (endOf.get(shard) ?? 0);
+          for (const piece of trailer) {
+            writeAt(file, piece, 0, piece.byteLength, end);
+            end += piece.byteLength;
+          }
         }),
       );
     }
@@ -170,7 +174,7 @@ export class StagedOutput {
         );
       }
       const byteLength = byteLengthOf(path);
-      const expectedBytes = ends.headerBytes + end + ends.trailerOf(shardBytes).byteLength;
+      const expectedBytes = ends.headerBytes + end + trailerBytesOf(ends, contentOf(path, ends, ofShard));
       if (byteLength !== expectedBytes) {
         throw new VerificationError(
           `the staged output ${path} has ${counted(byteLength, 'byte')} on disk, expected ${expectedBytes}`,
@@ -314,6 +318,16 @@ function regionsOfShards(regions: readonly WrittenRegion[]): Map<number, Written
     else others.push(region);
   }
   return regionsOf;
+}
+
+function contentOf(path: string, { headerBytes }: StoredEnds, regions: readonly WrittenRegion[]): FileContent {
+  const inFile = ({ start, end }: WrittenRegion) => ({ start: headerBytes + start, end: headerBytes + end });
+  const inOrder = () => regions.toSorted((a, b) => a.start - b.start).map(inFile);
+  return { recordBytes: recordBytesOf(regions), units: () => unitsOfFile(path, inOrder()) };
+}
+
+function isNothing(pieces: Iterable<Uint8Array>): boolean {
+  return Array.isArray(pieces) && pieces.length === 0;
 }
 
 /** Where the last region of each shard ends. */

@@ -3,7 +3,7 @@
  *
  *     plain        a range of piles. Each record has a known place, so all tasks write to the same staged files, each to
  *                  places of its own. A second attempt writes the same bytes there.
- *     compressed   whole shards, in files of this attempt alone. The piles at both ends belong to two tasks; each drops
+ *     appended     whole shards, in files of this attempt alone. The piles at both ends belong to two tasks; each drops
  *                  the records of the other.
  *
  * Two machines write to one file only if its bytes have known places. The file is opened for writing alone and is made as
@@ -15,9 +15,10 @@ import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
-import type { OutputLayout } from '../sinks/output-layout.js';
+import { type OutputLayout, trailerBytesOf } from '../sinks/output-layout.js';
 import { type ShardRange, stagedPath } from '../sinks/output-target.js';
 import type { StagedOutput } from '../sinks/staged-output.js';
+import { contentOfBytes } from '../sinks/stored-units.js';
 import { pileFinder } from './measure-piles.js';
 import { shuffleRanges } from './shuffle.js';
 import { bytesOfPart, type PilePart, type ShuffleWork } from './shuffle-work.js';
@@ -35,7 +36,7 @@ export function shareOfTask(
   task: number,
   taskCount: number,
 ): ShuffleShare {
-  if (layout.compression === undefined) return { part: shareOfPiles(piles.totals, task, taskCount), shards: undefined };
+  if (layout.kind === 'placed') return { part: shareOfPiles(piles.totals, task, taskCount), shards: undefined };
   const shards = shareOfShards(layout.cuts, piles, task, taskCount);
   return { part: pilesOfShards(layout, shards, piles.totals), shards };
 }
@@ -84,7 +85,7 @@ function lengthenStaged(stagingDirectory: string, layout: OutputLayout, totals: 
     // At most one record lies across the cut.
     const endByte =
       next === undefined ? recordBytes : Math.min(recordBytes, next.pileByte + (totals.recordBytes[next.pile] ?? 0));
-    const byteLength = ends.headerBytes + (endByte - begin.pileByte) + ends.trailerOf(0).byteLength;
+    const byteLength = ends.headerBytes + (endByte - begin.pileByte) + trailerBytesOf(ends, contentOfBytes(0));
     withFile(openStagedOutput(stagedPath(stagingDirectory, shard)), (file) => lengthenFile(file, byteLength));
     begin = next ?? begin;
   }
