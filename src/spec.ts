@@ -5,6 +5,7 @@
  */
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
+import type { TableOutput } from './formats/parquet/table-output.js';
 import type { RecordFormat } from './formats/record-format.js';
 import type { HeadSpec } from './keep/head.js';
 import type { KeepSpec } from './keep/keep-spec.js';
@@ -42,4 +43,6 @@ export interface KeySpec {
 export interface WriteSpec {
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
+  /** How rows are written. Absent: the output has records, one after the other, or the footers of inputs are not read yet. */
+  readonly table?: TableOutput | undefined;
 }

@@ -83,10 +83,12 @@ export class StreamStaging implements Staging {
     this.piles = { disks, indexDirectory: disks[0]?.directory ?? '' };
   }
 
-  async begin({ ends, recordBytes, compression, table }: OutputLayout, control: JobControl): Promise<StreamTarget> {
+  async begin({ ends, recordBytes, ...layout }: OutputLayout, control: JobControl): Promise<StreamTarget> {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
     const { fd, path } = this.#file;
-    return { kind: 'stream', fd, path, compression, table, descriptionsPath: table && this.#descriptionsPath };
+    const { compression, table, units } = layout;
+    const descriptionsPath = units && this.#descriptionsPath;
+    return { kind: 'stream', fd, path, compression, table, units, descriptionsPath };
   }
 
   get #descriptionsPath(): string {

@@ -6,16 +6,22 @@
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
+import type { UnitCuts } from '../plan/unit-cuts.js';
 import type { FileContent } from './stored-units.js';
+import type { WrittenTable } from './table-layout.js';
 
 export interface OutputLayout {
   readonly cuts: ShardCuts;
   readonly ends: StoredEnds;
   readonly recordBytes: number;
   readonly compression: Compression | undefined;
+  /** Absent: the output has records, one after the other. */
+  readonly table?: WrittenTable | undefined;
+  /** Where row groups begin. Absent: there are none. */
+  readonly units?: UnitCuts | undefined;
   /**
    * How a record gets its place: it is known beforehand; a task that knows how much it will write claims it in turn; or
-   * it follows those before it, as in any compressed output.
+   * it follows those before it, as in any output that is compressed or a table.
    */
   readonly kind: 'placed' | 'claimed' | 'appended';
 }

@@ -9,8 +9,9 @@ import type { Compression } from '../formats/encoder-table.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { OwnUnits } from '../plan/unit-cuts.js';
+import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
 import type { MemberWriter } from './member-writer.js';
+import type { WrittenTable } from './table-layout.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
@@ -35,6 +36,8 @@ export interface PlacedTarget extends StagedTarget {
 export interface AppendedTarget extends StagedTarget {
   readonly kind: 'appended';
   readonly compression: Compression | undefined;
+  readonly table?: WrittenTable | undefined;
+  readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
 }
@@ -51,6 +54,8 @@ export interface StreamTarget {
   readonly fd: number;
   readonly path: string;
   readonly compression: Compression | undefined;
+  readonly table?: WrittenTable | undefined;
+  readonly units?: UnitCuts | undefined;
   /** The temp file that gets the descriptions of units (stored-units.ts). Absent: there are no units. */
   readonly descriptionsPath?: string | undefined;
 }

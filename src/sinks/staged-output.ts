@@ -72,12 +72,12 @@ export class StagedOutput {
 
   /** @param finished the durable regions that an earlier attempt wrote. */
   begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
-    const { kind, cuts, ends, recordBytes, compression } = layout;
+    const { kind, cuts, ends, recordBytes, compression, table, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
     if (kind === 'appended') {
       this.shorten(finished, layout);
-      return { kind, ...staged, compression };
+      return { kind, ...staged, compression, table, units };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };

@@ -14,8 +14,18 @@ import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
 import { type RamPoolHandle, takenBytes } from '../piles/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
-import { type CutsToFit, cutsAt, fitCuts, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import {
+  type CutsToFit,
+  cutsAt,
+  fitCuts,
+  type PlainCuts,
+  planShardCuts,
+  type ShardCuts,
+  type ShardRule,
+} from '../plan/shard-cuts.js';
+import { planUnitCuts } from '../plan/unit-cuts.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
+import { tableEnds } from '../sinks/table-layout.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';
@@ -49,9 +59,12 @@ export interface OutputPlan<Work extends PilesWork = PilesWork> {
   cut(): Promise<OutputLayout>;
 }
 
+/** A job may read rows; the records of a store are no rows. */
+type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'table'> };
+
 /** @param kept undefined: if the job fails, its output is lost. */
 export async function planOutput<Work extends PilesWork>(
-  spec: OutputSpec,
+  spec: PlannedSpec,
   ends: ShardEnds,
   work: Work,
   threads: Threads,
@@ -61,20 +74,29 @@ export async function planOutput<Work extends PilesWork>(
   const inHead = { ...work, piles };
   const splits = await findSplits(spec, inHead, threads, kept);
   const parts = planParts(spec.cut, piles, ends, splits);
-  const { compression } = spec.write;
-  const encoder = compression === undefined ? undefined : openEncoder(compression);
   const cut = async () => {
-    const cuts = await cutParts(parts, inHead, threads, kept);
-    const [only] = cuts;
-    return {
-      kind: compression === undefined ? ('placed' as const) : ('appended' as const),
-      cuts: splits === undefined && only !== undefined ? only.cuts : joinCuts(cuts),
-      ends: storedEnds(ends, encoder),
-      recordBytes: piles.bytes,
-      compression,
-    };
+    const cutOfParts = await cutParts(parts, inHead, threads, kept);
+    const [only] = cutOfParts;
+    const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
+    return { cuts, recordBytes: piles.bytes, ...layoutOf(spec, cuts, piles, ends) };
   };
   return { work: inHead, splits, cut };
+}
+
+function layoutOf(
+  { write: { compression, table: write }, read }: PlannedSpec,
+  cuts: ShardCuts,
+  piles: ScatteredPiles,
+  ends: ShardEnds,
+): Omit<OutputLayout, 'cuts' | 'recordBytes'> {
+  const schema = read?.table?.schema;
+  if (schema !== undefined && write !== undefined) {
+    const table = { schema, write };
+    const units = planUnitCuts(cuts, piles, { bytes: write.rowGroupBytes, records: write.rowGroupRows });
+    return { kind: 'appended', ends: tableEnds(table), compression, table, units };
+  }
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  return { kind: compression === undefined ? 'placed' : 'appended', ends: storedEnds(ends, encoder), compression };
 }
 
 /** A split, or the whole order. */

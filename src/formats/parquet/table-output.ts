@@ -1,0 +1,38 @@
+/** How rows are written, as decided when the footers of the inputs are read. */
+import type { PageCodec } from './page-codec.js';
+import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from './table-write-spec.js';
+
+/** Plain data; crosses threads, and is sealed in the spec: it decides the bytes of the output. */
+export interface TableOutput extends TableWriteSpec {
+  /** What the rows of a row group take at the most, on average, as they lie on piles. At least 1. */
+  readonly rowGroupBytes: number;
+  /** Undefined: any number. */
+  readonly rowGroupRows: number | undefined;
+}
+
+/** What the caller asks for. */
+export interface TableChoice {
+  /** Undefined: that of the first input. */
+  readonly codec: WrittenCodec | undefined;
+  /** Undefined: the usual one. */
+  readonly level: number | undefined;
+  readonly rowGroupBytes: number;
+  readonly rowGroupRows: number | undefined;
+}
+
+/** What programs write that were not told a size. */
+export const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
+
+/** @param codecOfInput undefined: the inputs have no rows. */
+export function completeTable(
+  { codec, level, rowGroupBytes, rowGroupRows }: TableChoice,
+  codecOfInput: PageCodec | undefined,
+): TableOutput {
+  return { ...pageCompressionOf(codec ?? writtenFor(codecOfInput), level), rowGroupBytes, rowGroupRows };
+}
+
+/** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */
+function writtenFor(codec: PageCodec | undefined): WrittenCodec {
+  if (codec === undefined) return 'ZSTD';
+  return codec === 'LZ4' ? 'LZ4_RAW' : codec;
+}
