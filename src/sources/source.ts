@@ -44,9 +44,11 @@ export interface InputTable {
   readonly rowBytes: number;
   /** Of the columns that are read. */
   readonly storedBytes: number;
+  /** A page of each of them takes about so much memory at the most. */
+  readonly pageBytes: number;
 }
 
-export const UNREAD_TABLE: InputTable = { rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0 };
+export const UNREAD_TABLE: InputTable = { rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0, pageBytes: 0 };
 
 export type TableInput = FileInput & { readonly table: InputTable };
 
